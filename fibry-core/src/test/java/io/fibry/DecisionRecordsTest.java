@@ -24,7 +24,9 @@ class DecisionRecordsTest {
       + "\\*\\*Status\\.\\*\\* (?:Accepted|Replaced by \\[ADR \\d+\\]\\([^)]+\\)), \\d{4}-\\d\\d-\\d\\d[.;].*?"
       + "\n\\*\\*Context\\.\\*\\* .*?\n\\*\\*Decision[.,].*?(?:\n\\*\\*Consequences\\.\\*\\* .*?)?"
       + "(?:\n\\*\\*Refused\\.\\*\\* .*)?");
-  private static final Pattern NAMED = Pattern.compile("`@?([A-Z][A-Za-z0-9]*[a-z][A-Za-z0-9]*)(?:\\.(\\w+))?[^`]*`");
+  /** A type, and perhaps a member; a name with a hyphen is a header of HTTP. */
+  private static final Pattern NAMED =
+      Pattern.compile("`@?([A-Z][A-Za-z0-9]*[a-z][A-Za-z0-9]*)(?![A-Za-z0-9-])(?:\\.(\\w+))?[^`]*`");
   private static final Pattern DECLARED =
       Pattern.compile("\\b(?:class|interface|record|enum|object) ([A-Z][A-Za-z0-9]*)");
 

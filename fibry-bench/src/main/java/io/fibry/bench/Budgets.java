@@ -21,7 +21,8 @@ public final class Budgets {
   private static final int PROCESSES = 3;
 
   /** Our cost divided by the reference's must be {@code most} or less. */
-  private record RatioBudget(String name, String what, String reference, double most, double aim, int times, Workload ours,
+  private record RatioBudget(String name, String what, String reference, double most, double aim, int times,
+      Workload ours,
       Workload theirs, List<String> flags) {
 
     static RatioBudget of(String name) {
@@ -41,12 +42,14 @@ public final class Budgets {
           ActorWorkloads::createSinks, ActorWorkloads::createParkedThreads, List.of()),
       new RatioBudget("messages-pekko", "a message, processed", "Pekko typed", 1 / 2.0, 1 / 3.0, 1_000_000,
           ActorWorkloads::messages, ActorWorkloads::messagesInPekko, List.of()),
-      new RatioBudget("messages-g1", "a message, processed", "virtual thread + LinkedTransferQueue, G1", 1 / 1.3, 1 / 2.0,
+      new RatioBudget("messages-g1", "a message, processed", "virtual thread + LinkedTransferQueue, G1", 1 / 1.3,
+          1 / 2.0,
           1_000_000, ActorWorkloads::messages, ActorWorkloads::messagesThroughQueue, List.of()),
       new RatioBudget("messages-parallel", "a message, processed", "virtual thread + LinkedTransferQueue, Parallel GC",
           1 / 1.6, 1 / 2.0, 1_000_000, ActorWorkloads::messages, ActorWorkloads::messagesThroughQueue,
           List.of(PARALLEL)),
-      new RatioBudget("requests", "sendMessageReturn(i).get()", "start a virtual thread + join a future, one carrier", 1.25,
+      new RatioBudget("requests", "sendMessageReturn(i).get()", "start a virtual thread + join a future, one carrier",
+          1.25,
           1.1, 100_000, ActorWorkloads::requests, ActorWorkloads::threadAndFuture, List.of(ONE_CARRIER)),
       new RatioBudget("asks", "ask(i), with its limit", "start a virtual thread + join a future, one carrier", 2.2, 1.5,
           100_000, ActorWorkloads::asks, ActorWorkloads::threadAndFuture, List.of(ONE_CARRIER)),
@@ -63,9 +66,11 @@ public final class Budgets {
           PoolWorkloads::pool, PoolWorkloads::executorService, List.of()),
       new RatioBudget("pool-forkjoin", "a task of a pool of four", "ForkJoinPool, as bounded", 1.3, 1, 200_000,
           PoolWorkloads::pool, PoolWorkloads::forkJoinPool, List.of()),
-      new RatioBudget("pool-threads", "a task of a pool of four", "a virtual thread per task, as bounded", 1.3, 1, 200_000,
+      new RatioBudget("pool-threads", "a task of a pool of four", "a virtual thread per task, as bounded", 1.3, 1,
+          200_000,
           PoolWorkloads::pool, PoolWorkloads::threadPerTask, List.of()),
-      new RatioBudget("pipeline", "a message through three stages", "a virtual thread per stage, bounded queues", 1.3, 1,
+      new RatioBudget("pipeline", "a message through three stages", "a virtual thread per stage, bounded queues", 1.3,
+          1,
           200_000, PoolWorkloads::pipeline, PoolWorkloads::virtualThreadsAndQueues, List.of()));
 
   private Budgets() {}

@@ -148,7 +148,8 @@ final class ClusterNode implements Cluster {
   @Override
   public String dump() {
     var busy = relays.values().stream().filter(RemoteSender::isBusy).map(RemoteSender::toString).sorted().toList();
-    var works = workers.values().stream().filter(one -> !one.onExit().isDone()).map(QueueWorkers::queue).sorted().toList();
+    var works =
+        workers.values().stream().filter(one -> !one.onExit().isDone()).map(QueueWorkers::queue).sorted().toList();
     return NodeDump.of(this, homes, works, busy);
   }
 
@@ -158,7 +159,8 @@ final class ClusterNode implements Cluster {
   public <M> Actor<M> actor(String name, Class<M> messages) {
     var route = Route.toName(name, around.subjects(), ids());
     var protocol = Protocol.of(messages);
-    return new RemoteActor<>(new RemoteSender.RemoteAddress(name, Optional.empty(), false), protocol, relay(route), around.askLimit(),
+    return new RemoteActor<>(new RemoteSender.RemoteAddress(name, Optional.empty(), false), protocol, relay(route),
+        around.askLimit(),
         Optional.of(() -> end(name)));
   }
 

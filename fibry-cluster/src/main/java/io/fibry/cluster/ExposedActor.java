@@ -56,8 +56,9 @@ final class ExposedActor<M> extends ForwardingExitable<ExposedActor<M>> {
   /** Ends with the actor that it answers. */
   static <M> ExposedActor<M> begin(NodeContext around, String subject, String name, Protocol<M> protocol,
       Actor<? super M> actor) {
-    var reception = new InboundDispatcher<>(around.engine(), name, around.life(), protocol, around.underWay(), () -> true,
-        () -> 0, around.how());
+    var reception =
+        new InboundDispatcher<>(around.engine(), name, around.life(), protocol, around.underWay(), () -> true,
+            () -> 0, around.how());
     return new ExposedActor<>(around.own(), around, subject, reception, actor);
   }
 

@@ -28,7 +28,8 @@ import org.slf4j.LoggerFactory;
  * @param how the builder whose carriers set the context that the sender's carriers wrote, on this
  * thread, so that the actor's carriers capture it
  */
-record InboundDispatcher<M>(ClusterTransport engine, String what, String life, Protocol<M> protocol, PendingRequests underWay,
+record InboundDispatcher<M>(ClusterTransport engine, String what, String life, Protocol<M> protocol,
+    PendingRequests underWay,
     BooleanSupplier mayAnswer, LongSupplier epoch, BlockBuilder<Object> how) {
 
   /** Returns an empty value if the message cannot be read, which its sender is told. */

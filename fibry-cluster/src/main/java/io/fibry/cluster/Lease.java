@@ -91,7 +91,8 @@ final class Lease {
   private boolean left; // for good
   private Actor<LeaseEvent> signs; // written before others know this object
 
-  private Lease(ClusterTransport engine, Subjects subjects, Cluster.Options options, Scheduler clock, HeartbeatTracker lives) {
+  private Lease(ClusterTransport engine, Subjects subjects, Cluster.Options options, Scheduler clock,
+      HeartbeatTracker lives) {
     this.engine = engine;
     this.lives = lives;
     this.key = subjects.keyOfNode(options.node());

@@ -55,7 +55,8 @@ final class Membership implements AutoCloseable {
   private final String keys;
   private final Actor<Object> actor;
 
-  Membership(ActorScope scope, ClusterTransport engine, Subjects subjects, Cluster.Options options, HeartbeatTracker lives) {
+  Membership(ActorScope scope, ClusterTransport engine, Subjects subjects, Cluster.Options options,
+      HeartbeatTracker lives) {
     this.clock = BlockBuilder.of(scope.anonymous()).scheduler();
     this.engine = engine;
     this.lives = lives;

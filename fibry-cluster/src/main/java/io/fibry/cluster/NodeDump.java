@@ -11,7 +11,8 @@ import java.util.TreeSet;
 final class NodeDump {
   private NodeDump() {}
 
-  static String of(ClusterNode node, Map<String, PartitionCoordinator<?>> homes, List<String> works, List<String> busy) {
+  static String of(ClusterNode node, Map<String, PartitionCoordinator<?>> homes, List<String> works,
+      List<String> busy) {
     var health = node.health();
     var text = new StringBuilder(node + ", "
         + (health.isAlive() ? "alive" : "which others may declare dead") + ", "

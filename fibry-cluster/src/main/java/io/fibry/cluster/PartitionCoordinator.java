@@ -25,8 +25,8 @@ import org.slf4j.LoggerFactory;
  *
  * <p>All nodes compute the same wished owner of each part. The actual owner is an entry of the
  * table, its right, which is changed by compare-and-set, and ends with the owner's lease. An actor,
- * the steward, brings the rights of this node in line with the wishes. A {@link PartitionState} is the
- * steward's view of one part, and a {@link PartitionGate} holds or handles its messages.
+ * the steward, brings the rights of this node in line with the wishes. A {@link PartitionState} is
+ * the steward's view of one part, and a {@link PartitionGate} holds or handles its messages.
  *
  * <p><b>States</b> of a slot, in the order of a hand-over from node a to node b:
  *
@@ -328,7 +328,8 @@ final class PartitionCoordinator<M> {
 
   private boolean mayMove() {
     if (left.isPresent()) return true;
-    long moving = slots.stream().filter(one -> one.stage == PartitionStage.GIVING || one.stage == PartitionStage.GIVEN).count();
+    long moving =
+        slots.stream().filter(one -> one.stage == PartitionStage.GIVING || one.stage == PartitionStage.GIVEN).count();
     long owned = slots.stream().filter(one -> one.stage == PartitionStage.OWNED).count();
     return around.clock().nanoTime() - calmAt >= 0 && moving < Math.max(1, owned / AT_ONCE);
   }
@@ -361,10 +362,12 @@ final class PartitionCoordinator<M> {
 
   private void hold(PartitionState slot, String life) {
     slot.waits = slot.isHanded();
-    var reception = new InboundDispatcher<>(around.engine(), kind, around.node() + "." + life, protocol, around.underWay(),
-        slot.mayAnswer(life), () -> slot.epoch, around.how());
+    var reception =
+        new InboundDispatcher<>(around.engine(), kind, around.node() + "." + life, protocol, around.underWay(),
+            slot.mayAnswer(life), () -> slot.epoch, around.how());
     parts.set(slot.number, PartitionGate.hold(around, around.subjects().ofPart(kind, slot.number), reception,
-        key -> PartitionAssignment.part(key, slots.size()) == slot.number, birth::look, hand -> hand(slot.number, hand)));
+        key -> PartitionAssignment.part(key, slots.size()) == slot.number, birth::look,
+        hand -> hand(slot.number, hand)));
   }
 
   private void give(PartitionState slot) {

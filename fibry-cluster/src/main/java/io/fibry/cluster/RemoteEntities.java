@@ -41,7 +41,8 @@ final class RemoteEntities<M> extends ForwardingExitable<Entities<String, M>> im
   @Override
   public Actor<M> actor(String key) {
     int part = PartitionAssignment.part(PartitionAssignment.checked(kind, key), parts);
-    return new RemoteActor<>(new RemoteSender.RemoteAddress(kind + "/" + key, Optional.of(key), keeps), protocol, relays.apply(part),
+    return new RemoteActor<>(new RemoteSender.RemoteAddress(kind + "/" + key, Optional.of(key), keeps), protocol,
+        relays.apply(part),
         longest, Optional.empty());
   }
 

@@ -190,8 +190,9 @@ final class RemoteOutbox {
 
   private LostMessage lost(OutboundTell tell, String why, boolean mayHaveArrived) {
     String actor = tell.to().actor();
-    return new LostMessage(tell, new UnreachableException(asked.apply(tell.message()) + " did not get to actor '" + actor + "'"
-        + (mayHaveArrived ? ", as far as is known here: " : ": ") + why, actor, tell.message(), null,
-        mayHaveArrived ? Outcome.UNKNOWN : Outcome.NOT_DONE));
+    return new LostMessage(tell,
+        new UnreachableException(asked.apply(tell.message()) + " did not get to actor '" + actor + "'"
+            + (mayHaveArrived ? ", as far as is known here: " : ": ") + why, actor, tell.message(), null,
+            mayHaveArrived ? Outcome.UNKNOWN : Outcome.NOT_DONE));
   }
 }

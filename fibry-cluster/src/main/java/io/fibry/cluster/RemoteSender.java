@@ -129,7 +129,8 @@ final class RemoteSender {
     this.longest = longest;
     this.how = around.how();
     this.outbox =
-        new RemoteOutbox(longest, route.mostTells(), tells -> new RemoteRequest<>(around, route, tells, longest), around::asked);
+        new RemoteOutbox(longest, route.mostTells(), tells -> new RemoteRequest<>(around, route, tells, longest),
+            around::asked);
     this.actor =
         BlockBuilder.of(around.scope().named(route.name())).excludedFromAccounts().onFailure(FailurePolicy.resume())
             .newActor(this::handle);

@@ -120,7 +120,8 @@ final class ReplyCodec {
   }
 
   /** Tells the asker. */
-  static <R> void tell(CompletableFuture<R> asker, RemoteSender.OutboundRequest<R> sent, WireMessage wire, NodeContext around) {
+  static <R> void tell(CompletableFuture<R> asker, RemoteSender.OutboundRequest<R> sent, WireMessage wire,
+      NodeContext around) {
     var status = statusOf(wire);
     if (status.filter(Status.OK::equals).isPresent()) asker.complete(sent.answer(wire.body()));
     else asker.completeExceptionally(failure(status, sent, wire, around.asked(sent.named())));
@@ -130,7 +131,8 @@ final class ReplyCodec {
     return wire.header(STATUS).map(STATUSES::get);
   }
 
-  private static Throwable failure(Optional<Status> status, RemoteSender.OutboundRequest<?> sent, WireMessage wire, String asked) {
+  private static Throwable failure(Optional<Status> status, RemoteSender.OutboundRequest<?> sent, WireMessage wire,
+      String asked) {
     var request = sent.request();
     String actor = sent.to().actor();
     String text = wire.header(TEXT).map(Lines::escaped).orElse("no reason was told");

@@ -25,8 +25,9 @@ import org.slf4j.LoggerFactory;
  * <ul>
  * <li>A request that a living, connected node has is claimed once in each fifth of a lease, so its
  * asker misses at least three claims in a row before the request fails. Between two nodes it
- * belongs to no node for the time of one message. {@link PartitionGate} claims it from its arrival until it
- * leaves again, also while it waits for room; {@link InboundDispatcher} from then on until the answer.
+ * belongs to no node for the time of one message. {@link PartitionGate} claims it from its arrival
+ * until it leaves again, also while it waits for room; {@link InboundDispatcher} from then on until
+ * the answer.
  * <li>A request that no node has is not claimed, for whatever reason: a message of it was lost, its
  * home was killed, its home lapsed and dropped it, or its answer was lost. The last claim was made
  * while a node had it. So it fails a lease later at the latest.

@@ -15,7 +15,8 @@ import java.util.Optional;
  * @param tells of one route, as they are in the bytes
  * @param body all, as bytes
  */
-record TellBundle(List<RemoteSender.OutboundTell> tells, byte[] body) implements Request<TellBundle, TellBundle.Receipt>, RemoteSender.OutboundRequest<TellBundle.Receipt> {
+record TellBundle(List<RemoteSender.OutboundTell> tells, byte[] body)
+    implements Request<TellBundle, TellBundle.Receipt>, RemoteSender.OutboundRequest<TellBundle.Receipt> {
   /**
    * Messages of an actor.
    *

@@ -32,7 +32,8 @@ class ClaimsTest {
   private static final Duration LEASE = Duration.ofMinutes(10);
 
   private static InboundMessage arrived(String id, Object holder) {
-    return new InboundMessage(new WireMessage("x", Optional.of("answers"), Map.of(Route.ID, id), new byte[0]), holder, 0);
+    return new InboundMessage(new WireMessage("x", Optional.of("answers"), Map.of(Route.ID, id), new byte[0]), holder,
+        0);
   }
 
   @Test

@@ -24,7 +24,8 @@ class ContextInMemoryTest extends ContextContract {
   @Test
   void messagesOfAnOlderNodeHaveNoContexts() {
     var read =
-        TellBundle.groups(OLD.encode(new Old.Groups(List.of(new Old.Group(Optional.of("k"), List.of(new byte[] {7}))))));
+        TellBundle
+            .groups(OLD.encode(new Old.Groups(List.of(new Old.Group(Optional.of("k"), List.of(new byte[] {7}))))));
 
     assertEquals(1, read.size());
     assertEquals(Optional.of("k"), read.getFirst().key());

@@ -93,6 +93,8 @@ abstract class DroppedEntryContract {
   /** The nodes of all keys when each part is where the nodes want it. */
   private static List<String> wished(Cluster node) {
     return IntStream.range(0, KEYS)
-        .mapToObj(i -> PartitionAssignment.wish("place", PartitionAssignment.part("k" + i, PARTS), node.members()).orElse("")).toList();
+        .mapToObj(
+            i -> PartitionAssignment.wish("place", PartitionAssignment.part("k" + i, PARTS), node.members()).orElse(""))
+        .toList();
   }
 }

@@ -230,7 +230,8 @@ abstract class HomesContract {
         var there = new Cluster.Member("b", "", Set.of("account"), Set.of(), Instant.EPOCH);
         var here = new Cluster.Member("a", "", Set.of("account"), Set.of(), Instant.EPOCH);
         var ada = accounts.actor(IntStream.range(0, 1_000).mapToObj(n -> "ada" + n)
-            .filter(key -> PartitionAssignment.wish("account", PartitionAssignment.part(key, PARTS), List.of(here, there)).orElseThrow().equals("b"))
+            .filter(key -> PartitionAssignment
+                .wish("account", PartitionAssignment.part(key, PARTS), List.of(here, there)).orElseThrow().equals("b"))
             .findFirst().orElseThrow());
 
         while (!ada.ask(new Where()).equals("b")) {

@@ -36,7 +36,8 @@ class PartTest {
   private final PartitionGate<Pay> part = PartitionGate.hold(
       new NodeContext(scope, BlockBuilder.of(scope.anonymous()).scheduler(), engine, null, null, null, "a", LONG,
           null),
-      "part", new InboundDispatcher<>(engine, "account", "a.1", PROTOCOL, new PendingRequests(), () -> isAlive, () -> epoch,
+      "part",
+      new InboundDispatcher<>(engine, "account", "a.1", PROTOCOL, new PendingRequests(), () -> isAlive, () -> epoch,
           BlockBuilder.of(ActorSystem.anonymous())),
       key -> true,
       key -> {}, handed::add);

@@ -27,7 +27,8 @@ final class StateRules {
     }
   }
 
-  record MessageRule(Class<?> state, Class<?> message, Handler.StatefulReturningWithContext<Object, Object, Object> next)
+  record MessageRule(Class<?> state, Class<?> message,
+      Handler.StatefulReturningWithContext<Object, Object, Object> next)
       implements StateRule {
     private static final MessageRule NOTHING = new MessageRule(null, null, null);
 

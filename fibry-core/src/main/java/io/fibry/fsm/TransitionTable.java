@@ -76,7 +76,8 @@ final class TransitionTable<S, M> implements Fsm<S, M> {
     below(states, state, "state");
     Arguments.positive(time, "time", this + " cannot leave "
         + state.getSimpleName() + " after " + Durations.text(time) + ": it would never be in it");
-    return with(new TimeoutRule(state, time, ((Handler.Returning<Object, ?>) Objects.requireNonNull(next, "next"))::handle),
+    return with(
+        new TimeoutRule(state, time, ((Handler.Returning<Object, ?>) Objects.requireNonNull(next, "next"))::handle),
         state.getSimpleName() + " has a time");
   }
 
@@ -164,7 +165,8 @@ final class TransitionTable<S, M> implements Fsm<S, M> {
       throw new IllegalArgumentException(this
           + " sends itself messages, for its times and to begin, which a priority mailbox cannot rank; give it "
           + "another mailbox");
-    if (ons().anyMatch(MessageRule::postpones) && !mailbox.isSelective()) builder = builder.mailbox(mailbox.selective());
+    if (ons().anyMatch(MessageRule::postpones) && !mailbox.isSelective())
+      builder = builder.mailbox(mailbox.selective());
     var actor = builder.initialState(() -> new MachineRun(this::rules, home, initial)).onStop(MachineRun::stop)
         .newActor(MachineRun::handle);
     if (begins) actor.sendMessage(new MachineRun.InitialEntry(initial));

@@ -97,7 +97,8 @@ final class DownloadRequest implements Request<DownloadRequest, Download> {
     }
     int status = response.statusCode();
     if (LimitedBodySubscriber.fine(status))
-      return new AttemptResult(new Download(response.uri(), response.headers().firstValue("Content-Type"), response.body()),
+      return new AttemptResult(
+          new Download(response.uri(), response.headers().firstValue("Content-Type"), response.body()),
           null, false, Duration.ZERO);
     return new AttemptResult(null, new HttpStatusException(response.uri(), status), TRANSIENT.contains(status),
         response.headers().firstValue("Retry-After").map(DownloadRequest::patience).orElse(Duration.ZERO));

@@ -69,7 +69,8 @@ record HttpConversation(HttpConversation.Server server, HttpRoutes routes, HttpO
       linger();
       return false;
     }
-    var answer = new ServerResponse(out, head.http11, head.method.equals("HEAD"), head.keepsAlive, head.expectsContinue);
+    var answer =
+        new ServerResponse(out, head.http11, head.method.equals("HEAD"), head.keepsAlive, head.expectsContinue);
     var body = answer.to(new RequestBody(in, head, options, answer));
     var entry = routes.find(head.method, head.target.path());
     answer.whenUpgraded(() -> server.note(head, entry, answer, socket, begun));
@@ -153,7 +154,8 @@ record HttpConversation(HttpConversation.Server server, HttpRoutes routes, HttpO
     }
   }
 
-  private void fail(Throwable failure, ServerExchange exchange, ServerResponse answer, RequestBody body) throws IOException {
+  private void fail(Throwable failure, ServerExchange exchange, ServerResponse answer, RequestBody body)
+      throws IOException {
     if (socket.isHandlerKilled() && !socket.isClientFault(failure)) { // no answer is sent, and the exchange has failed
       if (answer.endsWithConnection()) socket.reset(socket + " was cut off, for its answer broke off");
       throw Throwables.<IOException>as(failure);

@@ -63,7 +63,8 @@ final class HttpListener extends Listener<HttpServer> implements HttpServer, Htt
   }
 
   @Override
-  public void note(RequestHead head, HttpRoutes.RouteEntry route, ServerResponse answer, ClientSocket client, long begun) {
+  public void note(RequestHead head, HttpRoutes.RouteEntry route, ServerResponse answer, ClientSocket client,
+      long begun) {
     long took = System.nanoTime() - begun;
     var counted = route == null ? unrouted : counts.get(route);
     counted.add(answer.code(), took);

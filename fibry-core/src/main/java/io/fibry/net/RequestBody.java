@@ -131,7 +131,8 @@ final class RequestBody extends InputStream {
   private int skipExtensions(int c) throws IOException {
     for (boolean named = false; c != '\r';) {
       c = skipSpace(c);
-      if (c != ';' && !(c == '=' && named)) throw new RequestRefusedException(400, "no extension after the size of a chunk");
+      if (c != ';' && !(c == '=' && named))
+        throw new RequestRefusedException(400, "no extension after the size of a chunk");
       named = c == ';';
       c = skipSpace(spend(next()));
       c = c == '"' && !named ? skipQuotation() : skipToken(c, "chunk extension");
@@ -153,7 +154,8 @@ final class RequestBody extends InputStream {
   }
 
   private int skipToken(int c, String what) throws IOException {
-    if (!RequestHead.isToken(c)) throw new RequestRefusedException(400, "a " + what + " without a name, or without a value");
+    if (!RequestHead.isToken(c))
+      throw new RequestRefusedException(400, "a " + what + " without a name, or without a value");
     while (RequestHead.isToken(c)) c = spend(next());
     return c;
   }
@@ -166,7 +168,8 @@ final class RequestBody extends InputStream {
   }
 
   private int spend(int c) throws RequestRefusedException {
-    if (++extensions > MAX_EXTENSIONS) throw new RequestRefusedException(400, "too many bytes of chunk extensions and trailers");
+    if (++extensions > MAX_EXTENSIONS)
+      throw new RequestRefusedException(400, "too many bytes of chunk extensions and trailers");
     if (c < 0x20 && c != '\t' && c != '\r' || c == 0x7f)
       throw new RequestRefusedException(400, "a control character in a chunk extension or trailer");
     return c;

@@ -93,12 +93,14 @@ final class RequestHead {
     methodEnd = length;
     for (c = next(); c != ' '; c = next()) {
       if (c <= 0x20 || c >= 0x7f) throw new RequestRefusedException(400, "a character that a target cannot have");
-      if (length - methodEnd == maxUri) throw new RequestRefusedException(414, "a target of more than " + maxUri + " bytes");
+      if (length - methodEnd == maxUri)
+        throw new RequestRefusedException(414, "a target of more than " + maxUri + " bytes");
       keep(c);
     }
     targetEnd = length;
     for (c = next(); c != '\r'; c = next()) {
-      if (length - targetEnd == 8) throw new RequestRefusedException(400, "a first line that does not end with the version");
+      if (length - targetEnd == 8)
+        throw new RequestRefusedException(400, "a first line that does not end with the version");
       keep(c);
     }
     lineFeed();
@@ -209,15 +211,18 @@ final class RequestHead {
 
   private void frame(String length, String coding, long maxBody) throws RequestRefusedException {
     if (coding != null) {
-      if (length != null || !http11) throw new RequestRefusedException(400, "a coding of the body beside its length, or in HTTP/1.0");
-      if (!coding.equalsIgnoreCase("chunked")) throw new RequestRefusedException(501, "a coding of the body other than chunked");
+      if (length != null || !http11)
+        throw new RequestRefusedException(400, "a coding of the body beside its length, or in HTTP/1.0");
+      if (!coding.equalsIgnoreCase("chunked"))
+        throw new RequestRefusedException(501, "a coding of the body other than chunked");
       bodyLength = CHUNKED;
     } else if (length != null) {
       if (length.isEmpty() || length.length() > 18 || !length.chars().allMatch(RequestHead::isDigit))
         throw new RequestRefusedException(400, "a length of the body that is no number");
       bodyLength = Long.parseLong(length);
       if (bodyLength > maxBody)
-        throw new RequestRefusedException(413, "a body of " + bodyLength + " bytes; at most " + maxBody + " are allowed");
+        throw new RequestRefusedException(413,
+            "a body of " + bodyLength + " bytes; at most " + maxBody + " are allowed");
     }
     if (bodyLength == 0) expectsContinue = false;
   }

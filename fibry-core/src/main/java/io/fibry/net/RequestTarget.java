@@ -60,7 +60,8 @@ record RequestTarget(String path, UrlEncodedFields query) {
    * Returns the index behind the authority of a target for proxies, which must name the host of the
    * Host header.
    */
-  private static int afterAuthority(byte[] raw, int from, int to, String host, boolean secure) throws RequestRefusedException {
+  private static int afterAuthority(byte[] raw, int from, int to, String host, boolean secure)
+      throws RequestRefusedException {
     var text = new String(raw, from, to - from, StandardCharsets.ISO_8859_1);
     String scheme = secure ? "https://" : "http://";
     if (!text.regionMatches(true, 0, scheme, 0, scheme.length()))

@@ -132,7 +132,8 @@ final class EntityTimers {
 
     private void send() {
       do sendOnce();
-      while (sending.updateAndGet(now -> now == SendPhase.AGAIN ? SendPhase.FINDING : SendPhase.IDLE) == SendPhase.FINDING);
+      while (sending.updateAndGet(now -> now == SendPhase.AGAIN ? SendPhase.FINDING : SendPhase.IDLE)
+          == SendPhase.FINDING);
     }
 
     private void sendOnce() {

@@ -242,7 +242,7 @@ class ExchangePermitTest {
     assertEquals(0, places.admitted());
   }
 
-  /** Counts itself after it was admitted, and no longer before it leaves: the bounds hold for these counts, too. */
+  /** Counts itself only while it is admitted, so the bounds hold for these counts, too. */
   private static void exchange(ExchangePermit.PermitPool places, int limit, Random random, AtomicInteger atWork,
       AtomicInteger admitted) {
     var permit = places.permit();

@@ -73,7 +73,8 @@ final class RecordShape implements Shape {
 
   /** The names of the fields that must be there. */
   Set<String> needed() {
-    return fields.stream().filter(field -> field.shape.absent() == null).map(RecordField::name).collect(Collectors.toSet());
+    return fields.stream().filter(field -> field.shape.absent() == null).map(RecordField::name)
+        .collect(Collectors.toSet());
   }
 
   Set<String> names() {

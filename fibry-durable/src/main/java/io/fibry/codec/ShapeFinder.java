@@ -99,7 +99,8 @@ final class ShapeFinder {
     if (whole.isPresent()) return new OpaqueShape(raw, whole.get());
     var scalar = ScalarShapes.of(raw);
     if (scalar != null) return scalar;
-    if (raw.isArray()) return new ContainerShapes.ArrayShape(raw.getComponentType(), item(raw.getComponentType(), where));
+    if (raw.isArray())
+      return new ContainerShapes.ArrayShape(raw.getComponentType(), item(raw.getComponentType(), where));
     if (raw == List.class || raw == Collection.class) return new ContainerShapes.ListShape(item(type, 0, where));
     if (raw == Set.class) return new ContainerShapes.SetShape(item(type, 0, where));
     if (raw == Map.class) return new ContainerShapes.MapShape(key(type, where), item(type, 1, where));

@@ -13,14 +13,16 @@ import java.util.concurrent.Callable;
 import java.util.function.BiFunction;
 
 /** The steps of a definition. */
-record DefaultDurableBuilder<M>(String name, MessageCodecs<M> messages, int snapshotEvery, int ahead, int keeps, int remembers,
+record DefaultDurableBuilder<M>(String name, MessageCodecs<M> messages, int snapshotEvery, int ahead, int keeps,
+    int remembers,
     Duration rememberedFor, Optional<Duration> history) implements Durable.Builder<M> {
   private static final String IMPOSSIBLE = "there can be no such actor of kind '";
   private static final Duration LONGEST = Duration.ofDays(365_000_000); // a million years: for ever
 
   static <M> DefaultDurableBuilder<M> of(String name, Class<M> messages) {
     Objects.requireNonNull(messages, "messages");
-    return new DefaultDurableBuilder<>(StoredNames.plain("kind", name), MessageCodecs.of(messages), 1000, 1024, 0, 1000, Duration.ofDays(1),
+    return new DefaultDurableBuilder<>(StoredNames.plain("kind", name), MessageCodecs.of(messages), 1000, 1024, 0, 1000,
+        Duration.ofDays(1),
         Optional.empty());
   }
 
@@ -70,7 +72,8 @@ record DefaultDurableBuilder<M>(String name, MessageCodecs<M> messages, int snap
     }
   }
 
-  private record DefaultStateStep<S, M>(DefaultDurableBuilder<M> kind, Codec<S> codec, Callable<S> initial) implements Durable.StateStep<S, M> {
+  private record DefaultStateStep<S, M>(DefaultDurableBuilder<M> kind, Codec<S> codec, Callable<S> initial)
+      implements Durable.StateStep<S, M> {
     @Override
     public Durable<M> handler(Durable.StateHandler<S, M> handler) {
       Objects.requireNonNull(handler, "handler");
@@ -80,7 +83,8 @@ record DefaultDurableBuilder<M>(String name, MessageCodecs<M> messages, int snap
     @Override
     public Durable<M> handler(Durable.StateHandlerWithContext<S, M> handler) {
       Objects.requireNonNull(handler, "handler");
-      return new DurableDefinition<S, Void, M>(kind, initial, Optional.of(codec), Optional.empty(), (state, none) -> state,
+      return new DurableDefinition<S, Void, M>(kind, initial, Optional.of(codec), Optional.empty(),
+          (state, none) -> state,
           handler::handle);
     }
   }
@@ -106,9 +110,10 @@ record DefaultDurableBuilder<M>(String name, MessageCodecs<M> messages, int snap
 
   private <S, E> Durable.EventsStep<S, E, M> events(Codec<E> codec, Optional<Codec<S>> state, S initial,
       BiFunction<S, E, S> after) {
-    if (!Immutability.isValue(initial)) throw new IllegalArgumentException("kind '" + name + "' begins with an object of "
-        + initial.getClass().getName()
-        + ", which all keys would share, and which can be changed; take initialState(() -> ..)");
+    if (!Immutability.isValue(initial))
+      throw new IllegalArgumentException("kind '" + name + "' begins with an object of "
+          + initial.getClass().getName()
+          + ", which all keys would share, and which can be changed; take initialState(() -> ..)");
     return new DefaultEventsStep<>(this, () -> initial, state, codec, after);
   }
 
@@ -142,7 +147,8 @@ record DefaultDurableBuilder<M>(String name, MessageCodecs<M> messages, int snap
     }
   }
 
-  private record DefaultEventsStep<S, E, M>(DefaultDurableBuilder<M> kind, Callable<? extends S> initial, Optional<Codec<S>> state,
+  private record DefaultEventsStep<S, E, M>(DefaultDurableBuilder<M> kind, Callable<? extends S> initial,
+      Optional<Codec<S>> state,
       Codec<E> events, BiFunction<S, E, S> after) implements Durable.EventsStep<S, E, M> {
     DefaultEventsStep {
       events = CheckedCodec.of(events);
@@ -161,18 +167,21 @@ record DefaultDurableBuilder<M>(String name, MessageCodecs<M> messages, int snap
 
   @Override
   public DefaultDurableBuilder<M> messages(Codec<M> codec) {
-    return new DefaultDurableBuilder<>(name, messages.by(codec), snapshotEvery, ahead, keeps, remembers, rememberedFor, history);
+    return new DefaultDurableBuilder<>(name, messages.by(codec), snapshotEvery, ahead, keeps, remembers, rememberedFor,
+        history);
   }
 
   @Override
   public <R> DefaultDurableBuilder<M> answers(Class<? extends Request<?, R>> request, Codec<R> codec) {
-    return new DefaultDurableBuilder<>(name, messages.answers(request, codec), snapshotEvery, ahead, keeps, remembers, rememberedFor,
+    return new DefaultDurableBuilder<>(name, messages.answers(request, codec), snapshotEvery, ahead, keeps, remembers,
+        rememberedFor,
         history);
   }
 
   @Override
   public DefaultDurableBuilder<M> storeMessages(int most) {
-    return new DefaultDurableBuilder<>(name, messages, snapshotEvery, ahead, positive(most, "storeMessages"), remembers, rememberedFor,
+    return new DefaultDurableBuilder<>(name, messages, snapshotEvery, ahead, positive(most, "storeMessages"), remembers,
+        rememberedFor,
         history);
   }
 
@@ -180,18 +189,21 @@ record DefaultDurableBuilder<M>(String name, MessageCodecs<M> messages, int snap
   public DefaultDurableBuilder<M> deduplicate(int answers, Duration time) {
     if (!Objects.requireNonNull(time, "time").isPositive())
       throw new IllegalArgumentException("kind '" + name + "' remembers for " + time + "; give more than zero");
-    return new DefaultDurableBuilder<>(name, messages, snapshotEvery, ahead, keeps, positive(answers, "deduplicate"), time, history);
+    return new DefaultDurableBuilder<>(name, messages, snapshotEvery, ahead, keeps, positive(answers, "deduplicate"),
+        time, history);
   }
 
   @Override
   public DefaultDurableBuilder<M> snapshotEvery(int turns) {
-    return new DefaultDurableBuilder<>(name, messages, positive(turns, "snapshotEvery"), ahead, keeps, remembers, rememberedFor,
+    return new DefaultDurableBuilder<>(name, messages, positive(turns, "snapshotEvery"), ahead, keeps, remembers,
+        rememberedFor,
         history);
   }
 
   @Override
   public DefaultDurableBuilder<M> maxUnstoredTurns(int turns) {
-    return new DefaultDurableBuilder<>(name, messages, snapshotEvery, positive(turns, "maxUnstoredTurns"), keeps, remembers,
+    return new DefaultDurableBuilder<>(name, messages, snapshotEvery, positive(turns, "maxUnstoredTurns"), keeps,
+        remembers,
         rememberedFor,
         history);
   }
@@ -218,7 +230,8 @@ record DefaultDurableBuilder<M>(String name, MessageCodecs<M> messages, int snap
       throw new IllegalArgumentException("kind '" + name + "': a history of " + age
           + "; give zero or more");
     var known = age.compareTo(LONGEST) > 0 ? LONGEST : age;
-    return new DefaultDurableBuilder<>(name, messages, snapshotEvery, ahead, keeps, remembers, rememberedFor, Optional.of(known));
+    return new DefaultDurableBuilder<>(name, messages, snapshotEvery, ahead, keeps, remembers, rememberedFor,
+        Optional.of(known));
   }
 
   String checkedKey(String key) {

@@ -42,11 +42,13 @@ final class DurableActor<M> extends ForwardingExitable<Actor<M>> implements Acto
   private final Exitable host; // while it lives, messages are kept
   private final byte[] received; // of the one message that is sent through this; empty if made from the message
 
-  DurableActor(Actor<Object> front, DefaultDurableBuilder<M> kind, PendingDelivery delivery, String key, Exitable host) {
+  DurableActor(Actor<Object> front, DefaultDurableBuilder<M> kind, PendingDelivery delivery, String key,
+      Exitable host) {
     this(front, kind, delivery, key, host, new byte[0]);
   }
 
-  private DurableActor(Actor<Object> front, DefaultDurableBuilder<M> kind, PendingDelivery delivery, String key, Exitable host, byte[] bytes) {
+  private DurableActor(Actor<Object> front, DefaultDurableBuilder<M> kind, PendingDelivery delivery, String key,
+      Exitable host, byte[] bytes) {
     this.received = bytes;
     this.front = front;
     this.kind = kind;
@@ -105,7 +107,8 @@ final class DurableActor<M> extends ForwardingExitable<Actor<M>> implements Acto
     } catch (TimeoutException never) {
       throw new AssertionError(never);
     } catch (StoreException | CancellationException refused) {
-      StoreRegistry.of(delivery.store()).refusals().tell(id() + " does not get a message, since it could not be kept", refused);
+      StoreRegistry.of(delivery.store()).refusals().tell(id() + " does not get a message, since it could not be kept",
+          refused);
       return false;
     }
     delivery.give(front, key, kept(waiting, message, context, false, since));
@@ -122,7 +125,8 @@ final class DurableActor<M> extends ForwardingExitable<Actor<M>> implements Acto
     return kind.keeps() > 0 && !host.onExit().isDone();
   }
 
-  private <R> StoredMessage<R> kept(Store.PendingMessage waiting, Object message, String context, boolean asked, long since) {
+  private <R> StoredMessage<R> kept(Store.PendingMessage waiting, Object message, String context, boolean asked,
+      long since) {
     return new StoredMessage<>(waiting.id(), waiting.due(), message, Mail.of(received, context), false,
         asked ? Optional.of(new AtomicReference<>(StoredMessage.RequestStage.SENT)) : Optional.empty(), since);
   }
@@ -262,7 +266,8 @@ final class DurableActor<M> extends ForwardingExitable<Actor<M>> implements Acto
   /** Otherwise it is what the handler threw, also if that is of a request of its own. */
   private static boolean isUnanswered(StoredMessage<?> kept, Throwable failure) {
     var stage = kept.reached().orElseThrow().get();
-    return failure instanceof RequestException none && none.request() == kept && stage != StoredMessage.RequestStage.FAILED
+    return failure instanceof RequestException none && none.request() == kept
+        && stage != StoredMessage.RequestStage.FAILED
         || failure instanceof Exception && stage == StoredMessage.RequestStage.SENT; // there is no actor
   }
 

@@ -27,7 +27,8 @@ import java.util.function.Predicate;
  * @param events the codec of events; empty if the state itself is stored
  * @param after the state after an event
  */
-record DurableDefinition<S, E, M>(DefaultDurableBuilder<M> kind, Callable<? extends S> initial, Optional<Codec<S>> state,
+record DurableDefinition<S, E, M>(DefaultDurableBuilder<M> kind, Callable<? extends S> initial,
+    Optional<Codec<S>> state,
     Optional<Codec<E>> events, BiFunction<S, E, S> after, TurnHandler<S, E, M> run) implements Durable<M> {
 
   /** Lets the handler do a turn, and returns the next state. */

@@ -149,7 +149,8 @@ final class DurableRuntime<S, E, M> {
       called |= next.get().id().equals(call.id());
       handleKept(new TurnContext<>(this, state, next.get(), call, core));
     }
-    if (!called && !TurnContext.isCutOff(core)) // when those before it are stored: as long as it is called, they are in hand
+    // when those before it are stored: as long as it is called, they are in hand
+    if (!called && !TurnContext.isCutOff(core))
       core.replyWhen(call, turns.last().thenRun(() -> {
         throw new CancellationException("it was handled, or is given again");
       }));
@@ -274,7 +275,8 @@ final class DurableRuntime<S, E, M> {
     var kept = turn.kept().orElseThrow();
     var outgoing = new TurnOutbox(id, delivery);
     outgoing.done(kept);
-    kept.reached().ifPresent(stage -> stage.set(StoredMessage.RequestStage.FAILED)); // first: an asker gives up, and reads it then
+    // first: an asker gives up, and reads it then
+    kept.reached().ifPresent(stage -> stage.set(StoredMessage.RequestStage.FAILED));
     boolean aside = !kept.asked() || turn.isGivenUp();
     if (aside) outgoing.putAside(kept, bytesOf(kept, turn.message()), reason);
     append(false, Optional.empty(), List.of(),
@@ -404,7 +406,8 @@ final class DurableRuntime<S, E, M> {
   /** A failed turn removes its message, which is done in no other turn. */
   NotStoredException notStored(TurnContext<S, E, M> turn, Throwable refused, boolean failed) {
     var cause = TurnPipeline.cause(refused);
-    boolean kept = turn.kept().filter(StoredMessage::asked).isPresent() && !(failed && cause.outcome() == Outcome.UNKNOWN);
+    boolean kept =
+        turn.kept().filter(StoredMessage::asked).isPresent() && !(failed && cause.outcome() == Outcome.UNKNOWN);
     return NotStoredException.ofTurn(id.toString(), delivery.how.describeRequest(turn.message()), turn.message(), cause,
         kept ? Outcome.WILL_BE_DONE : cause.outcome());
   }

@@ -48,7 +48,8 @@ final class EventViewReader<E> implements AutoCloseable {
   private String place = ""; // of the turn that was handled last; of the fiber, as all below, once it is started
   private Optional<StoredViews.ViewState> standing; // the stored place
 
-  private EventViewReader(DefaultEventView<E> what, Handler<StoredEvent<E>> handler, Store store, Optional<Store.ActorId> id,
+  private EventViewReader(DefaultEventView<E> what, Handler<StoredEvent<E>> handler, Store store,
+      Optional<Store.ActorId> id,
       Scheduler scheduler, Actor<EventDelivery> actor) {
     this.what = what;
     this.handler = handler;

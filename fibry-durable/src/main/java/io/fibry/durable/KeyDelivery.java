@@ -11,7 +11,9 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 
-/** The messages that are being given to an actor. Under the monitor of its {@link PendingDelivery}. */
+/**
+ * The messages that are being given to an actor. Under the monitor of its {@link PendingDelivery}.
+ */
 final class KeyDelivery {
   boolean courier; // there is one
   boolean again; // it looks again before it goes; if there is none, one is to come
@@ -27,8 +29,10 @@ final class KeyDelivery {
   int failures; // since the last success
 
   private final Set<String> taken = new HashSet<>(2); // being stored by senders, and requests that are not answered
-  private final Map<String, StoredMessage<Object>> queue = new LinkedHashMap<>(2); // by id; to be handled, in this order
-  private final Map<String, StoredMessage<Object>> begun = new LinkedHashMap<>(2); // handled in this order, not stored yet
+  // by id; to be handled, in this order
+  private final Map<String, StoredMessage<Object>> queue = new LinkedHashMap<>(2);
+  // handled in this order, not stored yet
+  private final Map<String, StoredMessage<Object>> begun = new LinkedHashMap<>(2);
   private final List<CompletableFuture<Void>> requests = new ArrayList<>(0); // they go when it has given
   private final Set<String> unreadable = new HashSet<>(0); // they wait for another version of the program
   private int calls; // of the actor that it has not answered

@@ -42,7 +42,8 @@ final class PendingDelivery implements AutoCloseable {
   private final StoreRegistry home;
   private final DefaultDurableBuilder<?> kind;
   final BlockBuilder<?> how; // the clock, and texts
-  private final Map<String, KeyDelivery> hands = new HashMap<>(); // by key; this and all below under this object's monitor
+  // by key; this and all below under this object's monitor
+  private final Map<String, KeyDelivery> hands = new HashMap<>();
   private final Set<String> begun = new HashSet<>(); // of messages that waited when the process began
   private final DueTimes calendar;
   private Function<String, Actor<Object>> actors;

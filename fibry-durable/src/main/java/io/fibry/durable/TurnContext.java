@@ -47,11 +47,13 @@ final class TurnContext<S, E, M> implements EventContext<S, E, M> {
   }
 
   @SuppressWarnings("unchecked") // the address takes no others
-  TurnContext(DurableRuntime<S, E, M> live, S state, StoredMessage<Object> kept, StoredMessage<Object> call, ActorContext<Object> core) {
+  TurnContext(DurableRuntime<S, E, M> live, S state, StoredMessage<Object> kept, StoredMessage<Object> call,
+      ActorContext<Object> core) {
     this(live, state, (M) kept.message(), Optional.of(kept), Optional.of(call), core);
   }
 
-  private TurnContext(DurableRuntime<S, E, M> live, S state, M message, Optional<StoredMessage<Object>> kept, Optional<StoredMessage<Object>> call,
+  private TurnContext(DurableRuntime<S, E, M> live, S state, M message, Optional<StoredMessage<Object>> kept,
+      Optional<StoredMessage<Object>> call,
       ActorContext<Object> core) {
     this.live = live;
     this.state = state;
@@ -304,7 +306,8 @@ final class TurnContext<S, E, M> implements EventContext<S, E, M> {
 
   /** Returns the id under which the message comes again, or empty if it will not. */
   Optional<String> messageId() {
-    return message instanceof Idempotent once ? Optional.of(StoredNames.once(live.id(), once)) : kept.map(StoredMessage::unique);
+    return message instanceof Idempotent once ? Optional.of(StoredNames.once(live.id(), once))
+        : kept.map(StoredMessage::unique);
   }
 
   Optional<Note.Answered> known() {

@@ -167,7 +167,8 @@ final class TurnPipeline {
 
   private void sent(Store.Turn turn, Set<String> own) {
     if (!last.isDone()) leaving.add(new UnstoredTurn(last, Set.copyOf(own)));
-    last.thenRun(() -> StoreRegistry.of(store).tell(turn.outbox())); // when the turn is stored, and `leaving` is complete
+    // when the turn is stored, and `leaving` is complete
+    last.thenRun(() -> StoreRegistry.of(store).tell(turn.outbox()));
     for (var one : turn.handledIds()) {
       reminders.remove(one);
       aside.remove(Mail.before(one));
@@ -190,7 +191,8 @@ final class TurnPipeline {
   private void noteRefusal(long turn, StoreException why) {
     delivery.halt(id.key()); // before the actor handles another message
     refused = true;
-    StoreRegistry.of(store).refusals().tell(id + " reads its state again, since its turn " + turn + " was not stored", why);
+    StoreRegistry.of(store).refusals().tell(id + " reads its state again, since its turn " + turn + " was not stored",
+        why);
   }
 
   static StoreException cause(Throwable failure) {

@@ -158,7 +158,8 @@ class CourierTest {
     var gone = new CopyOnWriteArrayList<String>();
     var waits = new CountDownLatch(1);
     var room = new CountDownLatch(1);
-    try (var delivery = new PendingDelivery(store, (DefaultDurableBuilder<Add>) KIND, BlockBuilder.of(scope.anonymous()), key -> true)) {
+    try (var delivery = new PendingDelivery(store, (DefaultDurableBuilder<Add>) KIND,
+        BlockBuilder.of(scope.anonymous()), key -> true)) {
       delivery.start(none -> null); // the actor has no waiting messages
       delivery.told("ada", Instant.MIN);
       Patience.acquired(begun);
@@ -185,7 +186,8 @@ class CourierTest {
 
   @Test
   void nextCourierRunsAfterFailureDespiteEarlierDueTime() {
-    try (var delivery = new PendingDelivery(store, (DefaultDurableBuilder<Add>) KIND, BlockBuilder.of(scope.anonymous()), key -> true)) {
+    try (var delivery = new PendingDelivery(store, (DefaultDurableBuilder<Add>) KIND,
+        BlockBuilder.of(scope.anonymous()), key -> true)) {
       delivery.start(none -> null);
       delivery.told("ada", Instant.EPOCH.plusMillis(500));
       delivery.told("ada", Instant.MIN);

@@ -41,7 +41,8 @@ class RefusalsTest {
     try (var logged = new Logged()) {
       for (int i = 1; i <= 700; i++) {
         var kept =
-            new StoredMessage<>("m" + i, Instant.EPOCH, new Pay(7), Mail.of(new byte[0], ""), false, Optional.empty(), 0);
+            new StoredMessage<>("m" + i, Instant.EPOCH, new Pay(7), Mail.of(new byte[0], ""), false, Optional.empty(),
+                0);
         refusals.putAside(new Store.ActorId("account", "ada"), kept, "java.io.IOException: no\nway");
         if (i == 7) refusals.putAside(new Store.ActorId("desk", "bob"), kept, "java.io.IOException: no");
         nanos.addAndGet(TimeUnit.MILLISECONDS.toNanos(100));

@@ -167,7 +167,8 @@ final class PausedOwnersRound {
   /** A key whose owner is a certain node. */
   private static String keyOf(String node, Cluster cluster) {
     return Stream.iterate(0, i -> i + 1).map(i -> "k" + i)
-        .filter(key -> PartitionAssignment.wish("kept", PartitionAssignment.part(key, PARTS), cluster.members()).filter(node::equals).isPresent())
+        .filter(key -> PartitionAssignment.wish("kept", PartitionAssignment.part(key, PARTS), cluster.members())
+            .filter(node::equals).isPresent())
         .findFirst().orElseThrow();
   }
 

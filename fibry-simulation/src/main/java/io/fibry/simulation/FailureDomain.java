@@ -27,7 +27,8 @@ final class FailureDomain {
 
     @Override
     public void note(Object actor, Supplier<String> what) {
-      if (MachineLookup.machine() instanceof SimulationRun run && run.trace != null) run.trace.note(run, (Actor<?>) actor, what.get());
+      if (MachineLookup.machine() instanceof SimulationRun run && run.trace != null)
+        run.trace.note(run, (Actor<?>) actor, what.get());
     }
   };
 
@@ -89,7 +90,8 @@ final class FailureDomain {
   private Object made(Object single) {
     if (single instanceof Scheduler) return run.scheduler;
     if (single instanceof Scope root)
-      root.configure(options -> options.withScheduler(run.scheduler).withContextPropagator(new MessageProbe(run, this)));
+      root.configure(
+          options -> options.withScheduler(run.scheduler).withContextPropagator(new MessageProbe(run, this)));
     return single;
   }
 }

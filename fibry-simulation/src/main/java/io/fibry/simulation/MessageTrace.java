@@ -28,7 +28,8 @@ final class MessageTrace {
   }
 
   /** @param overtakes the thread was not the thread that had been ready for longest */
-  private record TraceEvent(long step, long time, TraceArrow arrow, String from, String to, String what, boolean overtakes) {}
+  private record TraceEvent(long step, long time, TraceArrow arrow, String from, String to, String what,
+      boolean overtakes) {}
 
   private final List<TraceEvent> events = new ArrayList<>();
   private final Map<Actor<?>, String> names = new IdentityHashMap<>();

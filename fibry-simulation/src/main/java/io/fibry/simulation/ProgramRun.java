@@ -25,10 +25,12 @@ final class ProgramRun {
   }
 
   /** @param steps an estimate of how many there will be */
-  static RunOutcome of(Program program, Options options, RunReplay replay, long steps, RunEvents events, boolean traced) {
+  static RunOutcome of(Program program, Options options, RunReplay replay, long steps, RunEvents events,
+      boolean traced) {
     var chance = new SplittableRandom(replay.seed());
     var faults = new Faults(chance.split(), replay.without());
-    var choice = replay.decisions() == null ? choice(options, replay.seed(), steps) : ThreadChooser.of(replay.decisions());
+    var choice =
+        replay.decisions() == null ? choice(options, replay.seed(), steps) : ThreadChooser.of(replay.decisions());
     var trace = traced ? new MessageTrace() : null;
     var run = new SimulationRun(faults, chance.split(), choice, events, options.steps(), trace);
     var trial = new ProgramRun(run, program, options);

@@ -13,7 +13,8 @@ import org.jspecify.annotations.Nullable;
  * @param struck faults that happened
  * @param trace the diagram of the run, if it was wanted
  */
-record RunOutcome(RunReplay replay, @Nullable RunFailure failure, long steps, long hash, long time, Set<FaultKind> struck,
+record RunOutcome(RunReplay replay, @Nullable RunFailure failure, long steps, long hash, long time,
+    Set<FaultKind> struck,
     @Nullable MessageTrace trace) {
 
   boolean failed() {

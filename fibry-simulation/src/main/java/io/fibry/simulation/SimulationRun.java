@@ -52,7 +52,8 @@ final class SimulationRun implements SimulatedMachine, SmallMailboxes.MailboxLim
   private volatile long steps;
   private volatile @Nullable SimulatedThread current;
   private @Nullable SimulatedThread last;
-  private @Nullable FailureDomain starting; // the place of the thread that is being started; null for the place of its starter
+  // the place of the thread that is being started; null for the place of its starter
+  private @Nullable FailureDomain starting;
   private long hash = 0x9E3779B97F4A7C15L;
   private int spins;
   boolean overtook; // the thread that runs was not the oldest
@@ -163,7 +164,8 @@ final class SimulationRun implements SimulatedMachine, SmallMailboxes.MailboxLim
 
   @Override
   public int roomFor(int capacity) {
-    return faults.strikes(FaultKind.MAILBOXES) ? (int) Math.min(capacity, faults.amount(FaultKind.MAILBOXES)) : capacity;
+    return faults.strikes(FaultKind.MAILBOXES) ? (int) Math.min(capacity, faults.amount(FaultKind.MAILBOXES))
+        : capacity;
   }
 
   @Override
@@ -255,7 +257,8 @@ final class SimulationRun implements SimulatedMachine, SmallMailboxes.MailboxLim
     var task = next();
     if (task.isGone()) return true;
     if (++steps > mostSteps) {
-      fail(RunFailure.of(RunFailure.FailureKind.LIVELOCK, "live-lock: " + mostSteps + " steps and no end; next was " + task));
+      fail(RunFailure.of(RunFailure.FailureKind.LIVELOCK,
+          "live-lock: " + mostSteps + " steps and no end; next was " + task));
       return false;
     }
     mix(task.number);
@@ -358,8 +361,9 @@ final class SimulationRun implements SimulatedMachine, SmallMailboxes.MailboxLim
   }
 
   private void escaped(SimulatedThread task) {
-    fail(RunFailure.of(RunFailure.FailureKind.ESCAPED, "a thread from outside the simulation woke " + task + ", which waited\n"
-        + ThreadReport.of(List.of(task)) + "Simulate what that one does, or keep it out"));
+    fail(RunFailure.of(RunFailure.FailureKind.ESCAPED,
+        "a thread from outside the simulation woke " + task + ", which waited\n"
+            + ThreadReport.of(List.of(task)) + "Simulate what that one does, or keep it out"));
   }
 
   private void mix(long value) {

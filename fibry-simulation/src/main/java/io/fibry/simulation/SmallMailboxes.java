@@ -21,6 +21,7 @@ public final class SmallMailboxes {
    * @param overflow what a full mailbox does
    */
   public static Mailbox<Object> bounded(int capacity, Overflow overflow) {
-    return Mailbox.bounded(MachineLookup.machine() instanceof MailboxLimiter machine ? machine.roomFor(capacity) : capacity, overflow);
+    return Mailbox.bounded(
+        MachineLookup.machine() instanceof MailboxLimiter machine ? machine.roomFor(capacity) : capacity, overflow);
   }
 }

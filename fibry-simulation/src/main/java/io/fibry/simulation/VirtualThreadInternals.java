@@ -47,7 +47,8 @@ final class VirtualThreadInternals {
   /** The thread that a runnable runs: the JDK makes one runnable for a thread's whole life. */
   static Thread of(Runnable runnable) {
     var reader = captured;
-    if (reader == null || reader.type != runnable.getClass()) captured = reader = new CapturedThread(runnable.getClass());
+    if (reader == null || reader.type != runnable.getClass())
+      captured = reader = new CapturedThread(runnable.getClass());
     try {
       return (Thread) reader.thread.invokeExact(runnable);
     } catch (Throwable failure) {

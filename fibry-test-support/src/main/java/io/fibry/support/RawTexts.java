@@ -9,9 +9,9 @@ import org.junit.jupiter.api.Assumptions;
  * Finds code that puts the text of a user's object into another text as it is: by a concatenation,
  * in the line of a log, by {@code toString}, {@code String.valueOf} or {@code getMessage}. Such a
  * text may have line breaks, with which a message forges lines of a log, and a scope may keep it to
- * itself. {@code MessageTexts}, {@code Lines}, {@code shown} and {@code asked} take care of both, so their
- * arguments are free. An object counts as a user's if its static type is {@code Object}, a type
- * variable, an exception, or any type of the JDK that is not known to be plain.
+ * itself. {@code MessageTexts}, {@code Lines}, {@code shown} and {@code asked} take care of both,
+ * so their arguments are free. An object counts as a user's if its static type is {@code Object}, a
+ * type variable, an exception, or any type of the JDK that is not known to be plain.
  */
 public final class RawTexts {
   private RawTexts() {}

@@ -15,8 +15,8 @@ import java.util.concurrent.atomic.AtomicLongArray;
 
 /**
  * Durable appends of 200 bytes by 1 and by 1,024 virtual threads. Our store's journal writes all
- * waiting appends as one frame; other stores stand behind a {@link GroupCommitter} that groups appends
- * in the same way.
+ * waiting appends as one frame; other stores stand behind a {@link GroupCommitter} that groups
+ * appends in the same way.
  */
 final class Appends {
   private static final String OURS = "fibry, a folder";

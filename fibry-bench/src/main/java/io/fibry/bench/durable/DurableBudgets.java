@@ -70,6 +70,7 @@ public final class DurableBudgets {
   private static void print(ResultRow row) {
     System.out.printf(Locale.ROOT, "  %-55s %10s %-6s (%s..%s)  %s%n",
         row.side() + (row.size() == 0 ? "" : String.format(Locale.ROOT, ", %,d", row.size())),
-        ResultRow.readable(row.median()), row.unit(), ResultRow.readable(row.least()), ResultRow.readable(row.most()), row.reference());
+        ResultRow.readable(row.median()), row.unit(), ResultRow.readable(row.least()), ResultRow.readable(row.most()),
+        row.reference());
   }
 }

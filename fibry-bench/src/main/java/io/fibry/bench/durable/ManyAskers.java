@@ -37,12 +37,14 @@ final class ManyAskers {
         var scope = ActorSystem.openScope("many")) {
       int askers = Askers.many();
       var counters = actors("counter-", CountingActors.COUNTER, askers, scope, store);
-      var senders = actors("keeper-", CountingActors.KEEPER, askers, scope, store).stream().map(CountingActors.Sender::new).toList();
+      var senders = actors("keeper-", CountingActors.KEEPER, askers, scope, store).stream()
+          .map(CountingActors.Sender::new).toList();
       var hot = CountingActors.COUNTER.newActor(scope.named("hot"), store);
       var oneByOne = CountingActors.ONE_BY_ONE.newActor(scope.named("one-by-one"), store);
       return new Rounds()
           .side(PreparedFile.SIDE, Askers.UNIT, file::rate)
-          .side(EACH, Askers.UNIT, () -> Askers.rate(askers, number -> counters.get(number).ask(new CountingActors.Count())))
+          .side(EACH, Askers.UNIT,
+              () -> Askers.rate(askers, number -> counters.get(number).ask(new CountingActors.Count())))
           .side(HOT, Askers.UNIT, () -> Askers.rate(askers, number -> hot.ask(new CountingActors.Count())))
           .side(ONE_BY_ONE, Askers.UNIT, () -> Askers.rate(askers, number -> oneByOne.ask(new CountingActors.Count())))
           .side("fibry, an actor for each, messages are kept", Askers.UNIT,

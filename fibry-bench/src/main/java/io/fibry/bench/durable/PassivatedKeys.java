@@ -25,7 +25,8 @@ final class PassivatedKeys {
   static DurableQuestion question() {
     return DurableQuestion.of("durable-heap",
         "heap of each of a million keys of durable actors, none of which is alive; their state is a number",
-        PassivatedKeys::measure, FigureBudget.atMost(64, 48, "heap of a passivated key", PASSIVATED, "")).inOneProcess();
+        PassivatedKeys::measure, FigureBudget.atMost(64, 48, "heap of a passivated key", PASSIVATED, ""))
+        .inOneProcess();
   }
 
   /** {@code -Dsize} keys. */

@@ -25,7 +25,8 @@ final class PlainRequests {
   private PlainRequests() {}
 
   static DurableQuestion question() {
-    return DurableQuestion.of("durable-plain", "a request to an actor in memory, on one carrier", PlainRequests::measure,
+    return DurableQuestion.of("durable-plain", "a request to an actor in memory, on one carrier",
+        PlainRequests::measure,
         FigureBudget.atMost(1.1, 1, "a request to an actor in memory", WITH, WITHOUT));
   }
 

@@ -64,7 +64,8 @@ final class PeerComparison {
   }
 
   private static String figure(ResultRow row) {
-    return ResultRow.readable(row.median()) + " " + row.unit().replace("/op", "") + ", `" + row.side().replace("fibry, ", "")
+    return ResultRow.readable(row.median()) + " " + row.unit().replace("/op", "") + ", `"
+        + row.side().replace("fibry, ", "")
         + "`";
   }
 

@@ -97,7 +97,8 @@ public final class ResultFiles {
         .map(entry -> result(entry.getKey(), first.get(entry.getKey()), date, entry.getValue())).toList();
   }
 
-  private static void add(String question, String side, JsonNode run, JsonNode metric, Map<String, List<ResultRow>> rows,
+  private static void add(String question, String side, JsonNode run, JsonNode metric,
+      Map<String, List<ResultRow>> rows,
       Map<String, JsonNode> first) {
     rows.computeIfAbsent(question, none -> new ArrayList<>()).add(row(side, metric));
     first.putIfAbsent(question, run);

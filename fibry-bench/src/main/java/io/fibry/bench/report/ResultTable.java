@@ -22,7 +22,8 @@ final class ResultTable {
       text.append("| ").append(escaped(row.side())).append(" |");
       if (sized) text.append(String.format(Locale.ROOT, " %,d |", row.size()));
       text.append(' ').append(ResultRow.readable(row.median())).append(" | ")
-          .append(row.least() == row.most() ? "" : ResultRow.readable(row.least()) + ".." + ResultRow.readable(row.most()))
+          .append(
+              row.least() == row.most() ? "" : ResultRow.readable(row.least()) + ".." + ResultRow.readable(row.most()))
           .append(" | ").append(escaped(row.unit())).append(" |");
       if (!promise) text.append(' ').append(ResultRow.readable(row.costAgainst(result.base(row)))).append(" |");
       if (referenced) text.append(' ').append(escaped(row.reference())).append(" |");

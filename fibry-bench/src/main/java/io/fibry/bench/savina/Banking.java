@@ -25,7 +25,8 @@ final class Banking {
   private Banking() {}
 
   static SavinaProgram program(int accounts, int payments) {
-    return SavinaProgram.of("bank-transaction", SavinaProgram.size(accounts, "accounts, ") + SavinaProgram.size(payments, "transactions"),
+    return SavinaProgram.of("bank-transaction",
+        SavinaProgram.size(accounts, "accounts, ") + SavinaProgram.size(payments, "transactions"),
         accounts * START,
         new ProgramSide("fibry", round -> fibry(accounts, payments, round)),
         new ProgramSide("fibry-messages", round -> fibryMessages(accounts, payments, round)),

@@ -21,7 +21,8 @@ final class Chameneos {
   private Chameneos() {}
 
   static SavinaProgram program(int creatures, int meetings) {
-    return SavinaProgram.of("chameneos", SavinaProgram.size(creatures, "chameneos, ") + SavinaProgram.size(meetings, "meetings"),
+    return SavinaProgram.of("chameneos",
+        SavinaProgram.size(creatures, "chameneos, ") + SavinaProgram.size(meetings, "meetings"),
         2L * meetings,
         new ProgramSide("fibry", round -> fibry(creatures, meetings, round)),
         new ProgramSide("fibry-messages", round -> messages(Round.FIBERS, creatures, meetings, round)),

@@ -18,7 +18,8 @@ final class ForkJoinThroughput {
 
   static SavinaProgram program(int actors, int messages) {
     return SavinaProgram.of("fork-join-throughput",
-        SavinaProgram.size(actors, "actors, ") + SavinaProgram.size(messages, "messages each"), (long) actors * messages,
+        SavinaProgram.size(actors, "actors, ") + SavinaProgram.size(messages, "messages each"),
+        (long) actors * messages,
         new ProgramSide("fibry", round -> fibry(Round.FIBERS, actors, messages, round)),
         new ProgramSide("fibry-pool", round -> fibry(Round.POOL, actors, messages, round)),
         new ProgramSide("pekko", round -> pekko(actors, messages, round)),

@@ -20,7 +20,8 @@ final class Philosophers {
   private Philosophers() {}
 
   static SavinaProgram program(int seats, int meals) {
-    return SavinaProgram.of("philosophers", SavinaProgram.size(seats, "philosophers, ") + SavinaProgram.size(meals, "meals each"),
+    return SavinaProgram.of("philosophers",
+        SavinaProgram.size(seats, "philosophers, ") + SavinaProgram.size(meals, "meals each"),
         (long) seats * meals,
         new ProgramSide("fibry", round -> fibry(seats, meals, round)),
         new ProgramSide("fibry-messages", round -> messages(Round.FIBERS, seats, meals, round)),

@@ -18,7 +18,8 @@ final class Sieve {
   private Sieve() {}
 
   static SavinaProgram program(int most, int room) {
-    return SavinaProgram.of("sieve", "primes to " + SavinaProgram.size(most, "in filters of ") + SavinaProgram.size(room, "each"),
+    return SavinaProgram.of("sieve",
+        "primes to " + SavinaProgram.size(most, "in filters of ") + SavinaProgram.size(room, "each"),
         primes(most),
         new ProgramSide("fibry", round -> fibry(Round.FIBERS, most, room, round)),
         new ProgramSide("fibry-pool", round -> fibry(Round.POOL, most, room, round)),

@@ -23,7 +23,8 @@ final class Skynet {
 
   static SavinaProgram program(int leaves) {
     return SavinaProgram.of("skynet", SavinaProgram.size(leaves, "leaves"), (long) leaves * (leaves - 1) / 2,
-        new ProgramSide("fibry", round -> round.done(Round.FIBERS.newActorWithReturn(Skynet::sum).ask(new Range(0, leaves)))),
+        new ProgramSide("fibry",
+            round -> round.done(Round.FIBERS.newActorWithReturn(Skynet::sum).ask(new Range(0, leaves)))),
         new ProgramSide("fibry-messages", round -> messages(Round.FIBERS, leaves, round)),
         new ProgramSide("fibry-pool", round -> messages(Round.POOL, leaves, round)),
         new ProgramSide("pekko", round -> pekko(leaves, round)),

@@ -16,7 +16,8 @@ final class ThreadRing {
   private ThreadRing() {}
 
   static SavinaProgram program(int members, int hops) {
-    return SavinaProgram.of("thread-ring", SavinaProgram.size(members, "actors, ") + SavinaProgram.size(hops, "hops"), hops % members,
+    return SavinaProgram.of("thread-ring", SavinaProgram.size(members, "actors, ") + SavinaProgram.size(hops, "hops"),
+        hops % members,
         new ProgramSide("fibry", round -> fibry(Round.FIBERS, members, hops, round)),
         new ProgramSide("fibry-pool", round -> fibry(Round.POOL, members, hops, round)),
         new ProgramSide("pekko", round -> pekko(members, hops, round)),

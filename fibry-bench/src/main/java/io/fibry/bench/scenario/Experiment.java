@@ -84,7 +84,8 @@ final class Experiment {
   }
 
   private void tell(Side side) {
-    add(ResultRow.of(side.name, side.unit, side.reference, side.took.stream().mapToDouble(Double::doubleValue).toArray())
+    add(ResultRow
+        .of(side.name, side.unit, side.reference, side.took.stream().mapToDouble(Double::doubleValue).toArray())
         .withSize(side.size));
   }
 
@@ -96,7 +97,8 @@ final class Experiment {
     System.out.printf(Locale.ROOT, "%-52s %12s %-8s %26s %8sx  %s%n",
         row.side() + (row.size() == 0 ? "" : String.format(Locale.ROOT, ", %,d", row.size())),
         ResultRow.readable(row.median()), row.unit(),
-        "(" + ResultRow.readable(row.least()) + ".." + ResultRow.readable(row.most()) + ")", ResultRow.readable(row.costAgainst(base)),
+        "(" + ResultRow.readable(row.least()) + ".." + ResultRow.readable(row.most()) + ")",
+        ResultRow.readable(row.costAgainst(base)),
         row.reference());
   }
 

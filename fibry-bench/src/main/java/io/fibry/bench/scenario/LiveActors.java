@@ -39,8 +39,10 @@ public final class LiveActors {
           ChildJvm.figures(List.of("-Xmx" + Math.max(32, actors * 64 >> 20) + "m"), LiveActors.class, "keep",
               actors);
       experiment
-          .add(ResultRow.of("fibry, heap with the array that holds them", "B each", times == 1 ? "3 million possible" : "",
-              figures[0]).withSize(actors));
+          .add(ResultRow
+              .of("fibry, heap with the array that holds them", "B each", times == 1 ? "3 million possible" : "",
+                  figures[0])
+              .withSize(actors));
       experiment.add(ResultRow.of("fibry, to create one", "ns each", "", figures[1]).withSize(actors));
       experiment.add(ResultRow.of("fibry, to have it work once", "ns each", "", figures[2]).withSize(actors));
     }

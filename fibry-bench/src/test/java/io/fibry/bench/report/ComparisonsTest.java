@@ -69,7 +69,8 @@ class ComparisonsTest {
         row("executorService", 900)));
 
     assertEquals("", RatioLoss.table(pools, Map.of()));
-    assertTrue(RatioLoss.count(pools).startsWith("Another side is better in [0 of 1 figures]("), RatioLoss.count(pools));
+    assertTrue(RatioLoss.count(pools).startsWith("Another side is better in [0 of 1 figures]("),
+        RatioLoss.count(pools));
   }
 
   @Test

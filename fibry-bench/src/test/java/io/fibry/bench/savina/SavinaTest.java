@@ -32,13 +32,15 @@ class SavinaTest {
 
   @ParameterizedTest(name = "{0} {1}")
   @MethodSource("sides")
-  void everySideComputesTheResult(String program, String name, SavinaProgram small, SavinaProgram.ProgramSide side) throws Exception {
+  void everySideComputesTheResult(String program, String name, SavinaProgram small, SavinaProgram.ProgramSide side)
+      throws Exception {
     assertTrue(small.nanos(side) > 0);
   }
 
   @Test
   void everyProgramIsTested() {
-    assertEquals(Savina.PROGRAMS.stream().map(SavinaProgram::name).toList(), SMALL.stream().map(SavinaProgram::name).toList());
+    assertEquals(Savina.PROGRAMS.stream().map(SavinaProgram::name).toList(),
+        SMALL.stream().map(SavinaProgram::name).toList());
   }
 
   @Test

@@ -18,7 +18,8 @@ record DefaultStatefulBuilder<S, M>(DefaultActorBuilder<M> blueprint, Callable<?
     Handler.Returning<Object, Object> copy) implements ActorBuilder.Stateful<S, M> {
   @Override
   public ActorBuilder.Stateful<S, M> onStop(Handler<S> hook) {
-    return new DefaultStatefulBuilder<>(blueprint, initial, (Handler<Object>) Objects.requireNonNull(hook, "hook"), copy);
+    return new DefaultStatefulBuilder<>(blueprint, initial, (Handler<Object>) Objects.requireNonNull(hook, "hook"),
+        copy);
   }
 
   @Override
@@ -64,7 +65,8 @@ record DefaultStatefulBuilder<S, M>(DefaultActorBuilder<M> blueprint, Callable<?
   @Override
   public <N extends M> Actor<N> newActor(Handler.Stateful<S, N> handler) {
     return (Actor<N>) make(
-        ActorBehavior.stateful(blueprint.settings(), (Handler.Stateful<Object, Object>) DefaultActorBuilder.checked(handler)));
+        ActorBehavior.stateful(blueprint.settings(),
+            (Handler.Stateful<Object, Object>) DefaultActorBuilder.checked(handler)));
   }
 
   @Override

@@ -99,7 +99,8 @@ final class Activation extends MessageRun implements WokenDrain {
 
   @Override
   public void run() {
-    if (kind == ActivationKind.NORMAL && cell.settings().strategy() == Strategy.FIBER && Thread.currentThread().isVirtual())
+    if (kind == ActivationKind.NORMAL && cell.settings().strategy() == Strategy.FIBER
+        && Thread.currentThread().isVirtual())
       HandOver.run(this);
     else if (claims()) runClaimed();
   }

@@ -59,7 +59,8 @@ public abstract class ActorBehavior {
     };
   }
 
-  public static ActorBehavior returningInContext(ActorSettings settings, Handler.ReturningWithContext<Object, Object> handler) {
+  public static ActorBehavior returningInContext(ActorSettings settings,
+      Handler.ReturningWithContext<Object, Object> handler) {
     return new ContextBehavior(settings) {
       @Override
       Object handle(HandlerContext context, Object message) throws Exception {
@@ -88,7 +89,8 @@ public abstract class ActorBehavior {
     };
   }
 
-  public static ActorBehavior statefulInContext(ActorSettings settings, Handler.StatefulWithContext<Object, Object> handler) {
+  public static ActorBehavior statefulInContext(ActorSettings settings,
+      Handler.StatefulWithContext<Object, Object> handler) {
     return new ContextBehavior(settings) {
       @Override
       Object handle(HandlerContext context, Object message) throws Exception {

@@ -98,7 +98,8 @@ public final class ActorInspector {
     if (Environment.other != null || drain.cell.owner().options().scheduler() != Scheduler.system()) return now;
     Object message = drain.message;
     long noted =
-        !(message instanceof MultiStepMessage) ? drain.began : unit(drain) instanceof Timestamped step ? step.began() : 0;
+        !(message instanceof MultiStepMessage) ? drain.began
+            : unit(drain) instanceof Timestamped step ? step.began() : 0;
     return noted == 0 || message == null || drain.message != message ? now : Math.min(now, noted + CoarseClock.PERIOD);
   }
 

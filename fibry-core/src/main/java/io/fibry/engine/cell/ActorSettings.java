@@ -15,7 +15,8 @@ import java.util.function.Predicate;
  * for that client the library itself has sent; {@link #NO_CLIENT} if it writes to none
  * @param ownsThreads whether the library makes the threads, and so may name and interrupt them
  */
-public record ActorSettings(OwningScope owner, Strategy strategy, FailurePolicy policy, boolean inline, boolean endsFirst,
+public record ActorSettings(OwningScope owner, Strategy strategy, FailurePolicy policy, boolean inline,
+    boolean endsFirst,
     boolean uncounted, Predicate<Object> toClient, List<ContextPropagator<?>> carriers, boolean ownsThreads) {
   public static final Predicate<Object> NO_CLIENT = message -> false;
 

@@ -35,7 +35,8 @@ public final class DeadLetters {
     var owner = cell.owner();
     var accounts = owner.accounts();
     var settings = cell.settings();
-    if (settings.uncounted() && message instanceof EngineMessage || settings.toClient().test(message)) { // a block's own
+    // a block's own
+    if (settings.uncounted() && message instanceof EngineMessage || settings.toClient().test(message)) {
       accounts.countPass();
       return NOBODY;
     }
@@ -63,7 +64,8 @@ public final class DeadLetters {
   }
 
   /** No lambda: see Dispatch. */
-  record ListenerCall(OwningScope owner, Consumer<? super DeadLetter> listener, ActorDeadLetter letter, boolean elsewhere)
+  record ListenerCall(OwningScope owner, Consumer<? super DeadLetter> listener, ActorDeadLetter letter,
+      boolean elsewhere)
       implements Runnable {
     @Override
     public void run() {
@@ -84,7 +86,8 @@ public final class DeadLetters {
   }
 
   /** {@code sent} may be the engine's wrapper of a task. */
-  private record ActorDeadLetter(Cell cell, Object sent, Reason reason, Optional<Throwable> cause) implements DeadLetter {
+  private record ActorDeadLetter(Cell cell, Object sent, Reason reason, Optional<Throwable> cause)
+      implements DeadLetter {
     @Override
     public String actor() {
       return cell.name();

@@ -38,9 +38,9 @@ import java.util.concurrent.locks.LockSupport;
  * actor could then have a new right, which a late repetition of the failed start would overwrite.
  *
  * <p>Where not even a timer can be set (at the end of a stack, or without memory), a plain
- * assignment leaves the right to run in {@code cell.stranded}. {@code EngineThreads.rescue} or the next
- * sender then tries again. A method that "throws nothing once entered" does so itself; where it
- * could not be entered, its caller must.
+ * assignment leaves the right to run in {@code cell.stranded}. {@code EngineThreads.rescue} or the
+ * next sender then tries again. A method that "throws nothing once entered" does so itself; where
+ * it could not be entered, its caller must.
  *
  * <p>The code that runs then uses no lambdas. A lambda that is first linked without memory or stack
  * may fail for ever.
@@ -50,9 +50,12 @@ public final class Dispatch {
     try { // at the edge of a stack, a failed initialization would be final
       var lookup = MethodHandles.lookup();
       for (var used : List.of(Envelope.class, RequestFuture.class, Baggage.class, JfrEvents.class, Activation.class,
-          Termination.class, FailureHandler.class, Decision.class, DeadLetters.class, RequestFailures.class, EngineThreads.class,
-          ColdState.class, ExitSignal.class, HandOver.class, GuaranteedStart.class, CallerThreadRunner.class, StackProbe.class, EngineLog.class,
-          StartRetry.class, RescueTask.class, SuspensionEnd.class, Termination.CutOffTimer.class, Termination.CutOffRun.class,
+          Termination.class, FailureHandler.class, Decision.class, DeadLetters.class, RequestFailures.class,
+          EngineThreads.class,
+          ColdState.class, ExitSignal.class, HandOver.class, GuaranteedStart.class, CallerThreadRunner.class,
+          StackProbe.class, EngineLog.class,
+          StartRetry.class, RescueTask.class, SuspensionEnd.class, Termination.CutOffTimer.class,
+          Termination.CutOffRun.class,
           Termination.FailRequestsRound.class, Termination.Interruption.class, DeadLetters.ListenerCall.class,
           Accounts.NotificationTask.class, CoarseClock.class, AnswerType.class, Watches.ExitMessage.class))
         lookup.ensureInitialized(used);
@@ -229,7 +232,8 @@ public final class Dispatch {
    * needs no claim.
    */
   private static Activation unclaimed(Cell cell) {
-    return cell.worker() instanceof Activation drain && drain.kind == ActivationKind.NORMAL && !drain.claimed ? drain : null;
+    return cell.worker() instanceof Activation drain && drain.kind == ActivationKind.NORMAL && !drain.claimed ? drain
+        : null;
   }
 
   /**

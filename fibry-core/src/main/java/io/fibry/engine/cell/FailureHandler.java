@@ -49,7 +49,8 @@ public final class FailureHandler {
     try {
       return policy.resolve(failure);
     } catch (Throwable undecided) {
-      EngineLog.LOG.error("the failure policy of {} could not decide about {}, so it stops", whose, MessageTexts.shown(failure),
+      EngineLog.LOG.error("the failure policy of {} could not decide about {}, so it stops", whose,
+          MessageTexts.shown(failure),
           undecided);
       return FailurePolicy.stop();
     }
@@ -99,7 +100,8 @@ public final class FailureHandler {
     JfrEvents.failure(cell, given, failure);
     var other = Environment.other;
     if (other != null)
-      other.note(cell.front(), () -> "failed at " + text(cell, given) + "; " + then + "; " + MessageTexts.shown(failure));
+      other.note(cell.front(),
+          () -> "failed at " + text(cell, given) + "; " + then + "; " + MessageTexts.shown(failure));
   }
 
   /** An actor that continues may fail at each message, so equal failures share a line. */

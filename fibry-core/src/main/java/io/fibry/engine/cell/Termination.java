@@ -40,9 +40,9 @@ import java.util.List;
  * handler may still run: requests fail at once, and messages behind the handler become dead letters
  * when it returns.
  *
- * <p><b>Once.</b> {@code ColdState.end} and {@code ColdState.announce} each return their result to one
- * caller, so the parts are ended once and the end is announced once, whichever thread comes first.
- * Before the end is announced, a cut-off runs no code of the user.
+ * <p><b>Once.</b> {@code ColdState.end} and {@code ColdState.announce} each return their result to
+ * one caller, so the parts are ended once and the end is announced once, whichever thread comes
+ * first. Before the end is announced, a cut-off runs no code of the user.
  */
 public final class Termination {
   private static final int MOST_ROUNDS = 16;

@@ -21,7 +21,8 @@ final class FiberStarter {
   static final long PATIENCE = 100_000_000; // ns until a fetcher counts as lost
   private static final int MOST_AT_ONCE = 64;
   private static final VarHandle CALLED =
-      ConstantBootstraps.fieldVarHandle(MethodHandles.lookup(), "called", VarHandle.class, FiberStarter.class, boolean.class);
+      ConstantBootstraps.fieldVarHandle(MethodHandles.lookup(), "called", VarHandle.class, FiberStarter.class,
+          boolean.class);
 
   private final Executor fibers; // starts one for each task
   private final Consumer<Runnable> keep; // takes tasks for which no fiber can be started now

@@ -4,7 +4,8 @@ package io.fibry.engine.message;
  * The limit of an answer that no thread of the library waits for. Its tasks are no lambdas: see
  * {@link Deadline}.
  */
-record AnswerLimit<R>(ExpiringAnswer<R> answer, Object given, Deadline until) implements Deadline.AwaitedResult<R>, Runnable {
+record AnswerLimit<R>(ExpiringAnswer<R> answer, Object given, Deadline until)
+    implements Deadline.AwaitedResult<R>, Runnable {
 
   /** An answer that can be too late. */
   interface ExpiringAnswer<R> extends Deadline.AwaitedResult<R> {

@@ -105,7 +105,8 @@ public final class Baggage {
   }
 
   static void logFailure(String verb, ContextPropagator<?> carrier, Actor<?> actor, Throwable failure) {
-    EngineLog.LOG.error("carrier {} could not {} what a message to actor '{}' takes along", MessageTexts.shown(carrier), verb,
+    EngineLog.LOG.error("carrier {} could not {} what a message to actor '{}' takes along", MessageTexts.shown(carrier),
+        verb,
         actor.name(), failure);
   }
 }

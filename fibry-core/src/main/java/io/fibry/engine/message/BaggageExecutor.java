@@ -17,7 +17,8 @@ public record BaggageExecutor(List<ContextPropagator<?>> carriers, Actor<?> to, 
   /** Of a text that was written in another process. */
   public static BaggageExecutor ofText(List<ContextPropagator<?>> carriers, Actor<?> to, Object message, String text) {
     boolean any = !carriers.isEmpty() && !text.isEmpty();
-    return new BaggageExecutor(carriers, to, message, any ? Baggage.of(BaggageText.captured(carriers, to, text)) : null);
+    return new BaggageExecutor(carriers, to, message,
+        any ? Baggage.of(BaggageText.captured(carriers, to, text)) : null);
   }
 
   @Override

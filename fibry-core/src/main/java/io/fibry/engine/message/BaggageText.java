@@ -60,8 +60,10 @@ public final class BaggageText {
   private static void logTooLong(ContextPropagator<?> carrier, Actor<?> to, int length) {
     int omitted = TOO_LONG.admit(carrier.getClass(), "", System.nanoTime());
     if (omitted == FailureLog.OMITTED) return;
-    EngineLog.LOG.warn("what carrier {} writes for a message to actor '{}' is left out: it has {} bytes, and all carriers "
-        + "together may write {}{}", MessageTexts.shown(carrier), to.name(), length, MOST,
+    EngineLog.LOG.warn(
+        "what carrier {} writes for a message to actor '{}' is left out: it has {} bytes, and all carriers "
+            + "together may write {}{}",
+        MessageTexts.shown(carrier), to.name(), length, MOST,
         omitted == 0 ? "" : "; " + omitted + " more messages since the last such line");
   }
 

@@ -73,7 +73,8 @@ public final class RequestFailures {
   }
 
   /** The mailbox has room, but is too slow. */
-  public static MailboxFullException slow(DescribedActor actor, Object request, int capacity, long foreseen, Duration target) {
+  public static MailboxFullException slow(DescribedActor actor, Object request, int capacity, long foreseen,
+      Duration target) {
     return new MailboxFullException(
         "the mailbox of actor '" + actor.name() + "' is full: " + actor.asked(request) + " would have waited about "
             + Durations.textOfNanos(foreseen) + ", longer than " + Durations.text(target)
@@ -82,7 +83,8 @@ public final class RequestFailures {
   }
 
   /** @param settled whether it can be begun no more */
-  static AskTimeoutException timeout(DescribedActor actor, Object request, Deadline deadline, boolean begun, boolean settled,
+  static AskTimeoutException timeout(DescribedActor actor, Object request, Deadline deadline, boolean begun,
+      boolean settled,
       Diagnosis diagnosis) {
     String why = diagnosis != null ? diagnosis.text()
         : begun ? "it had begun with it, and may still be at it" : "its turn had not come, and will not";

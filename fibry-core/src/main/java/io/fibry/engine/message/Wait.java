@@ -13,8 +13,8 @@ import java.util.concurrent.locks.LockSupport;
 
 /**
  * A handler's wait for an actor's answer, end, or room, published before the thread parks, so that
- * {@link WaitCycle} can follow it. Each wait is an object of its own, and once over stays over: found
- * twice, it existed in between.
+ * {@link WaitCycle} can follow it. Each wait is an object of its own, and once over stays over:
+ * found twice, it existed in between.
  */
 public final class Wait implements AutoCloseable {
   public static final String END = "its end";

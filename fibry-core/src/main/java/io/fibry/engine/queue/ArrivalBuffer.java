@@ -21,7 +21,8 @@ final class ArrivalBuffer<E> {
   // fill the queue again
   private static final int BATCH = 32;
   private static final VarHandle NEWEST =
-      ConstantBootstraps.fieldVarHandle(MethodHandles.lookup(), "newest", VarHandle.class, ArrivalBuffer.class, QueueEntry.class);
+      ConstantBootstraps.fieldVarHandle(MethodHandles.lookup(), "newest", VarHandle.class, ArrivalBuffer.class,
+          QueueEntry.class);
   private static final VarHandle DEPARTED =
       ConstantBootstraps.fieldVarHandle(MethodHandles.lookup(), "departed", VarHandle.class, ArrivalBuffer.class,
           long.class);

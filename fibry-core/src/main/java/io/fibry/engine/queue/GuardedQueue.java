@@ -15,17 +15,17 @@ import java.util.function.Predicate;
 /**
  * The queue of every mailbox except the plain one, and the right to run its actor. Thread-safe.
  *
- * <p><b>Right to run.</b> {@link EnterResult#RUN} gives it to a sender, {@link #release} takes it from
- * the drain. An entry waits only while a thread has the right, or is about to take it. A sender is
- * blocked only while the first blocked sender finds no room.
+ * <p><b>Right to run.</b> {@link EnterResult#RUN} gives it to a sender, {@link #release} takes it
+ * from the drain. An entry waits only while a thread has the right, or is about to take it. A
+ * sender is blocked only while the first blocked sender finds no room.
  *
  * <p><b>Monitor.</b> It guards everything except the arrivals. No thread parks under it, and the
  * only user code under it is the comparator, and {@code hashCode} and {@code equals} of keys.
  *
  * <p><b>Fast path.</b> A mailbox that only refuses or blocks has an entrance without the monitor,
- * the {@link ArrivalBuffer}. A sender adds its entry, and then reads {@code shut} and {@code running}. A
- * drain clears {@code running}, and then looks for arrivals. So at least one of them sees the
- * other, and a compare-and-set gives the right to run to one of them.
+ * the {@link ArrivalBuffer}. A sender adds its entry, and then reads {@code shut} and
+ * {@code running}. A drain clears {@code running}, and then looks for arrivals. So at least one of
+ * them sees the other, and a compare-and-set gives the right to run to one of them.
  *
  * <p><b>Failure.</b> A StackOverflowError under the monitor would leave a change half done, so
  * callers probe a user's stack first. The exception is {@link #enter}, which mostly calls nothing
@@ -150,7 +150,8 @@ public class GuardedQueue<E> {
     entry.goTo(QueueEntry.QUEUE);
     if (arrivals.enter(entry, size)
         || mayWait && arrivals.awaitRoom(size) && blockedSenders.isEmpty() && arrivals.enter(entry, size))
-      return shut ? takeBack(entry, size) ? EnterResult.SHUT : EnterResult.TAKEN : running.get() ? EnterResult.TAKEN : tryRun();
+      return shut ? takeBack(entry, size) ? EnterResult.SHUT : EnterResult.TAKEN
+          : running.get() ? EnterResult.TAKEN : tryRun();
     entry.goTo(QueueEntry.OUTSIDE);
     return null;
   }

@@ -27,7 +27,8 @@ class TextsTest {
   void noMessageForgesALineOfALog() {
     record Forged(String text) {}
 
-    assertEquals("\"a\\nERROR all is lost\\r\\t\\u0000\\u2028\"", MessageTexts.shown("a\nERROR all is lost\r\t\0\u2028"));
+    assertEquals("\"a\\nERROR all is lost\\r\\t\\u0000\\u2028\"",
+        MessageTexts.shown("a\nERROR all is lost\r\t\0\u2028"));
     assertEquals("Forged[text=a\\nb]", MessageTexts.shown(new Forged("a\nb")));
     assertEquals("Forged[text=a\\nb]", Lines.text(new Forged("a\nb")));
   }

@@ -44,7 +44,8 @@ class GuardedQueueTest {
       var answer = queue.offer(entry("b"), true);
 
       assertEquals(
-          overflow == Overflow.BLOCK ? EnterResult.BLOCKED : overflow == Overflow.DROP_OLDEST ? EnterResult.TAKEN : EnterResult.FULL,
+          overflow == Overflow.BLOCK ? EnterResult.BLOCKED
+              : overflow == Overflow.DROP_OLDEST ? EnterResult.TAKEN : EnterResult.FULL,
           answer);
       assertEquals(1, queue.size());
     }

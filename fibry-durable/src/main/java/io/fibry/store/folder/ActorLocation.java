@@ -12,7 +12,8 @@ import java.util.concurrent.CompletableFuture;
 /**
  * Where the log has what is to be read of an actor: its last whole turn and those after it, and the
  * messages that wait for it. Its fields, and those of a life, are guarded by the object's own
- * monitor. Used by {@link IndexStripe#wake}, and by records that are being stored, which keep it awake.
+ * monitor. Used by {@link IndexStripe#wake}, and by records that are being stored, which keep it
+ * awake.
  */
 final class ActorLocation {
   private static final long[] NOWHERE = {};

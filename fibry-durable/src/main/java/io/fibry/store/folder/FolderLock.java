@@ -158,7 +158,8 @@ final class FolderLock implements AutoCloseable {
     try {
       if (Objects.equals(fileKey, fileKey())) return;
     } catch (NoSuchFileException deleted) {
-      throw new FolderTakenException(folder + " is not locked any more, because somebody deleted " + FILE + ". " + STOPS);
+      throw new FolderTakenException(
+          folder + " is not locked any more, because somebody deleted " + FILE + ". " + STOPS);
     }
     throw taken(" by process " + process(Files.readAllBytes(folder.resolve(FILE))));
   }

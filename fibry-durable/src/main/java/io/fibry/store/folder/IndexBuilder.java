@@ -76,7 +76,8 @@ final class IndexBuilder implements LogReader.FrameReader, AutoCloseable {
     int at = begin + Frame.RECORDS;
     for (int left = frame.records(); left > 0; left--) {
       int size = RecordHeader.size(bytes, at);
-      read(new RecordHeader(bytes, at + Integer.BYTES), size, ActorLocation.place(place.segment(), place.offset() + at - begin));
+      read(new RecordHeader(bytes, at + Integer.BYTES), size,
+          ActorLocation.place(place.segment(), place.offset() + at - begin));
       at += Integer.BYTES + size;
     }
   }

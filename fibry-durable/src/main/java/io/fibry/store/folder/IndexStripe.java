@@ -11,9 +11,9 @@ import java.util.function.Function;
 
 /**
  * A part of the index. An actor <i>rests</i> as long as nobody uses it and nothing waits for it:
- * then it is a slot in a table of numbers. Otherwise it is <i>awake</i>, a {@link ActorLocation}. An actor
- * is in one of the two tables, since it changes tables under this object's monitor only. The table
- * has open addresses and grows by a quarter, so a slot of 32 bytes takes 40 to 50.
+ * then it is a slot in a table of numbers. Otherwise it is <i>awake</i>, a {@link ActorLocation}.
+ * An actor is in one of the two tables, since it changes tables under this object's monitor only.
+ * The table has open addresses and grows by a quarter, so a slot of 32 bytes takes 40 to 50.
  *
  * <pre>
  * fingerprint 16 | number of the last turn, and 2 bits: where that of the last whole turn is 8
@@ -51,7 +51,8 @@ final class IndexStripe {
   private ActorLocation wake(Fingerprint print, Store.ActorId actor) {
     int at = find(print);
     long place = at < 0 ? NOWHERE : slots[at + PLACE];
-    var where = at < 0 ? new ActorLocation(actor, print) : new ActorLocation(actor, print, places(at), last(at), first(at));
+    var where =
+        at < 0 ? new ActorLocation(actor, print) : new ActorLocation(actor, print, places(at), last(at), first(at));
     awake.put(print, where); // first, since without memory it throws
     if (at < 0) return where;
     if (place < 0) chains.remove(link(place), count(place));

@@ -72,7 +72,8 @@ final class LiveRecordReader {
 
   /** With the number of the last one: frames have ascending numbers. */
   private static Frame frame(Frame last, List<LiveRecord> part) {
-    return Frame.ofRecords(last.number(), last.number() - 1, last.time(), part.stream().map(LiveRecord::record).toList());
+    return Frame.ofRecords(last.number(), last.number() - 1, last.time(),
+        part.stream().map(LiveRecord::record).toList());
   }
 
   /** Returns false if a record is dead. */

@@ -53,7 +53,8 @@ final class LogHistory implements Store.History {
   private int offset;
   private boolean again; // whether returned turns may come again, since files have moved
 
-  LogHistory(LogStore store, StorageDirectory disk, LogIndex index, SegmentLog log, long id, String kind, HistoryPosition after) {
+  LogHistory(LogStore store, StorageDirectory disk, LogIndex index, SegmentLog log, long id, String kind,
+      HistoryPosition after) {
     this.store = store;
     this.disk = disk;
     this.index = index;

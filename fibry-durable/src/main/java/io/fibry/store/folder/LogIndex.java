@@ -162,7 +162,8 @@ final class LogIndex {
       return where;
     }));
     int index = 0;
-    for (var sent : stored.sends()) put(sent.to(), sent.id(), new ActorLocation.MessageLocation(sent.due(), segment, offset, index++));
+    for (var sent : stored.sends())
+      put(sent.to(), sent.id(), new ActorLocation.MessageLocation(sent.due(), segment, offset, index++));
   }
 
   /** A message waits. */

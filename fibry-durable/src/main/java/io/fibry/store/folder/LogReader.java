@@ -18,8 +18,8 @@ import org.slf4j.LoggerFactory;
  * disk: the log is refused, and nothing is changed. Otherwise they are the torn end of a commit
  * whose senders were never told. They are kept in a file beside the log, and the log continues in
  * their place. The last commit before a kill is in doubt, because it may have been acknowledged and
- * damaged afterwards: as long as it has no mark behind it ({@link SegmentLog#mark}), it looks like a torn
- * end.
+ * damaged afterwards: as long as it has no mark behind it ({@link SegmentLog#mark}), it looks like
+ * a torn end.
  */
 final class LogReader {
   interface FrameReader {

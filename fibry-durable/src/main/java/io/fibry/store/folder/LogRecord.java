@@ -25,7 +25,8 @@ import java.util.List;
  * @param actor whose turn it is, or for which the message is
  * @param content the body
  */
-record LogRecord(Store.ActorId actor, RecordType type, long number, long millis, List<String> done, List<RecordedMessage> sends,
+record LogRecord(Store.ActorId actor, RecordType type, long number, long millis, List<String> done,
+    List<RecordedMessage> sends,
     ByteBuffer content) {
   private static final int FIXED = 29; // of all fields without texts
   private static final int MOST = 0xffff; // of what two bytes count

@@ -115,7 +115,8 @@ final class LogWriter {
     if (room.hasQueuedThreads() || !room.tryAcquire(size)) room.acquire(size);
     var next = inbox.add(entry);
     if (next == JournalQueue.SenderAction.WAKE) LockSupport.unpark(thread);
-    if (next == JournalQueue.SenderAction.REFUSE) refuse(entry, new StoreClosedException("the store in " + log + " is closed"));
+    if (next == JournalQueue.SenderAction.REFUSE)
+      refuse(entry, new StoreClosedException("the store in " + log + " is closed"));
   }
 
   /** Writes what was added before, and marks the end. */

@@ -60,7 +60,8 @@ abstract sealed class PendingRecord<T> extends CompletableFuture<T> implements L
     private final Store.Turn turn;
     private final boolean snapshot;
 
-    PendingTurnRecord(LogStore store, ByteBuffer record, ActorLocation.ActorLife life, Store.Turn turn, boolean snapshot) {
+    PendingTurnRecord(LogStore store, ByteBuffer record, ActorLocation.ActorLife life, Store.Turn turn,
+        boolean snapshot) {
       super(store, life.where(), record);
       this.life = life;
       this.turn = turn;

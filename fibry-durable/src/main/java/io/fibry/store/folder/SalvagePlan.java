@@ -70,7 +70,8 @@ final class SalvagePlan {
   private void noteGap(LogRecord stored, ActorFindings line) {
     long number = stored.number();
     long first = line.seen + 1;
-    if (number <= first && stored.type() != LogRecord.RecordType.SNAPSHOT || number < first || number <= line.whole) return;
+    if (number <= first && stored.type() != LogRecord.RecordType.SNAPSHOT || number < first || number <= line.whole)
+      return;
     long last = stored.type() == LogRecord.RecordType.SNAPSHOT ? number : number - 1;
     if (number > line.base) lose(stored.actor(), Math.max(first, line.base + 1), last, "it is missing");
     else if (damaged && line.seen > 0)

@@ -39,7 +39,8 @@ final class SegmentLog {
   }
 
   /** After what was read. */
-  static SegmentLog open(StorageDirectory disk, long store, SegmentPreallocator spares, LogReader.FrameReader reader) throws IOException {
+  static SegmentLog open(StorageDirectory disk, long store, SegmentPreallocator spares, LogReader.FrameReader reader)
+      throws IOException {
     for (var name : disk.names()) if (name.endsWith(AtomicFile.UNREADY)) disk.delete(name);
     var log = new SegmentLog(disk, spares);
     var end = LogReader.open(disk, store, reader);

@@ -19,7 +19,8 @@ import java.util.concurrent.ConcurrentHashMap;
  * kept longer, and never deleted too early, because no frame gets a lower number.
  */
 final class ViewOffsets {
-  private final Map<String, Map<String, LogHistory.HistoryPosition>> places = new ConcurrentHashMap<>(); // by kind and view
+  // by kind and view
+  private final Map<String, Map<String, LogHistory.HistoryPosition>> places = new ConcurrentHashMap<>();
 
   /** The last turn of an actor, which may be that of a view. */
   void note(Store.ActorId actor, byte[] body) {

@@ -121,8 +121,9 @@ class IndexingTest {
     boolean snapshot = last.containsKey(id) && random.nextInt(8) == 0;
     long number = snapshot ? last.get(id) : last.merge(id, 1L, Long::sum);
     var sends = random.nextInt(6) == 0 ? List.of(message(id(random.nextInt(ACTORS)))) : List.<Store.PendingMessage>of();
-    return LogRecord.bytes(new Store.Turn(id, 1, number, Instant.EPOCH, !snapshot && random.nextInt(3) == 0, new byte[8],
-        snapshot ? List.of() : done(id), snapshot ? List.of() : sends), snapshot);
+    return LogRecord
+        .bytes(new Store.Turn(id, 1, number, Instant.EPOCH, !snapshot && random.nextInt(3) == 0, new byte[8],
+            snapshot ? List.of() : done(id), snapshot ? List.of() : sends), snapshot);
   }
 
   private Store.PendingMessage message(Store.ActorId to) {

@@ -211,7 +211,8 @@ class LastFrameTest {
     try {
       for (var name : disk.names().reversed()) {
         var frames = Segment.isName(name) ? frames(disk, name) : List.<Frame.FrameHeader>of();
-        if (!frames.isEmpty()) return frames.getLast().records() == 0 && frames.getLast().kind() == Frame.FrameKind.RECORDS;
+        if (!frames.isEmpty())
+          return frames.getLast().records() == 0 && frames.getLast().kind() == Frame.FrameKind.RECORDS;
       }
       return false;
     } catch (IOException failure) {

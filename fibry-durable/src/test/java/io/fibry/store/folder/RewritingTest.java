@@ -51,7 +51,8 @@ class RewritingTest {
     disk = faulty.disk();
     long id = StoreIdFile.open(disk, SEGMENT);
     index = new LogIndex(folder::toString, (print, place) -> null, () -> now);
-    log = SegmentLog.open(disk, id, new SegmentPreallocator(disk, Runnable::run, SEGMENT, System::nanoTime), new IndexBuilder(index));
+    log = SegmentLog.open(disk, id, new SegmentPreallocator(disk, Runnable::run, SEGMENT, System::nanoTime),
+        new IndexBuilder(index));
     compaction = new Compaction(disk, SEGMENT, index, log.full(), this::force,
         passes::add, () -> new DiskThrottle(() -> nanos++, this::rest));
     log.onSealed(compaction::sealed);

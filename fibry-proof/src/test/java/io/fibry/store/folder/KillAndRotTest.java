@@ -60,8 +60,9 @@ class KillAndRotTest {
 
   private static SegmentLog open(CrashDisk disk, List<String> found) throws IOException {
     var spares = new SegmentPreallocator(disk, Runnable::run, SEGMENT, System::nanoTime);
-    return SegmentLog.open(disk, StoreIdFile.open(disk, SEGMENT), spares, (place, frame, file) -> Frame.of(place, file).records()
-        .forEach(record -> found.add(new String(LogRecord.of(record).body()))));
+    return SegmentLog.open(disk, StoreIdFile.open(disk, SEGMENT), spares,
+        (place, frame, file) -> Frame.of(place, file).records()
+            .forEach(record -> found.add(new String(LogRecord.of(record).body()))));
   }
 
   /** The kill comes behind a random step. */

@@ -10,7 +10,8 @@ final class TextLog {
   private TextLog() {}
 
   /** Adds the present texts to a list. */
-  static SegmentLog open(StorageDirectory disk, int segment, LongSupplier nanoTime, List<String> found) throws IOException {
+  static SegmentLog open(StorageDirectory disk, int segment, LongSupplier nanoTime, List<String> found)
+      throws IOException {
     long store = StoreIdFile.open(disk, segment);
     var spares = new SegmentPreallocator(disk, Runnable::run, segment, nanoTime);
     return SegmentLog.open(disk, store, spares, (place, frame, file) -> Frame.of(place, file).records()

@@ -23,7 +23,8 @@ public final class Agent {
   private static final List<String> PACKAGES = List.of("java.lang", "java.net", "java.util", "java.util.concurrent",
       "jdk.internal.misc", "jdk.internal.vm", "sun.net");
   /** Classes of the tap, which are initialised in this order before anything is redirected. */
-  private static final List<String> TAPS = List.of("MachineLookup", "ClockTap", "RandomTap", "ThreadTap", "PoolTap", "DelayTap", "SocketTap");
+  private static final List<String> TAPS =
+      List.of("MachineLookup", "ClockTap", "RandomTap", "ThreadTap", "PoolTap", "DelayTap", "SocketTap");
 
   /** Packages of the core that a simulation uses, and that its module hides from all others. */
   private static final List<String> SEAM = List.of("io.fibry.engine.scope", "io.fibry.engine.world");

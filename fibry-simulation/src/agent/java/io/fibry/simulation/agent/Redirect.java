@@ -5,8 +5,8 @@ import java.lang.reflect.Method;
 import java.util.stream.Stream;
 
 /**
- * One row of {@link RedirectTable}: a use of a method or the reading of a static field becomes the call
- * of a static method.
+ * One row of {@link RedirectTable}: a use of a method or the reading of a static field becomes the
+ * call of a static method.
  *
  * @param jdks the versions of the JDK that have the method
  * @param owner the name of the class that declares it, with slashes

@@ -24,7 +24,8 @@ final class RedirectTable {
       call("java/lang/System", "currentTimeMillis", "()J", "ClockTap"),
       call("jdk/internal/misc/VM", "getNanoTimeAdjustment", "(J)J", "ClockTap"),
       call("java/lang/Thread", "onSpinWait", "()V", "ClockTap"),
-      read(JdkVersions.EARLIER, "java/lang/VirtualThread", "UNPARKER", CONCURRENT + "ScheduledExecutorService", "ClockTap",
+      read(JdkVersions.EARLIER, "java/lang/VirtualThread", "UNPARKER", CONCURRENT + "ScheduledExecutorService",
+          "ClockTap",
           "unparker", EVERYWHERE),
       call(JdkVersions.LATER, "java/lang/VirtualThread$DelayedTaskSchedulers", "schedule",
           "(Ljava/lang/Runnable;JLjava/util/concurrent/TimeUnit;)Ljava/util/concurrent/Future;", "ClockTap"),
@@ -56,11 +57,14 @@ final class RedirectTable {
       call(CONCURRENT + "Executors", "defaultThreadFactory", "()Ljava/util/concurrent/ThreadFactory;", "ThreadTap"),
 
       // Pools
-      read(JdkVersions.EARLIER, CONCURRENT + "CompletableFuture", "ASYNC_POOL", CONCURRENT + "Executor", "PoolTap", "executor",
+      read(JdkVersions.EARLIER, CONCURRENT + "CompletableFuture", "ASYNC_POOL", CONCURRENT + "Executor", "PoolTap",
+          "executor",
           EVERYWHERE),
-      read(JdkVersions.EARLIER, CONCURRENT + "SubmissionPublisher", "ASYNC_POOL", CONCURRENT + "Executor", "PoolTap", "executor",
+      read(JdkVersions.EARLIER, CONCURRENT + "SubmissionPublisher", "ASYNC_POOL", CONCURRENT + "Executor", "PoolTap",
+          "executor",
           EVERYWHERE),
-      read(JdkVersions.LATER, CONCURRENT + "CompletableFuture", "ASYNC_POOL", CONCURRENT + "ForkJoinPool", "PoolTap", "pool",
+      read(JdkVersions.LATER, CONCURRENT + "CompletableFuture", "ASYNC_POOL", CONCURRENT + "ForkJoinPool", "PoolTap",
+          "pool",
           EVERYWHERE),
       new Redirect(JdkVersions.LATER, CONCURRENT + "ForkJoinPool", "asyncCommonPool",
           "()Ljava/util/concurrent/ForkJoinPool;", TAP + "PoolTap", "pool", "()Ljava/util/concurrent/ForkJoinPool;",
@@ -196,7 +200,8 @@ final class RedirectTable {
   }
 
   private static Redirect builderStart(String owner) {
-    return new Redirect(JdkVersions.ALL, owner, "start", "(Ljava/lang/Runnable;)Ljava/lang/Thread;", TAP + "ThreadTap", "start",
+    return new Redirect(JdkVersions.ALL, owner, "start", "(Ljava/lang/Runnable;)Ljava/lang/Thread;", TAP + "ThreadTap",
+        "start",
         "(Ljava/lang/Thread$Builder;Ljava/lang/Runnable;)Ljava/lang/Thread;", EVERYWHERE);
   }
 }

@@ -48,7 +48,8 @@ final class RedirectTransformer implements ClassFileTransformer {
 
   /** The simulator's own classes, whose clock is the real one; not tests in the same package. */
   private static boolean isOurs(String type, ProtectionDomain domain) {
-    return type.startsWith(OURS) && Objects.equals(source(domain), source(RedirectTransformer.class.getProtectionDomain()));
+    return type.startsWith(OURS)
+        && Objects.equals(source(domain), source(RedirectTransformer.class.getProtectionDomain()));
   }
 
   private static Optional<Object> source(ProtectionDomain domain) {

@@ -33,7 +33,8 @@ public final class DelayTap {
 
   /** Java 25: for a future that is complete, whose time-out is needed no more. */
   public static boolean cancel(Future<?> task, boolean interrupt) {
-    if (Of25.TASK.isInstance(task) && (Runnable) Of25.RUNNABLE.get(task) instanceof DelayedTask late) late.timer.cancel(false);
+    if (Of25.TASK.isInstance(task) && (Runnable) Of25.RUNNABLE.get(task) instanceof DelayedTask late)
+      late.timer.cancel(false);
     return task.cancel(interrupt);
   }
 

@@ -13,7 +13,8 @@ import java.util.concurrent.ForkJoinTask;
 public final class PoolTap {
   /** On Java 25 an executor, and a {@link ForkJoinPool} too. */
   private static final Object DEFAULT =
-      JdkInternals.shared(CompletableFuture.class, "ASYNC_POOL", MachineLookup.LATER ? ForkJoinPool.class : Executor.class)
+      JdkInternals
+          .shared(CompletableFuture.class, "ASYNC_POOL", MachineLookup.LATER ? ForkJoinPool.class : Executor.class)
           .get();
   private static final MethodHandle SUBMIT =
       JdkInternals.method(ForkJoinPool.class, "poolSubmit", ForkJoinTask.class, boolean.class, ForkJoinTask.class);

@@ -18,7 +18,8 @@ import java.util.Optional;
  * @param rings likewise
  * @param texts of the letters that were shown by their text, which may be costly to make
  */
-record DeadLetterTable(List<Map<String, Object>> groups, List<Map<String, Object>> rings, Map<DeadLetter, String> texts) {
+record DeadLetterTable(List<Map<String, Object>> groups, List<Map<String, Object>> rings,
+    Map<DeadLetter, String> texts) {
   static final DeadLetterTable NONE = new DeadLetterTable(List.of(), List.of(), Map.of());
   private static final int DEEPEST = 20; // causes may form a ring
 

@@ -63,7 +63,8 @@ final class ScopeSnapshot {
       sums.add(row);
       rows.add(row);
     }
-    this.letters = DeadLetterTable.of(scope.deadLetters(), texts, last.map(one -> one.letters).orElse(DeadLetterTable.NONE));
+    this.letters =
+        DeadLetterTable.of(scope.deadLetters(), texts, last.map(one -> one.letters).orElse(DeadLetterTable.NONE));
     this.all = json(rates(before, seconds));
   }
 
@@ -108,7 +109,8 @@ final class ScopeSnapshot {
   /** The actors that have this in their names, or in that of their scope, in any case. */
   String filtered(String filter) {
     var part = filter.toLowerCase(Locale.ROOT);
-    return JsonText.of(JsonText.object("filter", filter, "rows", maps(rows.stream().filter(row -> has(part, row)).toList())));
+    return JsonText
+        .of(JsonText.object("filter", filter, "rows", maps(rows.stream().filter(row -> has(part, row)).toList())));
   }
 
   private static boolean has(String part, ActorRow row) {
@@ -125,8 +127,9 @@ final class ScopeSnapshot {
     for (var reason : DeadLetter.Reason.values())
       reasons.put(reason.name().toLowerCase(Locale.ROOT), report.unhandled().getOrDefault(reason, 0L));
     var tree = new ArrayList<Map<String, Object>>();
-    scopes.forEach((names, sums) -> tree.add(JsonText.object("names", names, "actors", sums.actors, "waiting", sums.waiting,
-        "handled", sums.handled, "perSecond", ActorRow.rounded(sums.perSecond), "failed", sums.failed)));
+    scopes.forEach(
+        (names, sums) -> tree.add(JsonText.object("names", names, "actors", sums.actors, "waiting", sums.waiting,
+            "handled", sums.handled, "perSecond", ActorRow.rounded(sums.perSecond), "failed", sums.failed)));
     return JsonText.of(JsonText.object("scope", report.scope(), "closed", closed, "sent", report.sent(), "handled",
         report.handled(), "handling", report.handling(), "waiting", report.queued(), "unhandled", reasons, "perSecond",
         rates, "running", report.unresponsive(), "actors", rows.size(), "scopes", tree, "rows", maps(rows),

@@ -77,7 +77,8 @@ final class SnapshotActor {
 
   private ScopeSnapshot snapshot() {
     long now = clock.nanoTime();
-    if (last.isEmpty() || now - last.get().nanos() >= FRESH) last = Optional.of(ScopeSnapshot.at(scope, now, texts, last));
+    if (last.isEmpty() || now - last.get().nanos() >= FRESH)
+      last = Optional.of(ScopeSnapshot.at(scope, now, texts, last));
     return last.get();
   }
 }

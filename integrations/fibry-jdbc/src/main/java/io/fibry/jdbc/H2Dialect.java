@@ -69,7 +69,8 @@ final class H2Dialect {
   private static final String BEHIND = "(t.tx, t.place) > (cast(? as bigint), ?)";
 
   static final SqlDialect DIALECT =
-      new SqlDialect(SCHEMA, LIMIT, BEGIN, FENCE, MESSAGES, SNAPSHOTS, BEHIND, "false", "cast(? as bigint) < 0", 1 << 20);
+      new SqlDialect(SCHEMA, LIMIT, BEGIN, FENCE, MESSAGES, SNAPSHOTS, BEHIND, "false", "cast(? as bigint) < 0",
+          1 << 20);
 
   private H2Dialect() {}
 }

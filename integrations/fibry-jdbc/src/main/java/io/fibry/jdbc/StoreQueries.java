@@ -57,8 +57,9 @@ final class StoreQueries {
     String key = SqlText.stored(actor.key());
     var life = all(connection, dialect.begin(), row -> new LifeRow(row.getLong(1), row.getLong(2)), kind, key)
         .getFirst();
-    var stored = all(connection, SqlDialect.READ, row -> new TurnRow(row.getLong(1), row.getBoolean(2), row.getBytes(3)),
-        kind, key, kind, key, kind, key);
+    var stored =
+        all(connection, SqlDialect.READ, row -> new TurnRow(row.getLong(1), row.getBoolean(2), row.getBytes(3)),
+            kind, key, kind, key, kind, key);
     var ids = all(connection, SqlDialect.IDS, row -> SqlText.read(row.getString(1)), kind, key);
     return new Store.LoadedActor(life.number, life.last, bodies(actor, stored, life.last), ids);
   }
@@ -112,7 +113,8 @@ final class StoreQueries {
 
   /** Those behind one. */
   static List<Store.ActorId> actors(Connection connection, Store.ActorId behind, int most) throws SQLException {
-    return all(connection, SqlDialect.ACTORS, row -> new Store.ActorId(row.getString(1), SqlText.read(row.getString(2))),
+    return all(connection, SqlDialect.ACTORS,
+        row -> new Store.ActorId(row.getString(1), SqlText.read(row.getString(2))),
         behind.kind(), SqlText.stored(behind.key()), most);
   }
 
@@ -151,7 +153,8 @@ final class StoreQueries {
   /** @param snapshot the number of its actor's snapshot, or 0 if there is none */
   record TurnAge(TablePosition place, Store.ActorId actor, long number, long millis, long snapshot, boolean whole) {}
 
-  static List<TurnAge> ages(Connection connection, SqlDialect dialect, String kind, TablePosition behind) throws SQLException {
+  static List<TurnAge> ages(Connection connection, SqlDialect dialect, String kind, TablePosition behind)
+      throws SQLException {
     return all(connection, dialect.ages(),
         row -> new TurnAge(place(row), new Store.ActorId(kind, SqlText.read(row.getString(3))), row.getLong(4),
             row.getLong(5),
@@ -165,7 +168,8 @@ final class StoreQueries {
   static Collection<ViewOffset> views(Connection connection) throws SQLException {
     var views = new HashMap<Store.ActorId, ViewOffset>();
     for (var body : all(connection, SqlDialect.BODIES,
-        row -> new TurnBody(new Store.ActorId(Store.VIEWS, SqlText.read(row.getString(1))), row.getBytes(2)), Store.VIEWS))
+        row -> new TurnBody(new Store.ActorId(Store.VIEWS, SqlText.read(row.getString(1))), row.getBytes(2)),
+        Store.VIEWS))
       ViewOffset.of(body.actor, body.bytes).ifPresentOrElse(view -> views.put(body.actor, view),
           () -> views.remove(body.actor));
     return views.values();
@@ -180,7 +184,8 @@ final class StoreQueries {
   static List<Store.PendingMessage> waiting(Connection connection, Store.ActorId actor, Instant until, int most)
       throws SQLException {
     return all(connection, SqlDialect.WAITING, row -> new Store.PendingMessage(actor, SqlText.read(row.getString(1)),
-        Instant.ofEpochMilli(row.getLong(2)), row.getBytes(3)), actor.kind(), SqlText.stored(actor.key()), millis(until),
+        Instant.ofEpochMilli(row.getLong(2)), row.getBytes(3)), actor.kind(), SqlText.stored(actor.key()),
+        millis(until),
         most);
   }
 

@@ -184,7 +184,8 @@ final class WriteBatch {
 
   private void storeSnapshots(List<PendingWrite<?>> entries) throws SQLException {
     var last = new LinkedHashMap<Store.ActorId, Store.Turn>();
-    for (var entry : entries) if (entry instanceof PendingWrite.SnapshotWrite of) last.put(of.turn().actor(), of.turn());
+    for (var entry : entries)
+      if (entry instanceof PendingWrite.SnapshotWrite of) last.put(of.turn().actor(), of.turn());
     for (var id : last.keySet()) kindsOfSnapshots.add(id.kind());
     var given = new StatementRows(TEXT, TEXT, NUMBER, NUMBER, BYTES);
     last.forEach((id, turn) -> given.add(id.kind(), SqlText.stored(id.key()), turn.life(), turn.number(), turn.body()));

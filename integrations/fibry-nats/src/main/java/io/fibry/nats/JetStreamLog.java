@@ -98,7 +98,8 @@ class JetStreamLog {
   /** If the last message of its subject has this number, which nobody reads from then on. */
   CompletableFuture<WriteOutcome> replace(StreamMessage one, long before) {
     return publish(one, expecting(before)).thenApply(stored -> {
-      if (stored instanceof WriteOutcome.WriteSuccess && before > 0) purge(one.subject, before); // otherwise the next one does
+      // otherwise the next one does
+      if (stored instanceof WriteOutcome.WriteSuccess && before > 0) purge(one.subject, before);
       return stored;
     });
   }
@@ -139,7 +140,8 @@ class JetStreamLog {
   }
 
   private CompletableFuture<WriteOutcome> publish(StreamMessage one, Headers headers) {
-    return link.requests().ask(message(one, headers), one.subject, PATIENCE).handle(WriteOutcome::of).thenApply(this::stored);
+    return link.requests().ask(message(one, headers), one.subject, PATIENCE).handle(WriteOutcome::of)
+        .thenApply(this::stored);
   }
 
   private WriteOutcome stored(WriteOutcome outcome) {

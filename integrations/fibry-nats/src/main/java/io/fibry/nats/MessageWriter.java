@@ -100,7 +100,8 @@ final class MessageWriter {
   }
 
   private static boolean mayBeHere(WriteOutcome outcome) {
-    return outcome instanceof WriteOutcome.WriteSuccess || outcome instanceof WriteOutcome.RetryableFailure again && again.unknown();
+    return outcome instanceof WriteOutcome.WriteSuccess
+        || outcome instanceof WriteOutcome.RetryableFailure again && again.unknown();
   }
 
   private void settle(StoreTask.EnqueueTask task, WriteOutcome outcome) {

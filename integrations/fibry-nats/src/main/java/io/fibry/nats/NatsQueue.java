@@ -45,7 +45,8 @@ final class NatsQueue implements ClusterTransport.Queue {
   static void make(JetStreamManagement management, String app, int replicas, Role role) throws IOException {
     StreamSetup.make(management, role,
         StreamConfiguration.builder().name(stream(app)).subjects("fb." + app + ".w.>").replicas(replicas)
-            .retentionPolicy(RetentionPolicy.WorkQueue).duplicateWindow(StreamSetup.IDS_KNOWN).allowDirect(true).build());
+            .retentionPolicy(RetentionPolicy.WorkQueue).duplicateWindow(StreamSetup.IDS_KNOWN).allowDirect(true)
+            .build());
   }
 
   @Override
@@ -56,7 +57,8 @@ final class NatsQueue implements ClusterTransport.Queue {
     switch (log.settle(() -> log.add(addition, unique))) {
       case WriteOutcome.WriteSuccess here -> {}
       case WriteOutcome.WriteConflict outdated -> throw new AssertionError(outdated);
-      case WriteOutcome.RetryableFailure again -> throw new TransportException(again.unknown() ? Failure.UNKNOWN : Failure.DISCONNECTED,
+      case WriteOutcome.RetryableFailure again -> throw new TransportException(
+          again.unknown() ? Failure.UNKNOWN : Failure.DISCONNECTED,
           (again.unknown() ? "nobody knows whether work was put into " : "work was not put into ") + subject + ": "
               + again.why());
       case WriteOutcome.WriteRejection refused -> throw new TransportException(Failure.DENIED,

@@ -151,7 +151,8 @@ final class NatsTable implements TableWatches.WatchedTable, AutoCloseable {
 
   private static TransportException unknown(String what, String key, Exception why) {
     return why instanceof IllegalStateException
-        ? new TransportException(Failure.DISCONNECTED, "'" + key + "' was not " + what + ": " + ConnectionErrors.text(why))
+        ? new TransportException(Failure.DISCONNECTED,
+            "'" + key + "' was not " + what + ": " + ConnectionErrors.text(why))
         : new TransportException(Failure.UNKNOWN,
             "nobody knows whether '" + key + "' was " + what + ": " + ConnectionErrors.text(why));
   }

@@ -44,7 +44,8 @@ final class PendingMessages {
   private final JetStreamLog log;
   private final StoreSubjects subjects;
   private final Store.ActorId id;
-  private final Map<String, MessagePosition> known = new ConcurrentHashMap<>(); // by id; others may have taken some away
+  // by id; others may have taken some away
+  private final Map<String, MessagePosition> known = new ConcurrentHashMap<>();
   private final Map<String, Long> leaving = new ConcurrentHashMap<>(); // done up to this number, by id
   private final Map<String, CompletableFuture<Void>> removals = new ConcurrentHashMap<>(); // running removals, by id
   private volatile boolean alive; // a life has begun here, so no other store should take messages away
@@ -102,7 +103,8 @@ final class PendingMessages {
     boolean single = there.values().stream().allMatch(count -> count == 1); // no id stands for two messages
     var found = single && there.size() > FEW ? first(until, most, hidden) : all(there, hidden);
     return found.stream().filter(one -> !JetStreamLog.due(one).isAfter(until)).limit(most)
-        .map(one -> new PendingMessage(id, StoreSubjects.message(one.getSubject()), JetStreamLog.due(one), body(one))).toList();
+        .map(one -> new PendingMessage(id, StoreSubjects.message(one.getSubject()), JetStreamLog.due(one), body(one)))
+        .toList();
   }
 
   /** Those that are due, one after the other. */

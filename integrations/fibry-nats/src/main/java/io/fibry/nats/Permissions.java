@@ -11,10 +11,10 @@ import java.util.stream.Stream;
  * <p>The server checks the subject of a message, and not its body. So a program that may call the
  * purge of a stream may delete all of it, and so may a program that publishes to a stream with
  * roll-ups. Therefore the stream of a store permits no roll-ups. A keeper publishes answers where
- * its askers wish. {@link ProgramMessaging} and {@link PurgeService} therefore check that subject, since the
- * answer could be the call of a purge. For the same reason a node may not publish to the inboxes of
- * {@link #INBOXES}, where programs get answers of JetStream, and an asker may not call JetStream,
- * see {@link TableDirectory}.
+ * its askers wish. {@link ProgramMessaging} and {@link PurgeService} therefore check that subject,
+ * since the answer could be the call of a purge. For the same reason a node may not publish to the
+ * inboxes of {@link #INBOXES}, where programs get answers of JetStream, and an asker may not call
+ * JetStream, see {@link TableDirectory}.
  *
  * @param publish subjects to send to
  * @param notPublish exceptions to them

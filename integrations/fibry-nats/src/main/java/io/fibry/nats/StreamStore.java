@@ -129,7 +129,8 @@ final class StreamStore extends NatsStore {
           this + " does not take " + what + ", after " + options.requestLimit() + ": " + again.why(), null);
       case WriteOutcome.WriteRejection refused when refused.full() -> new StoreFullException(
           this + " has no room for " + what + ": " + refused.why(), null);
-      case WriteOutcome.WriteRejection refused -> new StoreWriteException(this + " refuses " + what + ": " + refused.why(), null);
+      case WriteOutcome.WriteRejection refused -> new StoreWriteException(
+          this + " refuses " + what + ": " + refused.why(), null);
       default -> throw new AssertionError(outcome);
     };
   }

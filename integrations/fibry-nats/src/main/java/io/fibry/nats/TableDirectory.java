@@ -92,7 +92,8 @@ final class TableDirectory {
   private void answer(WireMessage question) {
     try {
       var key = QUESTION.decode(question.body()).key();
-      var found = key.isPresent() ? new Found(table.get(key.get()).map(TableDirectory::row).stream().toList()) : nodes();
+      var found =
+          key.isPresent() ? new Found(table.get(key.get()).map(TableDirectory::row).stream().toList()) : nodes();
       messages.publish(WireMessage.to(question.replyTo().orElseThrow(), Map.of(), FOUND.encode(found)));
     } catch (TransportException | CodecException | IllegalArgumentException failed) {
       LOG.debug("a question about the table was not answered", failed);

@@ -259,7 +259,8 @@ final class TurnWriter {
           wrote(entry, one.get().getSeq());
           return new WriteOutcome.WriteSuccess(seq);
         }
-      return new WriteOutcome.RetryableFailure("another store has stored turns since, and what was before may be taken away", true);
+      return new WriteOutcome.RetryableFailure(
+          "another store has stored turns since, and what was before may be taken away", true);
     } catch (RuntimeException unread) {
       return new WriteOutcome.RetryableFailure(ConnectionErrors.text(unread), true);
     }
@@ -292,7 +293,8 @@ final class TurnWriter {
     try {
       var last = beginLife(Optional.empty());
       ViewOffset.kindOf(id).ifPresent(store.forgetting()::viewMoved); // a store that is gone may not have purged
-      var bodies = last.map(one -> new TurnReader(log, store.subjects(), id).upTo(one.seq, one.entry)).orElse(List.of());
+      var bodies =
+          last.map(one -> new TurnReader(log, store.subjects(), id).upTo(one.seq, one.entry)).orElse(List.of());
       var waiting = letters.look();
       loaded = true;
       return new Store.LoadedActor(life, number, bodies, waiting);

@@ -73,7 +73,8 @@ final class WorkConsumer implements Subscription {
     this.arrivals = begun;
   }
 
-  static WorkConsumer begin(NatsConnection link, JetStreamLog log, String subject, int most, Consumer<WorkItem> worker) {
+  static WorkConsumer begin(NatsConnection link, JetStreamLog log, String subject, int most,
+      Consumer<WorkItem> worker) {
     var taking = new WorkConsumer(link, log, subject, most, worker);
     taking.actor.sendMessage(new ConsumerTick());
     taking.actor.sendMessageEvery(new ConsumerTick(), BEAT);

@@ -87,7 +87,8 @@ public final class FaultyStores {
     @Override
     CompletableFuture<WriteOutcome> purge(String subject, long last) {
       if (down) return refusal();
-      return failsPurges ? CompletableFuture.completedFuture(new WriteOutcome.RetryableFailure("made up, for a test", false))
+      return failsPurges
+          ? CompletableFuture.completedFuture(new WriteOutcome.RetryableFailure("made up, for a test", false))
           : super.purge(subject, last);
     }
 
@@ -173,7 +174,8 @@ public final class FaultyStores {
     /** They are stored, and nobody hears of it. */
     void loseAnswers(int writes) {
       for (int i = 0; i < writes; i++)
-        log.faults.add(writing -> writing.get().thenApply(stored -> new WriteOutcome.RetryableFailure("made up, for a test", true)));
+        log.faults.add(writing -> writing.get()
+            .thenApply(stored -> new WriteOutcome.RetryableFailure("made up, for a test", true)));
     }
 
     /** The next write is stored, and then the machine is suspended, before it gets the answer. */
@@ -187,7 +189,8 @@ public final class FaultyStores {
     /** They are not stored, and nobody knows. */
     void loseWrites(int writes) {
       for (int i = 0; i < writes; i++)
-        log.faults.add(writing -> CompletableFuture.completedFuture(new WriteOutcome.RetryableFailure("made up, for a test", true)));
+        log.faults.add(writing -> CompletableFuture
+            .completedFuture(new WriteOutcome.RetryableFailure("made up, for a test", true)));
     }
 
     /** Lets removals of messages fail. */

@@ -157,7 +157,8 @@ public final class Replicas {
       if (by.cut) return CompletableFuture.completedFuture(new WriteOutcome.RetryableFailure("cut off", true));
       boolean lost = random.nextInt(100) < lostInHundred;
       var stored = lost && random.nextBoolean() ? null : writing.get();
-      return CompletableFuture.completedFuture(lost ? new WriteOutcome.RetryableFailure("a leader is elected", true) : stored);
+      return CompletableFuture
+          .completedFuture(lost ? new WriteOutcome.RetryableFailure("a leader is elected", true) : stored);
     }
   }
 
@@ -184,7 +185,9 @@ public final class Replicas {
     private final One by;
 
     MemoryLog(One by, Duration limit) throws IOException {
-      super(new NatsConnection(connection(by), new ConnectionErrors(new ClientIdentity("replicas", "test", NatsNetwork.Role.KEEPER))),
+      super(
+          new NatsConnection(connection(by),
+              new ConnectionErrors(new ClientIdentity("replicas", "test", NatsNetwork.Role.KEEPER))),
           "replicas", limit);
       this.by = by;
     }

@@ -47,7 +47,8 @@ final class ActorsEndpoint {
       List<String> running, List<DeadLetterView> deadLetters) {
     static ScopeCounts of(ActorScope scope) {
       var report = scope.report();
-      return new ScopeCounts(report.scope(), report.sent(), report.handled(), report.handling(), byName(report.unhandled()),
+      return new ScopeCounts(report.scope(), report.sent(), report.handled(), report.handling(),
+          byName(report.unhandled()),
           report.queued(), report.unresponsive(), scope.deadLetters().stream().map(DeadLetterView::of).toList());
     }
   }
