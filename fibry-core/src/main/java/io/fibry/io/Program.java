@@ -33,7 +33,7 @@ import java.util.stream.Stream;
 public final class Program implements Cloneable {
   /** Returns whether the process ended within the limit. */
   @FunctionalInterface
-  interface Wait {
+  interface ProcessWait {
     boolean until(Process end, Duration limit) throws InterruptedException;
   }
 
@@ -43,7 +43,7 @@ public final class Program implements Cloneable {
   private Optional<Path> directory = Optional.empty();
   private Duration limit = Duration.ofSeconds(30);
   private int maxOutput = 1_000_000;
-  private Wait wait = (process, limit) -> process.waitFor(TimeUnit.NANOSECONDS.convert(limit),
+  private ProcessWait wait = (process, limit) -> process.waitFor(TimeUnit.NANOSECONDS.convert(limit),
       TimeUnit.NANOSECONDS);
 
   private Program(Path executable) {
@@ -119,7 +119,7 @@ public final class Program implements Cloneable {
   }
 
   /** For tests: says when the limit is over. */
-  Program withWait(Wait wait) {
+  Program withWait(ProcessWait wait) {
     return with(copy -> copy.wait = wait);
   }
 

@@ -101,7 +101,7 @@ final class ClientConnection implements TcpConnection, Listener.Conversation {
     return frameOutbox.door;
   }
 
-  private <M> ClientOutbox<M> outbox(String name, ClientOutbox.Format<M> format) {
+  private <M> ClientOutbox<M> outbox(String name, ClientOutbox.LineFormat<M> format) {
     return new ClientOutbox<>(builder, name, socket, options.unsent, format);
   }
 

@@ -8,8 +8,8 @@ import java.util.Arrays;
 
 /** The frames a client sends. */
 final class ClientFrameReader extends ClientReader<byte[]> {
-  static final ClientOutbox.Format<byte[]> FORMAT =
-      new ClientOutbox.Format<>(ClientFrameReader::size, ClientFrameReader::bytes);
+  static final ClientOutbox.LineFormat<byte[]> FORMAT =
+      new ClientOutbox.LineFormat<>(ClientFrameReader::size, ClientFrameReader::bytes);
 
   private boolean ended;
 

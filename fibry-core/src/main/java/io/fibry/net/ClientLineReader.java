@@ -7,8 +7,8 @@ import java.nio.charset.StandardCharsets;
 
 /** The lines a client sends. */
 final class ClientLineReader extends ClientReader<String> {
-  static final ClientOutbox.Format<String> FORMAT =
-      new ClientOutbox.Format<>(ClientLineReader::size, ClientLineReader::bytes);
+  static final ClientOutbox.LineFormat<String> FORMAT =
+      new ClientOutbox.LineFormat<>(ClientLineReader::size, ClientLineReader::bytes);
 
   private boolean afterReturn; // a line feed belongs to the line before
   private boolean ended;

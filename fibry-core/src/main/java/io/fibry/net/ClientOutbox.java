@@ -29,8 +29,8 @@ final class ClientOutbox<M> {
    * message cannot be sent. A message for which {@code own} is true was not sent by a user, and is
    * no dead letter.
    */
-  record Format<M>(ToIntFunction<M> size, Function<M, byte[]> bytes, Predicate<Object> own) {
-    Format(ToIntFunction<M> size, Function<M, byte[]> bytes) {
+  record LineFormat<M>(ToIntFunction<M> size, Function<M, byte[]> bytes, Predicate<Object> own) {
+    LineFormat(ToIntFunction<M> size, Function<M, byte[]> bytes) {
       this(size, bytes, message -> false);
     }
   }
@@ -39,7 +39,7 @@ final class ClientOutbox<M> {
 
   private final ClientSocket socket;
   private final int maxUnsent;
-  private final Format<M> format;
+  private final LineFormat<M> format;
   // bytes, with overhead; added by senders, subtracted by the writer
   private final AtomicLong unsent = new AtomicLong();
   private final Actor<M> writer;
@@ -88,7 +88,7 @@ final class ClientOutbox<M> {
   }
 
   @SuppressWarnings("unchecked") // the door takes nothing else
-  ClientOutbox(ActorBuilder<Object> builder, String name, ClientSocket socket, int maxUnsent, Format<M> format) {
+  ClientOutbox(ActorBuilder<Object> builder, String name, ClientSocket socket, int maxUnsent, LineFormat<M> format) {
     this.socket = socket;
     this.maxUnsent = maxUnsent;
     this.format = format;

@@ -143,7 +143,7 @@ record HttpConversation(HttpConversation.Server server, HttpRoutes routes, HttpO
     }
   }
 
-  private void handle(HttpRoutes.Route route, ServerExchange exchange, ServerResponse answer, RequestBody body)
+  private void handle(HttpRoutes.RouteHandler route, ServerExchange exchange, ServerResponse answer, RequestBody body)
       throws IOException {
     try {
       route.answer(exchange);

@@ -28,12 +28,12 @@ public final class HttpRoutes {
   private static final HttpRoutes NONE = new HttpRoutes(List.of(), List.of(), Optional.empty());
 
   /** Handles an exchange. */
-  interface Route {
+  interface RouteHandler {
     void answer(ServerExchange exchange) throws Exception;
   }
 
   /** A route at its place. */
-  record RouteEntry(RoutePattern pattern, Route route) {}
+  record RouteEntry(RoutePattern pattern, RouteHandler route) {}
 
   /** How exceptions of a type are answered. */
   private record FailureRule<E>(Class<E> type, Handler.Returning<FailedExchange<E>, String> answer) {}
@@ -175,7 +175,7 @@ public final class HttpRoutes {
         bodies);
   }
 
-  private static Route intercept(Handler.Interceptor<HttpExchange> code, RouteEntry entry) {
+  private static RouteHandler intercept(Handler.Interceptor<HttpExchange> code, RouteEntry entry) {
     return exchange -> {
       var gone = new boolean[1];
       code.intercept(exchange, () -> {
@@ -254,7 +254,7 @@ public final class HttpRoutes {
     exchange.answer.bytes(form.mediaType(), form.write(object));
   }
 
-  HttpRoutes with(String path, Route route) {
+  HttpRoutes with(String path, RouteHandler route) {
     var pattern = RoutePattern.of(path);
     for (var entry : entries) if (entry.pattern.isLike(pattern)) throw new IllegalArgumentException(
         "'" + path + "' has a route already" + (entry.pattern.text().equals(path) ? "" : ", '" + entry.pattern + "'")

@@ -18,7 +18,7 @@ import java.util.Set;
  * @param method empty: all
  * @param segments of the path
  */
-record RoutePattern(String text, Optional<String> method, List<Segment> segments) {
+record RoutePattern(String text, Optional<String> method, List<PathSegment> segments) {
   private static final Set<String> METHODS = Set.of("GET", "HEAD", "POST", "PUT", "DELETE", "PATCH", "OPTIONS");
 
   /** What a path has between two slashes. The kinds are in the order in which they are tried. */
@@ -27,11 +27,12 @@ record RoutePattern(String text, Optional<String> method, List<Segment> segments
   }
 
   /** A name, or the name of what stands there. */
-  record Segment(SegmentKind kind, String name) {
-    private static Segment of(String text) {
-      if (!text.startsWith("{")) return new Segment(SegmentKind.NAMED, text);
+  record PathSegment(SegmentKind kind, String name) {
+    private static PathSegment of(String text) {
+      if (!text.startsWith("{")) return new PathSegment(SegmentKind.NAMED, text);
       boolean rest = text.endsWith("...}");
-      return new Segment(rest ? SegmentKind.REST : SegmentKind.ANY, text.substring(1, text.length() - (rest ? 4 : 1)));
+      return new PathSegment(rest ? SegmentKind.REST : SegmentKind.ANY,
+          text.substring(1, text.length() - (rest ? 4 : 1)));
     }
   }
 
@@ -52,15 +53,15 @@ record RoutePattern(String text, Optional<String> method, List<Segment> segments
     return new RoutePattern(text, method, segments(text, path));
   }
 
-  private static List<Segment> segments(String text, String path) {
-    var segments = new ArrayList<Segment>();
+  private static List<PathSegment> segments(String text, String path) {
+    var segments = new ArrayList<PathSegment>();
     var names = new HashSet<String>();
     var parts = path.equals("/") ? new String[0] : path.substring(1).split("/");
     for (int i = 0; i < parts.length; i++) {
       boolean open = parts[i].matches("\\{\\w+(\\.\\.\\.)?}");
       if (!open && (parts[i].contains("{") || parts[i].contains("}")))
         throw bad(text, "'" + parts[i] + "' is neither a name nor {name} nor {name...}");
-      var segment = Segment.of(parts[i]);
+      var segment = PathSegment.of(parts[i]);
       if (segment.kind == SegmentKind.REST && i < parts.length - 1)
         throw bad(text, "'" + parts[i] + "' takes the rest of the path, so nothing can follow");
       if (open && !names.add(segment.name)) throw bad(text, "two parts have the name '" + segment.name + "'");

@@ -16,8 +16,8 @@ final class ServerSentEvents {
   @SuppressWarnings("StringOperationCanBeSimplified") // users send equal ones: only this one is a ping
   private static final String PING = new String(":");
 
-  private static final ClientOutbox.Format<String> FORMAT =
-      new ClientOutbox.Format<>(ServerSentEvents::size, ServerSentEvents::bytes, ServerSentEvents::isPing);
+  private static final ClientOutbox.LineFormat<String> FORMAT =
+      new ClientOutbox.LineFormat<>(ServerSentEvents::size, ServerSentEvents::bytes, ServerSentEvents::isPing);
 
   private ServerSentEvents() {}
 

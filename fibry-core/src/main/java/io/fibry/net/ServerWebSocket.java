@@ -7,7 +7,7 @@ import io.fibry.Handler;
 import io.fibry.MailboxFullException;
 import io.fibry.block.StackSafeLock;
 import io.fibry.block.Throwables;
-import io.fibry.net.ClientOutbox.Format;
+import io.fibry.net.ClientOutbox.LineFormat;
 import io.fibry.spi.BlockBuilder;
 import io.fibry.text.Durations;
 import io.fibry.text.Lines;
@@ -54,7 +54,7 @@ final class ServerWebSocket implements WebSocketConnection, WebSocketReader.Fram
     this.reader = new WebSocketReader(exchange.body.in, options, this);
     this.texts = new WebSocketValueReader<>(reader, text -> text);
     this.outbox = new ClientOutbox<>(exchange.builder, "messages", socket, options.maxUnsent(),
-        new Format<>(ServerWebSocket::size, this::bytes, message -> message == PING));
+        new LineFormat<>(ServerWebSocket::size, this::bytes, message -> message == PING));
     outbox.whenWritten(this::sendClose);
     socket.limitEachRead(options.idle);
     if (options.idle != ListenerLimits.NONE) {

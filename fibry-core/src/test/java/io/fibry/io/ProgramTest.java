@@ -135,7 +135,7 @@ class ProgramTest {
   }
 
   /** The limit is over as soon as the program has made a file. */
-  private static Program.Wait lateOnce(Path file) {
+  private static Program.ProcessWait lateOnce(Path file) {
     return (process, limit) -> {
       Patience.eventually(() -> Files.exists(file));
       return false;

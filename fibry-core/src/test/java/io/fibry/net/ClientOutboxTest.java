@@ -82,7 +82,7 @@ class ClientOutboxTest {
     var counts = new Gate();
     var writes = new Gate();
     var outbox =
-        new ClientOutbox<String>(scope.anonymous(), "lines", accept(), 1_000, new ClientOutbox.Format<>(text -> {
+        new ClientOutbox<String>(scope.anonymous(), "lines", accept(), 1_000, new ClientOutbox.LineFormat<>(text -> {
           if (text.equals("slow")) counts.passDeaf();
           return text.length();
         }, text -> {
@@ -115,7 +115,7 @@ class ClientOutboxTest {
       var read = read(connect());
       var client = accept();
       var outbox = new ClientOutbox<>(scope.named("client"), "lines", client, room,
-          new ClientOutbox.Format<>(String::length, ClientOutboxTest::line));
+          new ClientOutbox.LineFormat<>(String::length, ClientOutboxTest::line));
 
       int taken = send(outbox, each, random.nextLong());
       outbox.finish();
@@ -145,7 +145,7 @@ class ClientOutboxTest {
       var writes = new Gate();
       var accepted = new ConcurrentLinkedQueue<String>();
       var outbox = new ClientOutbox<String>(scope.anonymous(), "lines", accept(), bound,
-          new ClientOutbox.Format<>(String::length, text -> {
+          new ClientOutbox.LineFormat<>(String::length, text -> {
             writes.passDeaf();
             return line(text);
           }));

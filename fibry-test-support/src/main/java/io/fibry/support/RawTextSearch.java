@@ -64,7 +64,7 @@ final class RawTextSearch {
           manager.getJavaFileObjectsFromPaths(files));
       var units = task.parse();
       task.analyze();
-      for (var unit : units) if (!isSafe(unit)) new Search(unit, Trees.instance(task), found).scan(unit, null);
+      for (var unit : units) if (!isSafe(unit)) new TextScan(unit, Trees.instance(task), found).scan(unit, null);
     }
     if (!errors.isEmpty()) throw new IllegalArgumentException("the sources do not compile: " + errors);
     return found;
@@ -75,12 +75,12 @@ final class RawTextSearch {
     return SAFE_CLASSES.stream().anyMatch(name -> file.endsWith(name.replace('.', '/') + ".java"));
   }
 
-  private static final class Search extends TreePathScanner<Void, Void> {
+  private static final class TextScan extends TreePathScanner<Void, Void> {
     private final CompilationUnitTree unit;
     private final Trees trees;
     private final Set<String> found;
 
-    Search(CompilationUnitTree unit, Trees trees, Set<String> found) {
+    TextScan(CompilationUnitTree unit, Trees trees, Set<String> found) {
       this.unit = unit;
       this.trees = trees;
       this.found = found;

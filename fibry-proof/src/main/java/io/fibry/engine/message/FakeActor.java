@@ -22,15 +22,15 @@ public final class FakeActor implements Recipient {
   public final AtomicInteger told = new AtomicInteger(); // that an asker gave up
 
   /** A handler at work on the thread of the proof. */
-  public static final class Handler extends Wait.WaitingHandler {
+  public static final class FakeHandler extends Wait.WaitingHandler {
     private final FakeActor actor;
 
-    public Handler(FakeActor actor) {
+    public FakeHandler(FakeActor actor) {
       this.actor = actor;
     }
 
     /** This handler runs inside of that one. */
-    public Handler inside(Handler below) {
+    public FakeHandler inside(FakeHandler below) {
       outer = below;
       return this;
     }
@@ -63,7 +63,7 @@ public final class FakeActor implements Recipient {
   }
 
   /** With release, as a cell publishes its drain. */
-  public void publish(Handler drain) {
+  public void publish(FakeHandler drain) {
     HANDLER.setRelease(this, drain);
   }
 

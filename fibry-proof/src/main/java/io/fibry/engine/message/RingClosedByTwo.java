@@ -35,7 +35,7 @@ public class RingClosedByTwo {
 
   /** Waits as a handler of {@code by}; returns 1 if it found the ring. */
   private static int waits(FakeActor by, FakeActor on, RequestFuture<Object> asked) {
-    var handler = new FakeActor.Handler(by);
+    var handler = new FakeActor.FakeHandler(by);
     handler.enter();
     by.publish(handler);
     return WaitCycle.closedBy(Wait.begin(on, "request", asked)) == null ? 0 : 1; // not closed: it waits for ever

@@ -34,9 +34,9 @@ class WaitCycleTest {
   /** An actor with a handler at work, on a thread of the test. */
   private static final class Member {
     final FakeActor actor = new FakeActor();
-    final FakeActor.Handler handler = new FakeActor.Handler(actor);
+    final FakeActor.FakeHandler handler = new FakeActor.FakeHandler(actor);
     final RequestFuture<Object> asked = new RequestFuture<>(actor, "request", null); // another member waits for it
-    private FakeActor.Handler innermost = handler;
+    private FakeActor.FakeHandler innermost = handler;
     boolean told;
 
     Member() {
@@ -46,7 +46,7 @@ class WaitCycleTest {
 
     /** With another handler inside of its own, as CALLER does it. */
     Member nested() {
-      innermost = new FakeActor.Handler(new FakeActor()).inside(handler);
+      innermost = new FakeActor.FakeHandler(new FakeActor()).inside(handler);
       return this;
     }
 

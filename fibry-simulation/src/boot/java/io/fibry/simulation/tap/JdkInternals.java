@@ -1,8 +1,8 @@
 package io.fibry.simulation.tap;
 
 import java.lang.invoke.MethodHandle;
-import java.lang.invoke.MethodHandles;
 import java.lang.invoke.MethodHandles.Lookup;
+import java.lang.invoke.MethodHandles;
 import java.lang.invoke.MethodType;
 import java.lang.invoke.VarHandle;
 
@@ -71,7 +71,7 @@ public final class JdkInternals {
         + "; run on Java 21 or 25, or with a fibry-simulation made for this Java", cause);
   }
 
-  private static <T> T find(Class<?> in, String part, Search<T> search) {
+  private static <T> T find(Class<?> in, String part, MemberLookup<T> search) {
     try {
       return search.by(MethodHandles.privateLookupIn(in, MethodHandles.lookup()));
     } catch (ReflectiveOperationException missing) {
@@ -80,7 +80,7 @@ public final class JdkInternals {
     }
   }
 
-  private interface Search<T> {
+  private interface MemberLookup<T> {
     T by(Lookup lookup) throws ReflectiveOperationException;
   }
 }

@@ -1,0 +1,57 @@
+package io.fibry;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.TreeSet;
+import java.util.regex.Pattern;
+import org.junit.jupiter.api.Test;
+
+/**
+ * A simple name stands for one type in all published modules, so a reader who searches for a type
+ * finds it, and a name in a stack trace or a document needs no package.
+ */
+class TypeNamesRulesTest {
+  private static final String PROPERTIES = "a group of the properties of Spring";
+  private static final String STORED = "is written to stores or to other nodes under this name";
+
+  /** Names that several types share, each with its reason. */
+  private static final Map<String, String> SHARED = Map.ofEntries(
+      Map.entry("Cluster", PROPERTIES),
+      Map.entry("Mailbox", PROPERTIES),
+      Map.entry("Store", PROPERTIES),
+      Map.entry("Watchdog", PROPERTIES),
+      Map.entry("Done", STORED),
+      Map.entry("Failed", STORED),
+      Map.entry("Kind", STORED),
+      Map.entry("State", STORED),
+      Map.entry("Health", "of a cluster and of a folder store; users write both with their owners"),
+      Map.entry("Options", "of each thing that is opened with options, in its class"),
+      Map.entry("Program", "a program of the system, and a program that is simulated"),
+      Map.entry("Stateful", "a handler with a state, and the builder that takes it"));
+
+  private static final Pattern NOT_CODE =
+      Pattern.compile("(?s)/\\*.*?\\*/|//[^\\n]*|\"\"\".*?\"\"\"|\"(?:\\\\.|[^\"\\\\\\n])*\"");
+  private static final Pattern DECLARED = Pattern.compile("\\b(?:class|interface|record|enum) ([A-Z]\\w*)");
+
+  @Test
+  void simpleNamesOfTypesAreUnique() throws IOException {
+    var files = new TreeMap<String, TreeSet<String>>();
+    for (var file : Repository.files(".java", ".kt")) {
+      String path = Repository.ROOT.relativize(file).toString().replace('\\', '/');
+      if (!path.matches(".*/src/(main|boot|agent)/.*")
+          || path.matches(".*(examples|sample|fibry-bench|spring-boot-4)/.*"))
+        continue;
+      var code = NOT_CODE.matcher(Files.readString(file)).replaceAll(" ");
+      DECLARED.matcher(code).results()
+          .forEach(type -> files.computeIfAbsent(type.group(1), none -> new TreeSet<>()).add(path));
+    }
+    files.values().removeIf(places -> places.size() == 1);
+
+    assertEquals(new TreeSet<>(SHARED.keySet()), new TreeSet<>(files.keySet()),
+        () -> "give one of the types another name, or a reason here: " + files);
+  }
+}
