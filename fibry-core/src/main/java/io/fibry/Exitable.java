@@ -45,7 +45,7 @@ public interface Exitable extends AutoCloseable {
 
   /**
    * {@return a future that completes with the reason} The future of an actor is read-only, and
-   * always the same. A block of several actors returns a copy to each caller.
+   * always the same. A batch returns a copy to each caller.
    */
   CompletableFuture<ExitReason> onExit();
 

@@ -97,20 +97,27 @@ record HttpConversation(HttpConversation.Server server, HttpRoutes routes, HttpO
     } else {
       in.permit = permit;
       answer.permit = permit;
-      var exchange = new ServerExchange(builder, socket, head, body, answer, entry.pattern(), routes.bodies,
-          server);
-      socket.step.begin(exchange);
       try {
-        handle(entry.route(), exchange, answer, body);
-        socket.step.end();
-      } catch (Throwable failure) {
-        if (socket.isClientFault(failure)) socket.step.end();
-        else socket.step.fail(); // the conversation counts as failed
-        throw failure;
+        answer(entry, new ServerExchange(builder, socket, head, body, answer, entry.pattern(), routes.bodies, server),
+            answer, body);
       } finally {
         permit.leave();
-        exchange.end();
       }
+    }
+  }
+
+  private void answer(HttpRoutes.RouteEntry entry, ServerExchange exchange, ServerResponse answer, RequestBody body)
+      throws IOException {
+    socket.step.begin(exchange);
+    try {
+      handle(entry.route(), exchange, answer, body);
+      socket.step.end();
+    } catch (Throwable failure) {
+      if (socket.isClientFault(failure)) socket.step.end();
+      else socket.step.fail(); // the conversation counts as failed
+      throw failure;
+    } finally {
+      exchange.end();
     }
   }
 

@@ -36,7 +36,7 @@ final class HttpListener extends Listener<HttpServer> implements HttpServer, Htt
     this.home = BlockBuilder.of(builder);
     this.routes = routes;
     this.options = options;
-    this.places = new ExchangePermit.PermitPool(options.maxExchanges);
+    this.places = new ExchangePermit.PermitPool(options.maxExchanges, clock::nanoTime);
     for (var entry : routes.entries()) counts.put(entry, new RouteCounts());
   }
 

@@ -57,7 +57,7 @@ abstract class Listener<B extends Exitable> extends ForwardingGroup<B> {
   private static final Duration GRACE = Duration.ofSeconds(1); // for the accepting fiber
 
   private final ActorBuilder<Object> builder;
-  private final Scheduler clock;
+  final Scheduler clock;
   private final ListenerLimits limits;
   private final Optional<Supplier<SSLEngine>> engines; // of TLS
   private final Logger log;

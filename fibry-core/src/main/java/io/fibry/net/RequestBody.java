@@ -1,6 +1,7 @@
 package io.fibry.net;
 
 import io.fibry.net.HttpStatus.RequestRefusedException;
+import io.fibry.text.Lines;
 import java.io.IOException;
 import java.io.InputStream;
 import java.util.Objects;
@@ -71,6 +72,9 @@ final class RequestBody extends InputStream {
       return to == null ? in.read() : in.read(to, offset, most);
     } catch (IOException gone) {
       throw fail(gone);
+    } catch (Error half) { // bytes that were read may be lost, so the next must not pass for them
+      fail(new IOException("reading the body broke off: " + Lines.thrown(half)));
+      throw half;
     }
   }
 

@@ -1,6 +1,7 @@
 package io.fibry.net;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNotNull;
 import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
@@ -23,6 +24,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.UnaryOperator;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
@@ -149,7 +151,7 @@ class ExchangePermitTest {
     var routes =
         HttpRoutes.none().text("/", exchange -> "x").stream("/stream", exchange -> exchange.outputStream().write('x'));
     for (var path : List.of("/", "/stream")) {
-      var places = new ExchangePermit.PermitPool(1);
+      var places = pool(1);
       var atWorkWhenSent = new AtomicInteger(-1);
       var answer = new ServerResponse(new OutputStream() {
         @Override
@@ -170,7 +172,7 @@ class ExchangePermitTest {
 
   @Test
   void refusedExchangeTakesNoPermit() {
-    var places = new ExchangePermit.PermitPool(1);
+    var places = pool(1);
     var waiting = suspended(places);
     suspended(places); // now twice the limit is admitted
     var stopped = new AtomicBoolean();
@@ -197,7 +199,7 @@ class ExchangePermitTest {
   @Promise("27.4")
   @Test
   void stalledExchangesDoNotKeepAnotherFromWork() {
-    var places = new ExchangePermit.PermitPool(3);
+    var places = pool(3);
     var all = Stream.generate(() -> suspended(places)).limit(6).toList();
 
     assertNull(places.permit());
@@ -209,6 +211,56 @@ class ExchangePermitTest {
     all.forEach(ExchangePermit::leave);
     all.forEach(ExchangePermit::leave);
     assertEquals(0, places.admitted());
+  }
+
+  private static ExchangePermit.PermitPool pool(int limit) {
+    return new ExchangePermit.PermitPool(limit, () -> 0);
+  }
+
+  /** An exchange that runs may wait for a lock of an exchange that waits to run. */
+  @Promise("27.4")
+  @Test
+  void exchangeContinuesOverTheLimitAfterTenSeconds() {
+    var time = new AtomicLong();
+    var places = new ExchangePermit.PermitPool(1, time::get);
+    var waiting = suspended(places);
+    var running = places.permit();
+    var resumed = new Thread(waiting::resume);
+    resumed.start();
+    try {
+      Patience.eventually(() -> places.permit() == null && resumed.getState() == Thread.State.TIMED_WAITING);
+      time.set(ExchangePermit.MAX_WAIT.toNanos() - 1);
+      assertEquals(1, places.atWork());
+    } finally {
+      time.set(ExchangePermit.MAX_WAIT.toNanos());
+      Patience.joined(resumed);
+    }
+    assertEquals(2, places.atWork());
+    assertNull(places.permit());
+
+    waiting.leave();
+    assertNull(places.permit());
+    running.leave();
+    assertNotNull(places.permit());
+  }
+
+  @Test
+  void interruptedExchangeDoesNotWaitToRun() {
+    var places = pool(1);
+    var interrupted = suspended(places);
+    var running = places.permit();
+    Thread.currentThread().interrupt();
+    try {
+      interrupted.resume();
+      assertTrue(Thread.currentThread().isInterrupted());
+    } finally {
+      Thread.interrupted();
+    }
+    assertEquals(1, places.atWork());
+    interrupted.leave();
+    running.leave();
+    assertEquals(0, places.admitted());
+    assertNotNull(places.permit());
   }
 
   private static ExchangePermit suspended(ExchangePermit.PermitPool places) {
@@ -223,7 +275,7 @@ class ExchangePermitTest {
     long seed = StressHarness.seed();
     System.out.println("permits of exchanges: -Dfibry.seed=" + seed);
     int limit = 1 + (int) (seed & 3);
-    var places = new ExchangePermit.PermitPool(limit);
+    var places = pool(limit);
     var atWork = new AtomicInteger();
     var admitted = new AtomicInteger();
     var results = new ArrayList<CompletableFuture<Void>>();
@@ -240,6 +292,7 @@ class ExchangePermitTest {
 
     assertEquals(0, places.atWork());
     assertEquals(0, places.admitted());
+    assertNotNull(places.permit());
   }
 
   /** Counts itself only while it is admitted, so the bounds hold for these counts, too. */
