@@ -63,6 +63,22 @@ class InlineTest {
     assertFalse(onVirtualThread(() -> Thread.currentThread().getName().equals("inline")));
   }
 
+  /** The handler works for as long as the limit, so no time is left to wait for its promise. */
+  @Promise("6.9")
+  @Test
+  void limitOfPromisedAnswerCountsHandlersOwnTime() {
+    var limit = Duration.ofHours(1);
+    var limited = scope.openScope("limited", o -> o.withAskLimit(limit));
+    var actor = limited.anonymous().inlineRequests().newActor((Get request, ActorContext<Get> context) -> {
+      clock.advance(limit);
+      context.replyWhen(request, new CompletableFuture<>());
+    });
+
+    var late = onVirtualThread(() -> assertThrows(AskTimeoutException.class, () -> actor.ask(new Get())));
+
+    assertEquals(limit, late.waited());
+  }
+
   /** Whose limit is over looks for an actor that got no thread. This one has its asker's. */
   @Test
   void expiredAskGivesInlineActorNoSecondThread() {

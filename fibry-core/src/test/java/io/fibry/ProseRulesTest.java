@@ -65,7 +65,7 @@ class ProseRulesTest {
       Map.entry("documents of integrations/fibry-dashboard", 1),
       Map.entry("tests of examples", 1),
       Map.entry("tests of fibry-cluster", 2),
-      Map.entry("tests of fibry-core", 11),
+      Map.entry("tests of fibry-core", 10),
       Map.entry("tests of fibry-durable", 2),
       Map.entry("tests of fibry-proof", 5),
       Map.entry("tests of fibry-simulation", 1),

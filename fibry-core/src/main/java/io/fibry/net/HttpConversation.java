@@ -163,8 +163,10 @@ record HttpConversation(HttpConversation.Server server, HttpRoutes routes, HttpO
 
   private void fail(Throwable failure, ServerExchange exchange, ServerResponse answer, RequestBody body)
       throws IOException {
-    if (socket.isHandlerKilled() && !socket.isClientFault(failure)) { // no answer is sent, and the exchange has failed
+    if (socket.isHandlerKilled()) { // no answer is sent, and the exchange has failed
       if (answer.endsWithConnection()) socket.reset(socket + " was cut off, for its answer broke off");
+      // a handler that went on has met the closed socket
+      if (socket.isClientFault(failure)) throw new IOException("the server ended before the response was sent");
       throw Throwables.<IOException>as(failure);
     }
     if (answer.isBroken() || socket.isClosed()) {

@@ -166,7 +166,8 @@ public final class HttpOptions implements Cloneable {
    * How many handlers may be at work; a further request is answered 503. A handler that waits for
    * its client to send or read is not at work. It continues when fewer handlers are, and after ten
    * seconds in any case, because handlers at work may wait for it. At most twice as many handlers
-   * are at work or wait. A handler whose client listens to events does neither. Besides, 10,000 connections may be idle.
+   * are at work or wait. A handler whose client listens to events does neither. Besides, 10,000
+   * connections may be idle.
    *
    * @param exchanges 1,024 unless changed; at least 1
    * @return a changed copy

@@ -110,7 +110,7 @@ class HttpGuardTest {
 
   // ---- bodies
 
-  /** As many exchanges as may run may also wait for bodies; each continues when it may run. */
+  /** Twice as many exchanges begin as may run; the others wait for their bodies. */
   @Promise("27.4")
   @Test
   void bodiesThatComeSlowlyHaveABound() throws Exception {

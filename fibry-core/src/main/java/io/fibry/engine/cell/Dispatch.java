@@ -328,7 +328,7 @@ public final class Dispatch {
     var activation = new Activation(cell, request, ActivationKind.INLINE);
     if (!cell.acquire(request)) return null;
     try {
-      // only where the handler can see it: the clock costs a third of an inline request
+      // only where the handler can use it: the clock costs a third of an inline request
       activation.deadline =
           cell.behaviour.usesContext() ? askDeadline(cell, asker) : asker == null ? null : asker.due();
       activation.runInline(request, asker);
@@ -337,7 +337,8 @@ public final class Dispatch {
       recover(cell, edge, 0);
     }
     if (activation.answer != null) return activation.answer;
-    var deadline = request.isDone() ? Deadline.NONE : askDeadline(cell, asker);
+    var deadline = request.isDone() ? Deadline.NONE
+        : cell.behaviour.usesContext() ? activation.deadline : askDeadline(cell, asker);
     if (deadline.isBounded()) request.deadline = deadline;
     return request.await(message, deadline, asker);
   }
