@@ -19,8 +19,9 @@ import org.junit.jupiter.api.Test;
  */
 class RootScopeRulesTest {
   private static final Pattern ROOT_SCOPE =
-      Pattern.compile("\\bActorSystem\\s*(\\.|::)\\s*(anonymous|named|root|configure|find)\\b"
-          + "|\\bScope\\s*(\\.|::)\\s*(root|ROOT)\\b|\\bScope ROOT\\b|\\bimport static io\\.fibry\\.ActorSystem\\b");
+      Pattern
+          .compile("\\bActorSystem\\s*(\\.|::)\\s*(anonymous|named|root|configure|find|openScope|setDefaultStrategy)\\b"
+              + "|\\bScope\\s*(\\.|::)\\s*(root|ROOT)\\b|\\bScope ROOT\\b|\\bimport static io\\.fibry\\.ActorSystem\\b");
   private static final Pattern LIBRARY = Pattern.compile("(?:integrations/)?(fibry-(?!bench)[a-z0-9-]+)/"
       + "src/(main|boot|agent)/.*/([A-Za-z]+\\.(java|kt))");
   private static final Pattern NO_CODE =
@@ -44,6 +45,10 @@ class RootScopeRulesTest {
       entry("fibry-cluster/MemoryNetwork.java", SERVER),
       entry("fibry-cluster/MemoryQueue.java", SERVER),
       entry("fibry-cluster/MemoryTable.java", SERVER),
+      entry("fibry-dashboard/Dashboard.java", "shows all scopes, and is in a scope of its own beside them"),
+      entry("fibry-spring-boot-starter/FiberPool.java", "runs tasks of Spring, in a scope of its own"),
+      entry("fibry-spring-boot-starter/FibryAutoConfiguration.java", "opens the scope of the application"),
+      entry("fibry-test/TestScope.java", "opens the scope of a test"),
       entry("fibry-nats/WorkConsumer.java", "hands work of NATS to the workers, who are in the scope of the cluster"),
       entry("fibry-simulation/SimulatedNode.java", "is the root scope of a simulated process"),
       entry("fibry-simulation/ProgramRun.java", "closes the root scope of a simulated process"));
@@ -66,8 +71,9 @@ class RootScopeRulesTest {
   @Test
   void ruleFindsEveryReferenceToRootScope() {
     for (var code : new String[] {"ActorSystem.anonymous()", "ActorSystem\n  .named(name)", "ActorSystem::anonymous",
+      "ActorSystem.openScope(name)", "ActorSystem.setDefaultStrategy(strategy)",
       "Scope.root()", "import static io.fibry.ActorSystem.anonymous;"}) assertTrue(namesRoot(code), code);
-    for (var code : new String[] {"scope.anonymous()", "  // ActorSystem.anonymous()", "ActorSystem.openScope(name)"})
+    for (var code : new String[] {"scope.anonymous()", "  // ActorSystem.anonymous()", "scope.openScope(name)"})
       assertFalse(namesRoot(code), code);
   }
 }
