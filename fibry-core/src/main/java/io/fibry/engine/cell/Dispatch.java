@@ -327,18 +327,17 @@ public final class Dispatch {
     var request = new RequestFuture<>(cell, message, null, true);
     var activation = new Activation(cell, request, ActivationKind.INLINE);
     if (!cell.acquire(request)) return null;
+    Deadline limit = null; // only where the handler can use it: the clock costs a third of an inline request
     try {
-      // only where the handler can use it: the clock costs a third of an inline request
-      activation.deadline =
-          cell.behaviour.usesContext() ? askDeadline(cell, asker) : asker == null ? null : asker.due();
+      if (cell.behaviour.usesContext()) limit = askDeadline(cell, asker);
+      activation.deadline = limit != null ? limit : asker == null ? null : asker.due();
       activation.runInline(request, asker);
     } catch (Throwable edge) { // not entered
       cell.stranded = request;
       recover(cell, edge, 0);
     }
     if (activation.answer != null) return activation.answer;
-    var deadline = request.isDone() ? Deadline.NONE
-        : cell.behaviour.usesContext() ? activation.deadline : askDeadline(cell, asker);
+    var deadline = request.isDone() ? Deadline.NONE : limit != null ? limit : askDeadline(cell, asker);
     if (deadline.isBounded()) request.deadline = deadline;
     return request.await(message, deadline, asker);
   }
