@@ -6,7 +6,6 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.io.IOException;
-import java.nio.file.Files;
 import java.util.Map;
 import java.util.TreeSet;
 import java.util.regex.Pattern;
@@ -22,10 +21,6 @@ class RootScopeRulesTest {
       Pattern
           .compile("\\bActorSystem\\s*(\\.|::)\\s*(anonymous|named|root|configure|find|openScope|setDefaultStrategy)\\b"
               + "|\\bScope\\s*(\\.|::)\\s*(root|ROOT)\\b|\\bScope ROOT\\b|\\bimport static io\\.fibry\\.ActorSystem\\b");
-  private static final Pattern LIBRARY = Pattern.compile("(?:integrations/)?(fibry-(?!bench)[a-z0-9-]+)/"
-      + "src/(main|boot|agent)/.*/([A-Za-z]+\\.(java|kt))");
-  private static final Pattern NO_CODE =
-      Pattern.compile("(?m)^\\s*(\\*|/\\*|//).*$|\"(?:[^\"\\\\]|\\\\.)*\"");
 
   private static final String SERVER = "is a server in this process, and so in the scope of none of its users";
 
@@ -56,24 +51,24 @@ class RootScopeRulesTest {
   @Test
   void eachFileThatNamesTheRootScopeHasAReason() throws IOException {
     var found = new TreeSet<String>();
-    for (var file : Repository.files(".java", ".kt")) {
-      var library = LIBRARY.matcher(Repository.ROOT.relativize(file).toString());
-      if (library.matches() && namesRoot(Files.readString(file))) found.add(library.group(1) + "/" + library.group(3));
-    }
+    Repository.libraryCode().forEach((file, code) -> {
+      if (namesRoot(code)) found.add(file.replaceFirst("(?:integrations/)?([^/]+)/.*/", "$1/"));
+    });
 
     assertEquals(new TreeSet<>(REASONS.keySet()), found);
   }
 
-  private static boolean namesRoot(String source) {
-    return ROOT_SCOPE.matcher(NO_CODE.matcher(source).replaceAll("")).find();
+  private static boolean namesRoot(String code) {
+    return ROOT_SCOPE.matcher(code).find();
   }
 
   @Test
   void ruleFindsEveryReferenceToRootScope() {
     for (var code : new String[] {"ActorSystem.anonymous()", "ActorSystem\n  .named(name)", "ActorSystem::anonymous",
       "ActorSystem.openScope(name)", "ActorSystem.setDefaultStrategy(strategy)",
-      "Scope.root()", "import static io.fibry.ActorSystem.anonymous;"}) assertTrue(namesRoot(code), code);
+      "Scope.root()", "import static io.fibry.ActorSystem.anonymous;"})
+      assertTrue(namesRoot(Repository.code(code)), code);
     for (var code : new String[] {"scope.anonymous()", "  // ActorSystem.anonymous()", "scope.openScope(name)"})
-      assertFalse(namesRoot(code), code);
+      assertFalse(namesRoot(Repository.code(code)), code);
   }
 }

@@ -3,7 +3,6 @@ package io.fibry;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
 import java.io.IOException;
-import java.nio.file.Files;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.TreeSet;
@@ -33,22 +32,13 @@ class TypeNamesRulesTest {
       Map.entry("Program", "a program of the system, and a program that is simulated"),
       Map.entry("Stateful", "a handler with a state, and the builder that takes it"));
 
-  private static final Pattern NOT_CODE =
-      Pattern.compile("(?s)/\\*.*?\\*/|//[^\\n]*|\"\"\".*?\"\"\"|\"(?:\\\\.|[^\"\\\\\\n])*\"");
   private static final Pattern DECLARED = Pattern.compile("\\b(?:class|interface|record|enum) ([A-Z]\\w*)");
 
   @Test
   void simpleNamesOfTypesAreUnique() throws IOException {
     var files = new TreeMap<String, TreeSet<String>>();
-    for (var file : Repository.files(".java", ".kt")) {
-      String path = Repository.ROOT.relativize(file).toString().replace('\\', '/');
-      if (!path.matches(".*/src/(main|boot|agent)/.*")
-          || path.matches(".*(examples|sample|fibry-bench|spring-boot-4)/.*"))
-        continue;
-      var code = NOT_CODE.matcher(Files.readString(file)).replaceAll(" ");
-      DECLARED.matcher(code).results()
-          .forEach(type -> files.computeIfAbsent(type.group(1), none -> new TreeSet<>()).add(path));
-    }
+    Repository.libraryCode().forEach((file, code) -> DECLARED.matcher(code).results()
+        .forEach(type -> files.computeIfAbsent(type.group(1), none -> new TreeSet<>()).add(file)));
     files.values().removeIf(places -> places.size() == 1);
 
     assertEquals(new TreeSet<>(SHARED.keySet()), new TreeSet<>(files.keySet()),

@@ -1,7 +1,10 @@
 package io.fibry.support;
 
+import static org.junit.jupiter.api.Assertions.assertEquals;
+
 import java.io.IOException;
 import java.nio.file.Path;
+import java.util.Map;
 import java.util.Set;
 import org.junit.jupiter.api.Assumptions;
 
@@ -15,6 +18,16 @@ import org.junit.jupiter.api.Assumptions;
  */
 public final class RawTexts {
   private RawTexts() {}
+
+  /**
+   * Fails unless the raw texts in the main code of this module are exactly these.
+   *
+   * @param reasons why a text is needed as it is, by its place
+   */
+  public static void check(Map<String, String> reasons) throws IOException {
+    assertEquals(reasons.keySet(), in(Path.of("src/main/java")),
+        "write the text of a user's object by MessageTexts, Lines, shown or asked; or give a reason here");
+  }
 
   /**
    * {@return each place as {@code File.java: expression}} It needs a compiler: on a runtime without
