@@ -165,7 +165,7 @@ record HttpConversation(HttpConversation.Server server, HttpRoutes routes, HttpO
       throws IOException {
     if (socket.isHandlerKilled()) { // no answer is sent, and the exchange has failed
       if (answer.endsWithConnection()) socket.reset(socket + " was cut off, for its answer broke off");
-      // a handler that went on has met the closed socket
+      // the handler continued, and its response met the closed socket
       if (socket.isClientFault(failure)) throw new IOException("the server ended before the response was sent");
       throw Throwables.<IOException>as(failure);
     }

@@ -26,7 +26,7 @@ final class HttpListener extends Listener<HttpServer> implements HttpServer, Htt
   private final FailureStackThrottle stacks = new FailureStackThrottle();
   private final HttpRoutes routes;
   private final HttpOptions options;
-  private final ExchangePermit.PermitPool places;
+  private final ExchangePermit.PermitPool exchanges;
   // filled by the constructor
   private final Map<HttpRoutes.RouteEntry, RouteCounts> counts = new IdentityHashMap<>();
   private final RouteCounts unrouted = new RouteCounts();
@@ -36,7 +36,7 @@ final class HttpListener extends Listener<HttpServer> implements HttpServer, Htt
     this.home = BlockBuilder.of(builder);
     this.routes = routes;
     this.options = options;
-    this.places = new ExchangePermit.PermitPool(options.maxExchanges, clock::nanoTime);
+    this.exchanges = new ExchangePermit.PermitPool(options.maxExchanges, clock::nanoTime);
     for (var entry : routes.entries()) counts.put(entry, new RouteCounts());
   }
 
@@ -48,7 +48,7 @@ final class HttpListener extends Listener<HttpServer> implements HttpServer, Htt
 
   @Override
   public ExchangePermit permit() {
-    return places.permit();
+    return exchanges.permit();
   }
 
   @Override

@@ -22,7 +22,7 @@ import org.slf4j.LoggerFactory;
  * that it is on disk. With pauses between forces, entries are told when they are written.
  *
  * <p><b>Room.</b> A semaphore bounds the bytes of waiting entries. A sender takes room before it
- * adds its entry to the {@link JournalQueue}, and so waits for a slow disk.
+ * adds its entry to the {@link JournalQueue}, so it waits if the disk is slow.
  *
  * <p><b>Mark.</b> After a while without a commit, the thread appends an empty frame, which proves
  * that the frames before it were on disk.

@@ -176,7 +176,7 @@ record MappedType(Class<?> type, Object example, JsonMapper mapper) {
 
   private CodecException failed(RuntimeException failure, String what) {
     String why = failure instanceof JacksonException jackson ? jackson.getOriginalMessage() : Lines.thrown(failure);
-    return new CodecException(": " + this + " " + what + ": " + Lines.escaped(why), failure);
+    return new CodecException(Lines.escaped(": " + this + " " + what + ": " + why), failure);
   }
 
   @Override
