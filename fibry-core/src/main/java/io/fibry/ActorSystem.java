@@ -68,7 +68,7 @@ public final class ActorSystem {
   public static ActorBuilder<Object> beside(Exitable actor) {
     if (actor instanceof LastingAddress address) return address.beside();
     if (actor instanceof ForwardingExitable<?> block) return beside(ForwardingExitable.targetOf(block));
-    return Scope.beside(Objects.requireNonNull(actor, "actor"));
+    return Scope.siblingBuilder(Objects.requireNonNull(actor, "actor"));
   }
 
   /**

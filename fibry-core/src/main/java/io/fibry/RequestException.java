@@ -65,7 +65,7 @@ public abstract class RequestException extends RuntimeException {
   }
 
   static String shown(Object code) {
-    return MessageTexts.shown(code);
+    return MessageTexts.describe(code);
   }
 
   /**

@@ -44,7 +44,7 @@ public final class Recorder implements AutoCloseable {
 
   /** Disables the library's events, which are on by default. */
   public static void silence(Recording recording) {
-    JfrEvents.messages(); // the recorder learns of the types at first use
+    JfrEvents.isRecordingMessages(); // the recorder learns of the types at first use
     for (var type : FlightRecorder.getFlightRecorder().getEventTypes())
       if (type.getName().startsWith("fibry.")) recording.disable(type.getName());
   }

@@ -37,7 +37,7 @@ class TakenCarriersJvmTest {
 
       System.out.println("ask of a fiber: " + timesOut(onFiber));
       System.out.println("ask of a thread: " + timesOut(onThread));
-      System.out.println("texts: " + MessageTexts.shown(List.of(1)) + MessageTexts.shown(List.of(2)));
+      System.out.println("texts: " + MessageTexts.describe(List.of(1)) + MessageTexts.describe(List.of(2)));
       System.out.println("tasks: " + tasks(1_000));
       System.out.println("innocent scope: " + innocent.closeWithin(SHORT).scope());
       System.out.println("busy scope: " + scope.closeWithin(SHORT).scope());

@@ -26,19 +26,19 @@ class LateLinksRulesTest {
   private static final Set<String> ALLOWED = Set.of(
       "cell/ActorBehavior$10.handle", // an answer that is a future
       "cell/HandlerContext.receive", "cell/HandlerContext.replyWhen", // called by a handler, whose failure it is
-      "cell/ExitSignal.shown", // makes a future for a user
+      "cell/ExitSignal.publicFuture", // makes a future for a user
       "cell/PublicExitFuture.defaultExecutor", // the same
-      "cell/PublicExitFuture.tell", // tells on this thread, where it fails
+      "cell/PublicExitFuture.notifyCallbacks", // tells on this thread, where it fails
       "cell/ColdState.hasDueTimer", "cell/ColdState.stashed", // figures
-      "cell/FailureHandler.restart", "cell/FailureHandler.show", // in simulations only
+      "cell/FailureHandler.restart", "cell/FailureHandler.report", // in simulations only
       "cell/Watches.watch", // called by a handler
       "jvm/GuaranteedStart.watch", // in simulations only
       "jvm/DaemonThreads.unstarted", "jvm/EngineThreads.starter", // called by initializers
-      "jvm/StackTraces.of", "jvm/MessageTexts.inTime", // texts
+      "jvm/StackTraces.of", "jvm/MessageTexts.describeBounded", // texts
       "message/AnswerFuture.completeAsync", // called by a user
       "message/Deadline.awaitByClock", // by a clock that a test moves
-      "message/RequestFuture.awaitResult", "message/RequestFuture.awaitTold", // for a user that cancels
-      "message/RequestFuture.takeBack", "message/WaitCycle.exception", "message/WaitCycle.stopOne"); // called by a user
+      "message/RequestFuture.awaitResult", "message/RequestFuture.awaitCallbacks", // for a user that cancels
+      "message/RequestFuture.takeBack", "message/WaitCycle.exception", "message/WaitCycle.failOneWait");
 
   /** Breaks the rule. */
   static final class Late {

@@ -9,21 +9,21 @@ public final class Arguments {
   private Arguments() {}
 
   /** Returns the number if it is at least one. */
-  public static int atLeastOne(int number, String fault) {
+  public static int requireAtLeastOne(int number, String fault) {
     if (number < 1) throw new IllegalArgumentException(fault + "; give at least 1");
     return number;
   }
 
   /** Checks a rate of messages or the like. */
-  public static void rate(int number, String what, Duration period) {
+  public static void requireRate(int number, String what, Duration period) {
     var rate = "a rate of " + number + " " + what + " in " + Durations.text(Objects.requireNonNull(period, "period"));
-    atLeastOne(number, rate + " would let none through");
+    requireAtLeastOne(number, rate + " would let none through");
     if (!period.isPositive())
       throw new IllegalArgumentException(rate + " is none; give a period of more than zero");
   }
 
   /** Returns the time if it is positive. */
-  public static Duration positive(Duration time, String name, String fault) {
+  public static Duration requirePositive(Duration time, String name, String fault) {
     if (!Objects.requireNonNull(time, name).isPositive())
       throw new IllegalArgumentException(fault + "; give more than zero");
     return time;

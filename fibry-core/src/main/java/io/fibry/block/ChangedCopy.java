@@ -29,7 +29,7 @@ public final class ChangedCopy {
   }
 
   /** A list with one more. */
-  public static <T> List<T> with(List<? extends T> list, T added) {
+  public static <T> List<T> append(List<? extends T> list, T added) {
     return Stream.concat(list.stream(), Stream.of(added)).toList();
   }
 

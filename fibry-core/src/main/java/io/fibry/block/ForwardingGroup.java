@@ -19,20 +19,20 @@ public abstract class ForwardingGroup<B extends Exitable> extends ForwardingExit
   protected abstract void drain();
 
   /** Throws in a handler of a member. */
-  protected abstract void refuseRing();
+  protected abstract void refuseCycle();
 
   /** {@return whether this is a handler of a member} */
   protected abstract boolean isInMember();
 
   @Override
   public void waitForExit() {
-    refuseRing();
+    refuseCycle();
     super.waitForExit();
   }
 
   @Override
   public boolean waitForExit(Duration limit) {
-    refuseRing();
+    refuseCycle();
     return super.waitForExit(limit);
   }
 

@@ -8,7 +8,7 @@ import java.util.concurrent.locks.LockSupport;
  * A lock that stays sound when the stack of a thread ends. A park near the end of a fiber's stack
  * throws a StackOverflowError. A {@link java.util.concurrent.locks.ReentrantLock} would then keep
  * the thread in its line for ever and wake no thread behind it. The lock is neither reentrant nor
- * fair, and an interrupt does not end a wait for it. {@code try (var held = lock.take())} gives it
+ * fair, and an interrupt does not end a wait for it. {@code try (var held = lock.acquire())} gives it
  * back.
  *
  * <p>A thread enters the line before it tries again; a thread that gives the lock back wakes the
@@ -19,7 +19,7 @@ import java.util.concurrent.locks.LockSupport;
 public final class StackSafeLock implements AutoCloseable {
   private final boolean brief;
   private final AtomicBoolean taken = new AtomicBoolean();
-  private final ConcurrentLinkedQueue<Thread> line = new ConcurrentLinkedQueue<>();
+  private final ConcurrentLinkedQueue<Thread> waiters = new ConcurrentLinkedQueue<>();
 
   /**
    * {@code brief}: its holders never wait. So a fiber that cannot park spins; otherwise it gets the
@@ -29,7 +29,7 @@ public final class StackSafeLock implements AutoCloseable {
     this.brief = brief;
   }
 
-  public StackSafeLock take() {
+  public StackSafeLock acquire() {
     SendStackProbe.probe(); // it must be given back
     if (!tryTake()) await();
     return this;
@@ -42,15 +42,15 @@ public final class StackSafeLock implements AutoCloseable {
   private void await() {
     var current = Thread.currentThread();
     boolean interrupted = false;
-    line.add(current);
+    waiters.add(current);
     try {
       while (!tryTake()) {
         park();
         interrupted |= Thread.interrupted();
       }
-      line.remove(current);
+      waiters.remove(current);
     } catch (Throwable deep) {
-      line.remove(current);
+      waiters.remove(current);
       wakeNext();
       throw deep;
     } finally {
@@ -74,6 +74,6 @@ public final class StackSafeLock implements AutoCloseable {
   }
 
   private void wakeNext() {
-    LockSupport.unpark(line.peek());
+    LockSupport.unpark(waiters.peek());
   }
 }

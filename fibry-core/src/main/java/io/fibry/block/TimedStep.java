@@ -5,10 +5,10 @@ import io.fibry.engine.message.Timestamped;
 
 /** A step of {@link io.fibry.spi.MultiStepMessage} that knows when it began: when it was made. */
 public abstract class TimedStep implements Timestamped {
-  private final long began = CoarseClock.systemTime();
+  private final long startNanos = CoarseClock.systemTime();
 
   @Override
-  public final long began() {
-    return began;
+  public final long startNanos() {
+    return startNanos;
   }
 }

@@ -23,7 +23,7 @@ record ActorGenerator<T>(ActorBuilder<Object> builder, int ahead, List<Handler<G
 
   static <T> Generator<T> of(ActorBuilder<?> builder, int ahead, List<Handler<Generator.Output<T>>> producers) {
     Objects.requireNonNull(builder, "builder");
-    Arguments.atLeastOne(ahead, "producers that may be " + ahead + " elements ahead could never hand one over");
+    Arguments.requireAtLeastOne(ahead, "producers that may be " + ahead + " elements ahead could never hand one over");
     if (producers.isEmpty())
       throw new IllegalArgumentException("a generator without a producer makes nothing; give at least one");
     return new ActorGenerator<>(ChangedCopy.withOwnMessages(builder), ahead, List.copyOf(producers));
@@ -66,17 +66,17 @@ record ActorGenerator<T>(ActorBuilder<Object> builder, int ahead, List<Handler<G
    */
   private static final class ReadAheadIteration<T> implements Iteration<T> {
     private static final Cleaner CLEANER = Cleaner.create();
-    private static final int MOST = 64;
+    private static final int MAX_TAKEN = 64;
 
     private final ReadAheadBuffer<T> buffer;
     private final Cleaner.Cleanable producers;
-    private final Object[] hand; // of the reader, as the next two
+    private final Object[] taken; // of the reader, as the next two
     private int next;
     private int end;
 
     ReadAheadIteration(ReadAheadBuffer<T> buffer) {
       this.buffer = buffer;
-      this.hand = new Object[Math.clamp(buffer.ahead / 4, 1, MOST)];
+      this.taken = new Object[Math.clamp(buffer.ahead / 4, 1, MAX_TAKEN)];
       this.producers = CLEANER.register(this, buffer::end);
     }
 
@@ -87,7 +87,7 @@ record ActorGenerator<T>(ActorBuilder<Object> builder, int ahead, List<Handler<G
         if (next < end) return true;
         next = 0;
         end = 0; // `take` may throw
-        end = buffer.take(hand);
+        end = buffer.take(taken);
         if (end == 0) producers.clean();
         return end > 0;
       } finally {
@@ -100,8 +100,8 @@ record ActorGenerator<T>(ActorBuilder<Object> builder, int ahead, List<Handler<G
     public T next() {
       if (!hasNext()) throw new NoSuchElementException("the producers have no more; ask hasNext() first");
       if (next + 1 == end) buffer.allRead(); // first: if the stack ends there, the element is still to be read
-      var element = (T) hand[next];
-      hand[next++] = null;
+      var element = (T) taken[next];
+      taken[next++] = null;
       return element;
     }
 

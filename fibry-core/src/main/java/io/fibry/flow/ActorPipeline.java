@@ -23,15 +23,15 @@ import java.util.concurrent.Future;
 
 /** A pipeline of actors, made from the last to the first: a scope closes the last made first. */
 @SuppressWarnings("unchecked") // Pipeline checks the types of the stages
-record ActorPipeline<I, O>(ActorBuilder<Object> builder, List<ActorPipeline.PipelineStage> stages, int room)
+record ActorPipeline<I, O>(ActorBuilder<Object> builder, List<ActorPipeline.PipelineStage> stages, int capacity)
     implements Pipeline<I, O> {
-  private static final int ROOM = 64;
+  private static final int DEFAULT_CAPACITY = 64;
 
-  record PipelineStage(int parallel, boolean ordered, Handler.Returning<Object, Object> code, int room) {}
+  record PipelineStage(int parallel, boolean ordered, Handler.Returning<Object, Object> code, int capacity) {}
 
   static <I, O> Pipeline<I, O> from(ActorBuilder<? super I> builder, Handler.Returning<I, O> stage) {
     Objects.requireNonNull(builder, "builder");
-    return new ActorPipeline<I, I>((ActorBuilder<Object>) builder, List.of(), ROOM).then(stage);
+    return new ActorPipeline<I, I>((ActorBuilder<Object>) builder, List.of(), DEFAULT_CAPACITY).then(stage);
   }
 
   @Override
@@ -50,15 +50,15 @@ record ActorPipeline<I, O>(ActorBuilder<Object> builder, List<ActorPipeline.Pipe
   }
 
   private <P> Pipeline<I, P> append(int parallel, boolean ordered, Handler.Returning<O, P> stage) {
-    Arguments.atLeastOne(parallel, "a stage that handles " + parallel + " messages at once handles none");
+    Arguments.requireAtLeastOne(parallel, "a stage that handles " + parallel + " messages at once handles none");
     var added = new PipelineStage(parallel, ordered,
-        (Handler.Returning<Object, Object>) (Handler.Returning<?, ?>) Objects.requireNonNull(stage, "stage"), room);
-    return new ActorPipeline<>(builder, ChangedCopy.with(stages, added), room);
+        (Handler.Returning<Object, Object>) (Handler.Returning<?, ?>) Objects.requireNonNull(stage, "stage"), capacity);
+    return new ActorPipeline<>(builder, ChangedCopy.append(stages, added), capacity);
   }
 
   @Override
   public Pipeline<I, O> withCapacity(int messages) {
-    Arguments.atLeastOne(messages, "with room for " + messages + " messages none could go from stage to stage");
+    Arguments.requireAtLeastOne(messages, "with room for " + messages + " messages none could go from stage to stage");
     return new ActorPipeline<>(builder, stages, messages);
   }
 
@@ -66,7 +66,7 @@ record ActorPipeline<I, O>(ActorBuilder<Object> builder, List<ActorPipeline.Pipe
   public Actor<I> into(Handler<O> last) {
     Objects.requireNonNull(last, "last");
     var opened = new ArrayList<Actor<Object>>();
-    opened.add(builder(stages.size() + 1, room).newActor((Handler<Object>) (Handler<?>) last));
+    opened.add(builder(stages.size() + 1, capacity).newActor((Handler<Object>) (Handler<?>) last));
     try {
       for (int number = stages.size(); number > 0; number--) open(number, stages.get(number - 1), opened);
     } catch (Throwable refused) {
@@ -95,7 +95,7 @@ record ActorPipeline<I, O>(ActorBuilder<Object> builder, List<ActorPipeline.Pipe
 
   private void open(int number, PipelineStage stage, List<Actor<Object>> opened) {
     var next = opened.getLast();
-    var builder = builder(number, stage.room);
+    var builder = builder(number, stage.capacity);
     if (stage.ordered && stage.parallel > 1) {
       openOrdered(number, stage, builder, opened);
       return;
@@ -163,7 +163,7 @@ record ActorPipeline<I, O>(ActorBuilder<Object> builder, List<ActorPipeline.Pipe
     try {
       return future.get();
     } catch (ExecutionException failed) {
-      throw Throwables.<Exception>as(failed.getCause());
+      throw Throwables.<Exception>sneakyThrow(failed.getCause());
     }
   }
 

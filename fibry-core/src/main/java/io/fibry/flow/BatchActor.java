@@ -23,7 +23,7 @@ import java.util.concurrent.CompletableFuture;
  * gatherer to exit. The writer is made first, since a scope ends the last made first.
  */
 final class BatchActor<M> extends ForwardingActor<M> {
-  private static final int ROOM = 1024;
+  private static final int CAPACITY = 1024;
 
   private final Actor<Object> writer;
   private final Actor<M> gatherer;
@@ -52,13 +52,14 @@ final class BatchActor<M> extends ForwardingActor<M> {
       Handler<B> handler) {
     Objects.requireNonNull(builder, "builder");
     Objects.requireNonNull(handler, "handler");
-    Arguments.atLeastOne(size, "a batch of " + size + " messages would never be full");
-    Arguments.positive(wait, "wait", "a batch cannot wait " + Durations.text(wait) + " for its messages");
+    Arguments.requireAtLeastOne(size, "a batch of " + size + " messages would never be full");
+    Arguments.requirePositive(wait, "wait", "a batch cannot wait " + Durations.text(wait) + " for its messages");
     if (BlockBuilder.of(builder).mailbox().isOrdered()) throw new IllegalArgumentException(
         "a batch is timed by messages of its own, which a priority mailbox cannot order; give it another mailbox");
     if (BlockBuilder.of(builder).isPooled())
       throw new IllegalArgumentException("the workers of a pool would gather a batch each; give a builder of actors");
-    var bounded = (ActorBuilder<Object>) BlockBuilder.of(builder).defaultMailbox(Mailbox.bounded(ROOM, Overflow.BLOCK));
+    var bounded =
+        (ActorBuilder<Object>) BlockBuilder.of(builder).defaultMailbox(Mailbox.bounded(CAPACITY, Overflow.BLOCK));
     return new BatchActor<>(bounded, kind, size, wait, handler);
   }
 

@@ -5,4 +5,4 @@ import java.util.function.Supplier;
 import java.util.function.UnaryOperator;
 
 /** How a batch begins, takes a message, and is sealed. An {@code add} that throws adds nothing. */
-record BatchKind<M, B>(Supplier<B> empty, BiConsumer<B, M> add, UnaryOperator<B> sealed) {}
+record BatchKind<M, B>(Supplier<B> empty, BiConsumer<B, M> add, UnaryOperator<B> seal) {}

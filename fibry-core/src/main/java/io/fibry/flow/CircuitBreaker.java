@@ -53,7 +53,7 @@ public final class CircuitBreaker {
     this.name = name;
     this.clock = clock;
     this.options = options;
-    this.circuit = new CircuitState(options.window, options.least, options.rate, Durations.nanos(options.pause),
+    this.circuit = new CircuitState(options.window, options.minCalls, options.rate, Durations.nanos(options.pause),
         options.probes);
   }
 
@@ -111,13 +111,13 @@ public final class CircuitBreaker {
   private void leave(long period, long begun, Throwable failure) {
     long now = clock.nanoTime();
     boolean slow = options.slow != null && now - begun > Durations.nanos(options.slow);
-    boolean ignored = failure != null && !counts(failure);
-    var change = ignored ? circuit.forget(period) : circuit.leave(period, now, failure != null || slow);
-    if (change != StateChange.NONE) tell(change, failure, slow);
+    boolean ignored = failure != null && !isFailure(failure);
+    var change = ignored ? circuit.ignore(period) : circuit.leave(period, now, failure != null || slow);
+    if (change != StateChange.NONE) notifyListener(change, failure, slow);
   }
 
   /** A choice that throws counts. */
-  private boolean counts(Throwable failure) {
+  private boolean isFailure(Throwable failure) {
     if (failure instanceof InterruptedException || failure instanceof CancellationException) return false;
     try {
       return options.counted.test(failure);
@@ -127,7 +127,7 @@ public final class CircuitBreaker {
     }
   }
 
-  private void tell(StateChange change, Throwable failure, boolean slow) {
+  private void notifyListener(StateChange change, Throwable failure, boolean slow) {
     if (change == StateChange.CLOSED) LOG.info("circuit breaker '{}' is closed again", name);
     else LOG.warn("circuit breaker '{}' is open for {}; the last call {}", name, Durations.text(options.pause),
         failure != null ? "threw " + failure.getClass().getName() : slow ? "was slow" : "failed");
@@ -147,7 +147,7 @@ public final class CircuitBreaker {
   public static final class Options implements Cloneable {
     // written by `with` only
     private int window = 20;
-    private int least = 10;
+    private int minCalls = 10;
     private double rate = 0.5;
     private Duration pause = Duration.ofSeconds(5);
     private int probes = 3;
@@ -168,12 +168,12 @@ public final class CircuitBreaker {
      * @param least how many there must be, at least 1 and at most {@code calls}; by default 10
      */
     public Options withWindow(int calls, int least) {
-      Arguments.atLeastOne(least, "a breaker that judges by " + least + " calls");
+      Arguments.requireAtLeastOne(least, "a breaker that judges by " + least + " calls");
       if (least > calls) throw new IllegalArgumentException("of the latest " + calls + " calls there are never " + least
           + "; let the second be at most the first");
       return with(copy -> {
         copy.window = calls;
-        copy.least = least;
+        copy.minCalls = least;
       });
     }
 
@@ -194,7 +194,7 @@ public final class CircuitBreaker {
      * @param pause more than zero; by default 5 seconds
      */
     public Options withPause(Duration pause) {
-      Arguments.positive(pause, "pause",
+      Arguments.requirePositive(pause, "pause",
           "a breaker that opens for " + Durations.text(pause) + " spares nobody anything");
       return with(copy -> copy.pause = pause);
     }
@@ -205,7 +205,7 @@ public final class CircuitBreaker {
      * @param probes at least 1; by default 3
      */
     public Options withProbes(int probes) {
-      Arguments.atLeastOne(probes, "a breaker that closes after " + probes + " probes");
+      Arguments.requireAtLeastOne(probes, "a breaker that closes after " + probes + " probes");
       return with(copy -> copy.probes = probes);
     }
 
@@ -215,7 +215,7 @@ public final class CircuitBreaker {
      * @param limit calls that take longer are slow; more than zero; by default no call is slow
      */
     public Options withSlowCalls(Duration limit) {
-      Arguments.positive(limit, "limit", "each call takes longer than " + Durations.text(limit));
+      Arguments.requirePositive(limit, "limit", "each call takes longer than " + Durations.text(limit));
       return with(copy -> copy.slow = limit);
     }
 

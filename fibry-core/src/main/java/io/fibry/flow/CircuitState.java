@@ -12,7 +12,7 @@ final class CircuitState {
   static final long REFUSED = -1;
 
   private final boolean[] failures; // of the latest calls, a ring
-  private final int least;
+  private final int minCalls;
   private final double rate;
   private final long pause;
   private final int probes;
@@ -25,9 +25,9 @@ final class CircuitState {
   private int succeeded; // probes
   private int next; // in the ring
 
-  CircuitState(int window, int least, double rate, long pause, int probes) {
+  CircuitState(int window, int minCalls, double rate, long pause, int probes) {
     this.failures = new boolean[window];
-    this.least = least;
+    this.minCalls = minCalls;
     this.rate = rate;
     this.pause = pause;
     this.probes = probes;
@@ -49,18 +49,18 @@ final class CircuitState {
 
   synchronized StateChange leave(long entered, long now, boolean failure) {
     if (entered != period) return StateChange.NONE;
-    if (state == State.HALF_OPEN) return probed(now, failure);
+    if (state == State.HALF_OPEN) return endProbe(now, failure);
     add(failure);
-    return calls >= least && failed >= rate * calls ? open(now) : StateChange.NONE;
+    return calls >= minCalls && failed >= rate * calls ? open(now) : StateChange.NONE;
   }
 
   /** The call says nothing about the service. */
-  synchronized StateChange forget(long entered) {
+  synchronized StateChange ignore(long entered) {
     if (entered == period && state == State.HALF_OPEN) calls--;
     return StateChange.NONE;
   }
 
-  private StateChange probed(long now, boolean failure) {
+  private StateChange endProbe(long now, boolean failure) {
     if (failure) return open(now);
     if (++succeeded < probes) return StateChange.NONE;
     begin(State.CLOSED, now);

@@ -90,12 +90,12 @@ final class FlowSubscriber<M> implements Flow.Subscriber<M> {
     try {
       actor.execute(new ProgressMark(this, arrived));
     } catch (RejectedExecutionException refused) {
-      if (!mayMoreCome()) throw refused;
+      if (!isMoreExpected()) throw refused;
       marked = before;
     }
   }
 
-  private synchronized boolean mayMoreCome() {
+  private synchronized boolean isMoreExpected() {
     return requested > arrived;
   }
 

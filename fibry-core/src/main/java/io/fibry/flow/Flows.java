@@ -52,7 +52,7 @@ public final class Flows {
   public static <M> Flow.Subscriber<M> subscriber(Actor<? super M> actor, int ahead,
       Consumer<Optional<Throwable>> end) {
     Objects.requireNonNull(actor, "actor");
-    Arguments.atLeastOne(ahead, "an actor that may be sent " + ahead + " messages ahead is never sent one");
+    Arguments.requireAtLeastOne(ahead, "an actor that may be sent " + ahead + " messages ahead is never sent one");
     return new FlowSubscriber<>(actor, ahead, Objects.requireNonNull(end, "end"));
   }
 
@@ -99,7 +99,7 @@ public final class Flows {
    * flag is kept, and the requests are cancelled
    */
   public static <M, R> List<R> askAll(Collection<? extends ActorWithReturn<M, R>> actors, M message, Duration limit) {
-    return new MultiAsk<>(actors, message, limit).all();
+    return new MultiAsk<>(actors, message, limit).askAll();
   }
 
   /**
@@ -116,6 +116,6 @@ public final class Flows {
    * @throws java.util.concurrent.CancellationException as {@link #askAll}
    */
   public static <M, R> R askFirst(Collection<? extends ActorWithReturn<M, R>> actors, M message, Duration limit) {
-    return new MultiAsk<>(actors, message, limit).first();
+    return new MultiAsk<>(actors, message, limit).askFirst();
   }
 }

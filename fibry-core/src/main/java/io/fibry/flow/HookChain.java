@@ -56,21 +56,21 @@ record HookChain<M, R>(ActorBuilder<?> builder, AtomicLong started, Handler.Retu
   private HookedFunction<M, R> withBefore(Handler<M> hook, Consumer<HookCall> run) {
     Objects.requireNonNull(hook, "hook");
     Handler<M> added = message -> run.accept(new HookCall(builder, "before", message, () -> hook.handle(message)));
-    return new HookChain<>(builder, started, body, ChangedCopy.with(beforeHooks, added), afterHooks, errorHooks);
+    return new HookChain<>(builder, started, body, ChangedCopy.append(beforeHooks, added), afterHooks, errorHooks);
   }
 
   private HookedFunction<M, R> withAfter(After<M, R> hook, Consumer<HookCall> run) {
     Objects.requireNonNull(hook, "hook");
     After<M, R> added =
         (message, reply) -> run.accept(new HookCall(builder, "after", message, () -> hook.after(message, reply)));
-    return new HookChain<>(builder, started, body, beforeHooks, ChangedCopy.with(afterHooks, added), errorHooks);
+    return new HookChain<>(builder, started, body, beforeHooks, ChangedCopy.append(afterHooks, added), errorHooks);
   }
 
   private HookedFunction<M, R> withOnError(OnError<M> hook, Consumer<HookCall> run) {
     Objects.requireNonNull(hook, "hook");
     OnError<M> added = (message, failure) -> run
         .accept(new HookCall(builder, "on the error at", message, () -> hook.onError(message, failure)));
-    return new HookChain<>(builder, started, body, beforeHooks, afterHooks, ChangedCopy.with(errorHooks, added));
+    return new HookChain<>(builder, started, body, beforeHooks, afterHooks, ChangedCopy.append(errorHooks, added));
   }
 
   @Override
@@ -91,10 +91,10 @@ record HookChain<M, R>(ActorBuilder<?> builder, AtomicLong started, Handler.Retu
   private record HookCall(ActorBuilder<?> builder, String when, Object message, Handler.Task code)
       implements Handler<Void> {
     void run() {
-      contain(code);
+      runSafely(code);
     }
 
-    void contain(Handler.Task task) {
+    void runSafely(Handler.Task task) {
       try {
         task.run();
       } catch (Throwable failure) {
@@ -117,7 +117,7 @@ record HookChain<M, R>(ActorBuilder<?> builder, AtomicLong started, Handler.Retu
 
   /** On an actor of its own. */
   private void start(HookCall call) {
-    call.contain(() -> {
+    call.runSafely(() -> {
       var actor = BlockBuilder.of(builder).child("hook-" + started.incrementAndGet()).newSink();
       actor.execAsync(call);
       actor.sendPoisonPill();

@@ -39,7 +39,7 @@ public final class MapReduce {
   public static <T, R> CompletableFuture<R> start(ActorBuilder<?> builder, int parallel, Iterable<T> items,
       Handler.Returning<T, R> map, R zero, BinaryOperator<R> reduce) {
     Objects.requireNonNull(builder, "builder");
-    Arguments.atLeastOne(parallel, "a map-reduce with " + parallel + " items at once would never begin");
+    Arguments.requireAtLeastOne(parallel, "a map-reduce with " + parallel + " items at once would never begin");
     var fold = new OrderedFold<>(Objects.requireNonNull(zero, "zero"), Objects.requireNonNull(reduce, "reduce"));
     return new MapReduceRun<>(builder, parallel, Objects.requireNonNull(items, "items"),
         Objects.requireNonNull(map, "map"), fold).start();

@@ -63,7 +63,7 @@ final class MapReduceRun<T, R> {
   CompletableFuture<R> start() {
     addWorker();
     result.whenComplete((value, failure) -> {
-      if (end(null)) elsewhere(this::closeItems);
+      if (end(null)) runOnFiber(this::closeItems);
     });
     return result;
   }
@@ -121,7 +121,7 @@ final class MapReduceRun<T, R> {
     /** Behind {@code allOf} the callback runs in place, not on a thread for each item. */
     private void send(T item) {
       CompletableFuture.allOf(actor.sendMessageReturn(item)).whenComplete((done, failure) -> {
-        if (failure != null) fail(this, Throwables.unwrapped(failure));
+        if (failure != null) fail(this, Throwables.unwrap(failure));
       });
     }
 
@@ -151,7 +151,7 @@ final class MapReduceRun<T, R> {
       if (source == null)
         iterator.set(source = Objects.requireNonNull(items.iterator(), "the iterator of the items is null"));
       // ended before the iterator was set; this thread is interrupted
-      if (over) elsewhere(this::closeItems);
+      if (over) runOnFiber(this::closeItems);
       else if (!exhausted && !(exhausted = !source.hasNext())) {
         item = Objects.requireNonNull(source.next(), "an item is null");
         worker.number = taken++;
@@ -190,7 +190,7 @@ final class MapReduceRun<T, R> {
       if (over) return;
       over = true; // no worker maps any more
     }
-    elsewhere(() -> {
+    runOnFiber(() -> {
       result.complete(value);
       closeItems();
     });
@@ -199,13 +199,13 @@ final class MapReduceRun<T, R> {
   private void fail(MapWorker worker, Throwable failure) {
     if (!end(worker)) return;
     worker.actor.sendPoisonPill(); // no kill: its failure policy decides first
-    elsewhere(() -> { // chained stages must not run here
+    runOnFiber(() -> { // chained stages must not run here
       result.completeExceptionally(failure);
       closeItems();
     });
   }
 
-  private static void elsewhere(Runnable code) {
+  private static void runOnFiber(Runnable code) {
     try {
       Strategy.FIBER.activate(code);
     } catch (Throwable noThread) {

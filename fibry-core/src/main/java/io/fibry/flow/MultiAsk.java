@@ -29,7 +29,7 @@ import java.util.stream.IntStream;
  */
 final class MultiAsk<M, R> {
   // suppressed failures, since one object may be thrown often; names in a text
-  private static final int MOST = 10;
+  private static final int MAX_FAILURES = 10;
 
   private final List<ActorWithReturn<M, R>> actors = new ArrayList<>();
   private final M message;
@@ -44,7 +44,7 @@ final class MultiAsk<M, R> {
     this.limit = Objects.requireNonNull(limit, "limit");
   }
 
-  List<R> all() {
+  List<R> askAll() {
     if (actors.isEmpty()) return List.of();
     var answers = new AtomicReferenceArray<R>(actors.size());
     var missing = new AtomicInteger(actors.size());
@@ -59,7 +59,7 @@ final class MultiAsk<M, R> {
     });
   }
 
-  R first() {
+  R askFirst() {
     if (actors.isEmpty()) throw new IllegalArgumentException("no actors, so none can answer first; give at least one");
     var outcome = new CompletableFuture<R>();
     return ask(outcome, (number, answer, failure) -> {
@@ -80,7 +80,7 @@ final class MultiAsk<M, R> {
 
   private synchronized <E extends Throwable> E withFailures(E thrown) {
     for (var failure : failures)
-      if (failure != thrown && thrown.getSuppressed().length < MOST) thrown.addSuppressed(failure);
+      if (failure != thrown && thrown.getSuppressed().length < MAX_FAILURES) thrown.addSuppressed(failure);
     return thrown;
   }
 
@@ -96,7 +96,7 @@ final class MultiAsk<M, R> {
         int number = requests.size();
         var request = actor.sendMessageReturn(message);
         requests.add(request);
-        request.whenComplete((answer, failure) -> handler.handle(number, answer, Throwables.unwrapped(failure)));
+        request.whenComplete((answer, failure) -> handler.handle(number, answer, Throwables.unwrap(failure)));
       }
       context.replyWhen(question, outcome);
     });
@@ -120,6 +120,6 @@ final class MultiAsk<M, R> {
 
   private List<String> missing() {
     return IntStream.range(0, actors.size()).filter(i -> i >= requests.size() || !requests.get(i).isDone())
-        .mapToObj(i -> actors.get(i).name()).limit(MOST).toList();
+        .mapToObj(i -> actors.get(i).name()).limit(MAX_FAILURES).toList();
   }
 }

@@ -90,7 +90,7 @@ final class PendingBatch<M, B> {
   /** Waits while another batch waits. A batch the writer does not take is a dead letter. */
   private void handOver() {
     timer.cancel();
-    writer.sendMessage(kind.sealed().apply(batch));
+    writer.sendMessage(kind.seal().apply(batch));
     batch = null;
     count = 0;
   }

@@ -32,7 +32,7 @@ public final class RateLimit {
    * @return a copy
    */
   public static <M> ActorBuilder<M> around(ActorBuilder<M> builder, int messages, Duration period) {
-    Arguments.rate(messages, "messages", period);
+    Arguments.requireRate(messages, "messages", period);
     var bucket =
         new TokenBucket(BlockBuilder.of(Objects.requireNonNull(builder, "builder")).scheduler(), messages, period);
     Handler.Interceptor<M> limited = (message, next) -> {

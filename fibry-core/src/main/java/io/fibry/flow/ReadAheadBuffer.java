@@ -34,9 +34,10 @@ final class ReadAheadBuffer<T> {
   final int ahead;
   private final StackSafeLock lock = new StackSafeLock(true);
   private final ArrayDeque<T> elements = new ArrayDeque<>();
-  private final ArrayDeque<CompletableFuture<Void>> line = new ArrayDeque<>(); // producers that wait, or were woken
+  // Producers that wait, or were woken.
+  private final ArrayDeque<CompletableFuture<Void>> waitingProducers = new ArrayDeque<>();
   private final List<Actor<?>> producers = new ArrayList<>(); // made, end not known
-  private int inHand; // of the reader
+  private int handedOut; // of the reader
   private int unfinished; // producers, made or not
   private CompletableFuture<Void> reading; // while the reader waits
   private Thread reader; // while it waits
@@ -62,13 +63,13 @@ final class ReadAheadBuffer<T> {
   }
 
   private boolean wants(Actor<?> actor) {
-    try (var held = lock.take()) {
+    try (var held = lock.acquire()) {
       return failure == null && producers.add(actor);
     }
   }
 
   void started() {
-    try (var held = lock.take()) {
+    try (var held = lock.acquire()) {
       starter = null;
     }
   }
@@ -93,9 +94,9 @@ final class ReadAheadBuffer<T> {
     }
 
     private void open(boolean open) {
-      try (var held = lock.take()) {
+      try (var held = lock.acquire()) {
         this.open = open;
-        line.forEach(ReadAheadBuffer::wake); // one of its threads may wait
+        waitingProducers.forEach(ReadAheadBuffer::wake); // one of its threads may wait
       }
     }
 
@@ -121,13 +122,13 @@ final class ReadAheadBuffer<T> {
      */
     private CompletableFuture<Void> place(T element, CompletableFuture<Void> old) {
       CompletableFuture<Void> change;
-      try (var held = lock.take()) {
+      try (var held = lock.acquire()) {
         refuseUnlessWanted();
-        if (full() || old == null && !line.isEmpty()) {
+        if (isFull() || old == null && !waitingProducers.isEmpty()) {
           refuseStarter();
           var place = new CompletableFuture<Void>();
-          line.add(place);
-          line.remove(old);
+          waitingProducers.add(place);
+          waitingProducers.remove(old);
           return place;
         }
         elements.add(element);
@@ -162,20 +163,20 @@ final class ReadAheadBuffer<T> {
     }
   }
 
-  private boolean full() {
-    return elements.size() + inHand >= ahead;
+  private boolean isFull() {
+    return elements.size() + handedOut >= ahead;
   }
 
   /** Wakes the next, also if this one was woken in vain. */
   private void leave(CompletableFuture<Void> place) {
-    try (var held = lock.take()) {
+    try (var held = lock.acquire()) {
       leaveLine(place);
     }
   }
 
   private void leaveLine(CompletableFuture<Void> place) {
-    line.remove(place);
-    if (!full()) wake(line.peek());
+    waitingProducers.remove(place);
+    if (!isFull()) wake(waitingProducers.peek());
   }
 
   private static void wake(CompletableFuture<Void> waiting) {
@@ -189,8 +190,8 @@ final class ReadAheadBuffer<T> {
   int take(Object[] hand) {
     while (true) {
       CompletableFuture<Void> change;
-      try (var held = lock.take()) {
-        if (!elements.isEmpty() || atEnd()) return takeNow(hand);
+      try (var held = lock.acquire()) {
+        if (!elements.isEmpty() || isAtEnd()) return takeNow(hand);
         change = beginReading();
       }
       awaitElement(change);
@@ -200,7 +201,7 @@ final class ReadAheadBuffer<T> {
   private int takeNow(Object[] hand) {
     int taken = 0;
     while (taken < hand.length && !elements.isEmpty()) hand[taken++] = elements.poll();
-    inHand = taken;
+    handedOut = taken;
     return taken;
   }
 
@@ -220,7 +221,7 @@ final class ReadAheadBuffer<T> {
     } catch (ExecutionException impossible) {
       throw new AssertionError(impossible);
     } finally {
-      try (var held = lock.take()) {
+      try (var held = lock.acquire()) {
         reading = null;
         reader = null;
       }
@@ -229,7 +230,7 @@ final class ReadAheadBuffer<T> {
   }
 
   /** Throws the first failure instead, once. */
-  private boolean atEnd() {
+  private boolean isAtEnd() {
     if (endSeen) return true;
     endSeen = failure != null || unfinished == 0;
     var thrown = failure;
@@ -237,24 +238,24 @@ final class ReadAheadBuffer<T> {
     if (thrown == null) return endSeen;
     // or one object, thrown often, would grow for ever
     if (thrown.getSuppressed().length < 4) thrown.addSuppressed(new ReaderStack());
-    throw Throwables.<RuntimeException>as(thrown);
+    throw Throwables.<RuntimeException>sneakyThrow(thrown);
   }
 
   void allRead() {
-    try (var held = lock.take()) {
-      inHand = 0;
-      if (elements.size() <= ahead / 2) wake(line.peek());
+    try (var held = lock.acquire()) {
+      handedOut = 0;
+      if (elements.size() <= ahead / 2) wake(waitingProducers.peek());
     }
   }
 
   /** Must not be called on the producer's thread. */
   private void producerEnded(Actor<?> producer, Throwable thrown) {
     boolean first;
-    try (var held = lock.take()) {
+    try (var held = lock.acquire()) {
       producers.remove(producer);
       unfinished--;
       first = thrown != null && !sealed && !endSeen && !closed && failure == null;
-      if (first) failure = Throwables.unwrapped(thrown);
+      if (first) failure = Throwables.unwrap(thrown);
       wake(reading);
     }
     if (first) end();
@@ -265,20 +266,20 @@ final class ReadAheadBuffer<T> {
    */
   void end() {
     for (var producer : living()) producer.kill();
-    try (var held = lock.take()) {
+    try (var held = lock.acquire()) {
       sealed = true;
-      line.forEach(ReadAheadBuffer::wake);
+      waitingProducers.forEach(ReadAheadBuffer::wake);
     }
   }
 
   private List<Actor<?>> living() {
-    try (var held = lock.take()) {
+    try (var held = lock.acquire()) {
       return List.copyOf(producers);
     }
   }
 
   void close() {
-    try (var held = lock.take()) {
+    try (var held = lock.acquire()) {
       if (endSeen) return;
       closed = true;
       elements.clear();

@@ -34,7 +34,7 @@ public final class TimeLimit {
    */
   public static <M> ActorBuilder<M> around(ActorBuilder<M> builder, Duration limit) {
     var home = BlockBuilder.of(Objects.requireNonNull(builder, "builder"));
-    Arguments.positive(limit, "limit", "a limit of " + Durations.text(limit) + " leaves no time for a message");
+    Arguments.requirePositive(limit, "limit", "a limit of " + Durations.text(limit) + " leaves no time for a message");
     Handler.Interceptor<M> limited = (message, next) -> {
       SendStackProbe.probe(); // the thread must be able to end the limit
       var run = new InterruptibleCall(Thread.currentThread());

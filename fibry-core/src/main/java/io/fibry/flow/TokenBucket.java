@@ -55,7 +55,7 @@ final class TokenBucket {
     fraction += period % tokens;
     long carry = fraction >= tokens ? 1 : 0;
     fraction -= carry * tokens;
-    full = now + Math.min(2 * Durations.MOST, full - now + period / tokens + carry);
+    full = now + Math.min(2 * Durations.MAX_NANOS, full - now + period / tokens + carry);
     return full - period;
   }
 }

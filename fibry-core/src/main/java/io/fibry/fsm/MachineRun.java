@@ -30,18 +30,18 @@ final class MachineRun {
   }
 
   private final Function<Class<?>, StateRules> table;
-  private final BlockBuilder<?> home; // its scope may keep texts to itself
+  private final BlockBuilder<?> builder; // its scope may keep texts to itself
   private final Object initial;
   private Object state;
   private StateRules rules;
   private Actor<Object> self; // null: the initial state was not entered yet
-  private StateTimeout timeOver; // the time limit of the present state, or null
-  private Scheduler.Timer timer; // sends `timeOver`
+  private StateTimeout timeout; // the time limit of the present state, or null
+  private Scheduler.Timer timer; // sends `timeout`
   private boolean postponed; // a message waits for another state
 
   MachineRun(Function<Class<?>, StateRules> table, BlockBuilder<?> home, Object initial) {
     this.table = table;
-    this.home = home;
+    this.builder = home;
     this.initial = initial;
     this.state = initial;
     this.rules = table.apply(initial.getClass());
@@ -54,27 +54,29 @@ final class MachineRun {
     }
     if (message instanceof InitialEntry) return;
     if (message instanceof StateTimeout) {
-      if (message == timeOver) move(rules.after.next().handle(state), context);
+      if (message == timeout) transitionTo(rules.timeoutRule.next().handle(state), context);
       return;
     }
-    var on = rules.on(message.getClass());
+    var on = rules.ruleFor(message.getClass());
     if (on == null) throw new IllegalStateException(refusal(message));
-    if (on.postpones()) {
+    if (on.isPostponing()) {
       context.stash();
       postponed = true;
-    } else move(on.next().handle(state, message, context), context);
+    } else transitionTo(on.next().handle(state, message, context), context);
   }
 
   /** A failure leaves the old state, or stays in the new one once that is set. */
-  private void move(Object next, ActorContext<Object> context) throws Exception {
-    if (Objects.requireNonNull(next, () -> "the next state of actor '" + self.name() + "' after " + home.describe(state)
-        + " was null; to stay, return the given state") == state)
+  private void transitionTo(Object next, ActorContext<Object> context) throws Exception {
+    if (Objects.requireNonNull(next,
+        () -> "the next state of actor '" + self.name() + "' after " + builder.describe(state)
+            + " was null; to stay, return the given state")
+        == state)
       return;
     var there = table.apply(next.getClass());
-    if (rules.leaving != null) rules.leaving.code().handle(state);
+    if (rules.leaveRule != null) rules.leaveRule.code().handle(state);
     state = next;
     rules = there;
-    timeOver = null;
+    timeout = null;
     if (postponed) {
       postponed = false;
       context.unstash();
@@ -84,12 +86,12 @@ final class MachineRun {
 
   private void enter() throws Exception {
     stopTimer();
-    if (rules.after != null) {
-      timeOver = new StateTimeout(state);
+    if (rules.timeoutRule != null) {
+      timeout = new StateTimeout(state);
       // repeats, since a full mailbox may drop it
-      timer = self.sendMessageEvery(timeOver, rules.after.time());
+      timer = self.sendMessageEvery(timeout, rules.timeoutRule.time());
     }
-    if (rules.entering != null) rules.entering.code().handle(state);
+    if (rules.entryRule != null) rules.entryRule.code().handle(state);
   }
 
   private void stopTimer() {
@@ -101,7 +103,7 @@ final class MachineRun {
   void stop() {
     stopTimer();
     boolean restarts = self != null && self.sendMessages(List.of());
-    if (!restarts || !table.apply(initial.getClass()).begins()) return;
+    if (!restarts || !table.apply(initial.getClass()).hasInitialWork()) return;
     try {
       self.sendMessage(new InitialEntry(initial));
     } catch (AskCycleException full) {
@@ -110,9 +112,9 @@ final class MachineRun {
   }
 
   private String refusal(Object message) {
-    return "actor '" + self.name() + "' is in state " + home.describe(state) + " and does not take "
-        + home.describe(message)
-        + "; there it takes " + rules.taken() + ". Say what it does by on(" + state.getClass().getSimpleName()
+    return "actor '" + self.name() + "' is in state " + builder.describe(state) + " and does not take "
+        + builder.describe(message)
+        + "; there it takes " + rules.acceptedText() + ". Say what it does by on(" + state.getClass().getSimpleName()
         + ".class, " + message.getClass().getSimpleName() + ".class, ..), or postpone it";
   }
 }

@@ -40,7 +40,7 @@ final class TransitionTable<S, M> implements Fsm<S, M> {
 
   static <S, M> Fsm<S, M> of(Class<S> states, Class<M> messages, S initial) {
     Objects.requireNonNull(messages, "messages");
-    below(Objects.requireNonNull(states, "states"), Objects.requireNonNull(initial, "initial").getClass(),
+    requireSubtype(Objects.requireNonNull(states, "states"), Objects.requireNonNull(initial, "initial").getClass(),
         "initial state");
     return new TransitionTable<>(states, messages, initial, List.of());
   }
@@ -67,14 +67,15 @@ final class TransitionTable<S, M> implements Fsm<S, M> {
 
   private Fsm<S, M> add(Class<?> state, Class<?> message,
       Handler.StatefulReturningWithContext<Object, Object, Object> next) {
-    var on = new MessageRule(below(states, state, "state"), below(messages, message, "message"), next);
+    var on =
+        new MessageRule(requireSubtype(states, state, "state"), requireSubtype(messages, message, "message"), next);
     return with(on, "it has " + on.text());
   }
 
   @Override
   public <A extends S> Fsm<S, M> onTimeout(Class<A> state, Duration time, Handler.Returning<A, S> next) {
-    below(states, state, "state");
-    Arguments.positive(time, "time", this + " cannot leave "
+    requireSubtype(states, state, "state");
+    Arguments.requirePositive(time, "time", this + " cannot leave "
         + state.getSimpleName() + " after " + Durations.text(time) + ": it would never be in it");
     return with(
         new TimeoutRule(state, time, ((Handler.Returning<Object, ?>) Objects.requireNonNull(next, "next"))::handle),
@@ -83,13 +84,13 @@ final class TransitionTable<S, M> implements Fsm<S, M> {
 
   @Override
   public <A extends S> Fsm<S, M> onEnter(Class<A> state, Handler<A> code) {
-    var entering = new EntryRule(below(states, state, "state"), code(code));
+    var entering = new EntryRule(requireSubtype(states, state, "state"), code(code));
     return with(entering, "it has code for entering " + entering.text());
   }
 
   @Override
   public <A extends S> Fsm<S, M> onLeave(Class<A> state, Handler<A> code) {
-    var leaving = new LeaveRule(below(states, state, "state"), code(code));
+    var leaving = new LeaveRule(requireSubtype(states, state, "state"), code(code));
     return with(leaving, "it has code for leaving " + leaving.text());
   }
 
@@ -98,12 +99,12 @@ final class TransitionTable<S, M> implements Fsm<S, M> {
   }
 
   private Fsm<S, M> with(StateRule rule, String present) {
-    if (rules.stream().anyMatch(rule::repeats)) throw new IllegalArgumentException(
+    if (rules.stream().anyMatch(rule::isSameAs)) throw new IllegalArgumentException(
         this + " cannot be told twice what to do: " + present + " already; leave one of them out");
-    return new TransitionTable<>(states, messages, initial, ChangedCopy.with(rules, rule));
+    return new TransitionTable<>(states, messages, initial, ChangedCopy.append(rules, rule));
   }
 
-  private static Class<?> below(Class<?> all, Class<?> one, String what) {
+  private static Class<?> requireSubtype(Class<?> all, Class<?> one, String what) {
     if (!all.isAssignableFrom(Objects.requireNonNull(one, what)))
       throw new IllegalArgumentException("the " + what + " is a " + one.getName() + ", not a " + all.getName());
     return one;
@@ -112,43 +113,45 @@ final class TransitionTable<S, M> implements Fsm<S, M> {
   // ---- checks, made once
 
   /** The classes of a sealed type's objects; of an open type, itself. */
-  private static Set<Class<?>> leaves(Class<?> type) {
+  private static Set<Class<?>> concreteTypes(Class<?> type) {
     var found = new LinkedHashSet<Class<?>>();
-    if (type.isSealed()) for (var below : type.getPermittedSubclasses()) found.addAll(leaves(below));
+    if (type.isSealed()) for (var below : type.getPermittedSubclasses()) found.addAll(concreteTypes(below));
     if (!type.isSealed() || !Modifier.isAbstract(type.getModifiers())) found.add(type);
     return found;
   }
 
   private void check() {
     if (checked) return;
-    if (afters().findAny().isEmpty() && ons().allMatch(MessageRule::postpones)) throw new IllegalStateException(
-        this + " would never leave its initial state: give it transitions by on(..) or onTimeout(..)");
-    for (var message : leaves(messages)) checkTaken(message);
-    for (var state : leaves(states)) {
+    if (timeoutRules().findAny().isEmpty() && messageRules().allMatch(MessageRule::isPostponing))
+      throw new IllegalStateException(
+          this + " would never leave its initial state: give it transitions by on(..) or onTimeout(..)");
+    for (var message : concreteTypes(messages)) checkTaken(message);
+    for (var state : concreteTypes(states)) {
       var here = rules(state);
-      if (here.postpones() && !here.leadsOut()) throw new IllegalStateException(this + " postpones " + here.taken()
-          + " in " + state.getSimpleName() + ", which nothing leads out of: it would wait forever");
-      for (var message : leaves(messages)) here.on(message);
+      if (here.canPostpone() && !here.canLeave())
+        throw new IllegalStateException(this + " postpones " + here.acceptedText()
+            + " in " + state.getSimpleName() + ", which nothing leads out of: it would wait forever");
+      for (var message : concreteTypes(messages)) here.ruleFor(message);
     }
     checked = true;
   }
 
   private void checkTaken(Class<?> message) {
-    if (ons().noneMatch(on -> !on.postpones() && meets(on.message(), message)))
+    if (messageRules().noneMatch(on -> !on.isPostponing() && isOverlapping(on.message(), message)))
       throw new IllegalStateException(this + " takes " + message.getSimpleName()
           + " in no state; add a rule for one state or for all: on(" + states.getSimpleName()
           + ".class, " + message.getSimpleName() + ".class, ..)");
   }
 
-  private Stream<MessageRule> ons() {
-    return StateRules.only(MessageRule.class, rules);
+  private Stream<MessageRule> messageRules() {
+    return StateRules.ofType(MessageRule.class, rules);
   }
 
-  private Stream<TimeoutRule> afters() {
-    return StateRules.only(TimeoutRule.class, rules);
+  private Stream<TimeoutRule> timeoutRules() {
+    return StateRules.ofType(TimeoutRule.class, rules);
   }
 
-  private static boolean meets(Class<?> one, Class<?> other) {
+  private static boolean isOverlapping(Class<?> one, Class<?> other) {
     return one.isAssignableFrom(other) || other.isAssignableFrom(one);
   }
 
@@ -160,12 +163,12 @@ final class TransitionTable<S, M> implements Fsm<S, M> {
     check();
     var home = BlockBuilder.of(builder);
     var mailbox = home.mailbox();
-    boolean begins = rules(initial.getClass()).begins();
-    if (mailbox.isOrdered() && (begins || afters().findAny().isPresent()))
+    boolean begins = rules(initial.getClass()).hasInitialWork();
+    if (mailbox.isOrdered() && (begins || timeoutRules().findAny().isPresent()))
       throw new IllegalArgumentException(this
           + " sends itself messages, for its times and to begin, which a priority mailbox cannot rank; give it "
           + "another mailbox");
-    if (ons().anyMatch(MessageRule::postpones) && !mailbox.isSelective())
+    if (messageRules().anyMatch(MessageRule::isPostponing) && !mailbox.isSelective())
       builder = builder.mailbox(mailbox.selective());
     var actor = builder.initialState(() -> new MachineRun(this::rules, home, initial)).onStop(MachineRun::stop)
         .newActor(MachineRun::handle);
@@ -175,7 +178,7 @@ final class TransitionTable<S, M> implements Fsm<S, M> {
 
   private StateRules rules(Class<?> state) {
     var known = byState.get(state);
-    if (known == null) byState.put(state, known = new StateRules(below(states, state, "next state"), rules));
+    if (known == null) byState.put(state, known = new StateRules(requireSubtype(states, state, "next state"), rules));
     return known;
   }
 

@@ -37,7 +37,7 @@ final class DownloadPool extends ForwardingExitable<Downloader> implements Downl
     var budget = new RetryBudget();
     var clock = BlockBuilder.of(how).scheduler();
     try {
-      pool = Pools.fixed((ActorBuilder<Object>) how, options.parallel)
+      pool = Pools.fixed((ActorBuilder<Object>) how, options.maxParallel)
           .newActor((DownloadRequest request, ActorContext<DownloadRequest> context) -> {
             try {
               context.reply(request, request.run(client, clock, budget, random));

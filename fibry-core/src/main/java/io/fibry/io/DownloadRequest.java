@@ -34,13 +34,13 @@ import java.util.random.RandomGenerator;
 final class DownloadRequest implements Request<DownloadRequest, Download> {
   private static final Set<Integer> TRANSIENT = Set.of(429, 502, 503, 504);
 
-  private static final Duration LONGEST = Duration.ofDays(365); // no overflow
+  private static final Duration MAX_RETRY_DELAY = Duration.ofDays(365); // no overflow
 
   private final URI uri;
   private final Options options;
   private final HttpRequest request;
   // only fails: at its limit, or when cancelled
-  private final CompletableFuture<Object> over = new CompletableFuture<>();
+  private final CompletableFuture<Object> ended = new CompletableFuture<>();
 
   DownloadRequest(URI uri, Options options) {
     var scheme = Objects.requireNonNull(uri, "uri").getScheme();
@@ -54,23 +54,23 @@ final class DownloadRequest implements Request<DownloadRequest, Download> {
   }
 
   void cancel() {
-    over.completeExceptionally(new CancellationException(this + " was cancelled: no caller waits for it"));
+    ended.completeExceptionally(new CancellationException(this + " was cancelled: no caller waits for it"));
   }
 
   Download run(HttpClient client, Scheduler clock, RetryBudget budget, RandomGenerator random)
       throws IOException, InterruptedException {
     long begun = clock.nanoTime();
-    var limit = clock.schedule(options.limit, () -> over
+    var limit = clock.schedule(options.limit, () -> ended
         .completeExceptionally(
             new HttpTimeoutException(uri + " was not downloaded within " + Durations.text(options.limit))));
     budget.pay();
     try {
       for (int tries = 1; true; tries++) {
-        var answer = answer(client);
+        var answer = attempt(client);
         if (answer.download != null) return answer.download;
-        var pause = Collections.max(List.of(backoff(tries, random), answer.patience));
+        var pause = Collections.max(List.of(backoff(tries, random), answer.retryAfter));
         var left = options.limit.minusNanos(clock.nanoTime() - begun);
-        if (!answer.mayChange || tries == options.tries || pause.compareTo(left) >= 0 || !budget.spend())
+        if (!answer.mayRetry || tries == options.maxAttempts || pause.compareTo(left) >= 0 || !budget.spend())
           throw answer.failure;
         pause(clock, pause);
       }
@@ -80,9 +80,9 @@ final class DownloadRequest implements Request<DownloadRequest, Download> {
   }
 
   /** The result of a try; one of the first two is null. */
-  private record AttemptResult(Download download, IOException failure, boolean mayChange, Duration patience) {}
+  private record AttemptResult(Download download, IOException failure, boolean mayRetry, Duration retryAfter) {}
 
-  private AttemptResult answer(HttpClient client) throws IOException, InterruptedException {
+  private AttemptResult attempt(HttpClient client) throws IOException, InterruptedException {
     HttpResponse<byte[]> response;
     var exchange = client.sendAsync(request, LimitedBodySubscriber.handler(options.maxBytes));
     try {
@@ -96,12 +96,12 @@ final class DownloadRequest implements Request<DownloadRequest, Download> {
       exchange.cancel(true);
     }
     int status = response.statusCode();
-    if (LimitedBodySubscriber.fine(status))
+    if (LimitedBodySubscriber.isSuccess(status))
       return new AttemptResult(
           new Download(response.uri(), response.headers().firstValue("Content-Type"), response.body()),
           null, false, Duration.ZERO);
     return new AttemptResult(null, new HttpStatusException(response.uri(), status), TRANSIENT.contains(status),
-        response.headers().firstValue("Retry-After").map(DownloadRequest::patience).orElse(Duration.ZERO));
+        response.headers().firstValue("Retry-After").map(DownloadRequest::retryDelay).orElse(Duration.ZERO));
   }
 
   private void pause(Scheduler clock, Duration pause) throws IOException, InterruptedException {
@@ -114,10 +114,10 @@ final class DownloadRequest implements Request<DownloadRequest, Download> {
     }
   }
 
-  /** Waits for a step, or {@code over}. */
+  /** Waits for a step, or {@code ended}. */
   private void await(CompletableFuture<?> step) throws IOException, InterruptedException {
     try {
-      CompletableFuture.anyOf(step, over).get();
+      CompletableFuture.anyOf(step, ended).get();
     } catch (ExecutionException failed) {
       Throwable failure = failed.getCause();
       while (failure instanceof CompletionException wrapped && wrapped.getCause() != null) failure = wrapped.getCause();
@@ -131,17 +131,17 @@ final class DownloadRequest implements Request<DownloadRequest, Download> {
   }
 
   private Duration backoff(int tries, RandomGenerator random) {
-    var full = options.first;
-    for (int i = 1; i < tries && full.compareTo(LONGEST) < 0; i++) full = full.multipliedBy(2);
-    long nanos = Collections.min(List.of(full, options.most, LONGEST)).toNanos();
+    var full = options.initialBackoff;
+    for (int i = 1; i < tries && full.compareTo(MAX_RETRY_DELAY) < 0; i++) full = full.multipliedBy(2);
+    long nanos = Collections.min(List.of(full, options.maxBackoff, MAX_RETRY_DELAY)).toNanos();
     return Duration.ofNanos((long) (nanos * (1 - random.nextDouble() / 2)));
   }
 
   /** Seconds, or until a date; zero if unreadable. */
-  static Duration patience(String retryAfter) {
+  static Duration retryDelay(String retryAfter) {
     try {
       var text = retryAfter.strip();
-      if (text.matches("[0-9]+")) return text.length() > 9 ? LONGEST : Duration.ofSeconds(Long.parseLong(text));
+      if (text.matches("[0-9]+")) return text.length() > 9 ? MAX_RETRY_DELAY : Duration.ofSeconds(Long.parseLong(text));
       var end = ZonedDateTime.parse(text, DateTimeFormatter.RFC_1123_DATE_TIME);
       return Collections.max(List.of(Duration.ZERO, Duration.between(Instant.now(), end)));
     } catch (DateTimeException | ArithmeticException unreadable) {

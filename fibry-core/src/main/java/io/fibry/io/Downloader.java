@@ -176,12 +176,12 @@ public interface Downloader extends Exitable {
   /** Limits. Immutable and thread-safe. */
   final class Options implements Cloneable {
     // written by `with` only
-    int parallel = 8;
+    int maxParallel = 8;
     int maxBytes = 1_000_000;
-    int tries = 4;
+    int maxAttempts = 4;
     Duration limit = Duration.ofSeconds(30);
-    Duration first = Duration.ofMillis(200);
-    Duration most = Duration.ofSeconds(10);
+    Duration initialBackoff = Duration.ofMillis(200);
+    Duration maxBackoff = Duration.ofSeconds(10);
     String userAgent = "fibry";
 
     Options() {}
@@ -197,8 +197,8 @@ public interface Downloader extends Exitable {
      * @return a changed copy
      */
     public Options withMaxParallel(int downloads) {
-      Arguments.atLeastOne(downloads, downloads + " downloads at a time would load nothing");
-      return with(copy -> copy.parallel = downloads);
+      Arguments.requireAtLeastOne(downloads, downloads + " downloads at a time would load nothing");
+      return with(copy -> copy.maxParallel = downloads);
     }
 
     /**
@@ -208,7 +208,7 @@ public interface Downloader extends Exitable {
      * @return a changed copy
      */
     public Options withMaxBytes(int bytes) {
-      Arguments.atLeastOne(bytes, "downloads of at most " + bytes + " bytes");
+      Arguments.requireAtLeastOne(bytes, "downloads of at most " + bytes + " bytes");
       return with(copy -> copy.maxBytes = bytes);
     }
 
@@ -219,8 +219,8 @@ public interface Downloader extends Exitable {
      * @return a changed copy
      */
     public Options withMaxAttempts(int times) {
-      Arguments.atLeastOne(times, times + " tries would download nothing");
-      return with(copy -> copy.tries = times);
+      Arguments.requireAtLeastOne(times, times + " tries would download nothing");
+      return with(copy -> copy.maxAttempts = times);
     }
 
     /**
@@ -230,7 +230,8 @@ public interface Downloader extends Exitable {
      * @return a changed copy
      */
     public Options withLimit(Duration limit) {
-      Arguments.positive(limit, "limit", "a limit of " + Durations.text(limit) + " leaves no time for a download");
+      Arguments.requirePositive(limit, "limit",
+          "a limit of " + Durations.text(limit) + " leaves no time for a download");
       return with(copy -> copy.limit = limit);
     }
 
@@ -242,13 +243,13 @@ public interface Downloader extends Exitable {
      * @return a changed copy
      */
     public Options withBackoff(Duration first, Duration most) {
-      Arguments.positive(first, "first", "a back-off of " + Durations.text(first) + " is none");
+      Arguments.requirePositive(first, "first", "a back-off of " + Durations.text(first) + " is none");
       if (Objects.requireNonNull(most, "most").compareTo(first) < 0) throw new IllegalArgumentException(
           "a back-off of " + Durations.text(first) + " that grows to " + Durations.text(most)
               + "; let the second be at least the first");
       return with(copy -> {
-        copy.first = first;
-        copy.most = most;
+        copy.initialBackoff = first;
+        copy.maxBackoff = most;
       });
     }
 

@@ -14,24 +14,24 @@ final class LimitedBodySubscriber implements HttpResponse.BodySubscriber<byte[]>
   private final CompletableFuture<byte[]> body = new CompletableFuture<>();
   // copies, since a buffer may be much longer than its content
   private final ByteArrayOutputStream kept = new ByteArrayOutputStream();
-  private final int most; // 0: unwanted
+  private final int maxBytes; // 0: unwanted
   private Flow.Subscription subscription;
 
-  private LimitedBodySubscriber(int most) {
-    this.most = most;
+  private LimitedBodySubscriber(int maxBytes) {
+    this.maxBytes = maxBytes;
   }
 
   /** Decides by the head, before the body is read. */
-  static HttpResponse.BodyHandler<byte[]> handler(int most) {
+  static HttpResponse.BodyHandler<byte[]> handler(int maxBytes) {
     return head -> {
-      var capped = new LimitedBodySubscriber(fine(head.statusCode()) ? most : 0);
+      var capped = new LimitedBodySubscriber(isSuccess(head.statusCode()) ? maxBytes : 0);
       long told = head.headers().firstValueAsLong("Content-Length").orElse(0);
-      if (capped.most > 0 && told > most) capped.body.completeExceptionally(capped.tooLong());
+      if (capped.maxBytes > 0 && told > maxBytes) capped.body.completeExceptionally(capped.tooLong());
       return capped;
     };
   }
 
-  static boolean fine(int status) {
+  static boolean isSuccess(int status) {
     return status >= 200 && status < 300;
   }
 
@@ -43,7 +43,7 @@ final class LimitedBodySubscriber implements HttpResponse.BodySubscriber<byte[]>
   @Override
   public void onSubscribe(Flow.Subscription subscription) {
     this.subscription = subscription;
-    if (most == 0) body.complete(new byte[0]);
+    if (maxBytes == 0) body.complete(new byte[0]);
     if (body.isDone()) subscription.cancel();
     else subscription.request(1);
   }
@@ -52,7 +52,7 @@ final class LimitedBodySubscriber implements HttpResponse.BodySubscriber<byte[]>
   public void onNext(List<ByteBuffer> buffers) {
     if (body.isDone()) return;
     for (var buffer : buffers) {
-      if (buffer.remaining() > most - kept.size()) {
+      if (buffer.remaining() > maxBytes - kept.size()) {
         subscription.cancel();
         body.completeExceptionally(tooLong());
         return;
@@ -76,6 +76,6 @@ final class LimitedBodySubscriber implements HttpResponse.BodySubscriber<byte[]>
 
   private IOException tooLong() {
     return new IOException(
-        "the body is longer than " + most + " bytes; allow more by withMaxBytes(..)");
+        "the body is longer than " + maxBytes + " bytes; allow more by withMaxBytes(..)");
   }
 }

@@ -103,7 +103,7 @@ public final class Program implements Cloneable {
    * @return a changed copy
    */
   public Program withLimit(Duration limit) {
-    Arguments.positive(limit, "limit", "a limit of " + Durations.text(limit) + " leaves no time to run");
+    Arguments.requirePositive(limit, "limit", "a limit of " + Durations.text(limit) + " leaves no time to run");
     return with(copy -> copy.limit = limit);
   }
 

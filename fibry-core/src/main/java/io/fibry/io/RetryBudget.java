@@ -3,12 +3,12 @@ package io.fibry.io;
 /** One retry for every ten downloads; ten at first, and at most. Thread-safe. */
 final class RetryBudget {
   private static final int EACH = 10; // downloads per retry
-  private static final int MOST = 10 * EACH;
+  private static final int MAX = 10 * EACH;
 
-  private int saved = MOST; // guarded by this
+  private int saved = MAX; // guarded by this
 
   synchronized void pay() {
-    saved = Math.min(MOST, saved + 1);
+    saved = Math.min(MAX, saved + 1);
   }
 
   synchronized boolean spend() {

@@ -82,23 +82,23 @@ final class ClientConnection implements TcpConnection, Listener.Conversation {
   @Override
   public Actor<String> lineActor() {
     var outbox = lineOutbox;
-    return outbox != null ? outbox.door : makeLineActor();
+    return outbox != null ? outbox.actor : makeLineActor();
   }
 
   private synchronized Actor<String> makeLineActor() {
     if (lineOutbox == null) lineOutbox = outbox("lines", ClientLineReader.FORMAT);
-    return lineOutbox.door;
+    return lineOutbox.actor;
   }
 
   @Override
   public Actor<byte[]> frameActor() {
     var outbox = frameOutbox;
-    return outbox != null ? outbox.door : makeFrameActor();
+    return outbox != null ? outbox.actor : makeFrameActor();
   }
 
   private synchronized Actor<byte[]> makeFrameActor() {
     if (frameOutbox == null) frameOutbox = outbox("frames", ClientFrameReader.FORMAT);
-    return frameOutbox.door;
+    return frameOutbox.actor;
   }
 
   private <M> ClientOutbox<M> outbox(String name, ClientOutbox.LineFormat<M> format) {
@@ -107,7 +107,7 @@ final class ClientConnection implements TcpConnection, Listener.Conversation {
 
   @Override
   public void close() {
-    socket.leavesTurns();
+    socket.stopTracking();
     if (lineOutbox != null) lineOutbox.finish();
     if (frameOutbox != null) frameOutbox.finish();
     socket.close();

@@ -6,7 +6,7 @@ import java.util.Arrays;
 /** The latest failures of a client that its conversation was told of. Thread-safe. */
 final class ClientErrors {
   private static final int REMEMBERED = 4;
-  private static final int DEEPEST = 16; // causes; they may be a ring
+  private static final int MAX_DEPTH = 16; // causes; they may be a ring
 
   private IOException[] latest; // null: none. Under the monitor
 
@@ -19,7 +19,7 @@ final class ClientErrors {
   /** It, or a cause of it, is one of them. */
   boolean isIn(Throwable failure) {
     int depth = 0;
-    for (var cause = failure; cause != null && depth < DEEPEST; cause = cause.getCause(), depth++)
+    for (var cause = failure; cause != null && depth < MAX_DEPTH; cause = cause.getCause(), depth++)
       if (contains(cause)) return true;
     return false;
   }

@@ -23,9 +23,9 @@ final class ClientFrameReader extends ClientReader<byte[]> {
     ended = first < 0;
     if (ended) return null;
     int length = first << 24 | within(in.read(), 4) << 16 | within(in.read(), 4) << 8 | within(in.read(), 4);
-    if (length < 0 || length > longest)
-      throw in.socket.clientFault(new ProtocolException(in.socket + " announced a frame of "
-          + Integer.toUnsignedString(length) + " bytes, longer than " + longest + "; withMaxFrame allows more"));
+    if (length < 0 || length > maxLength)
+      throw in.socket.asClientError(new ProtocolException(in.socket + " announced a frame of "
+          + Integer.toUnsignedString(length) + " bytes, longer than " + maxLength + "; withMaxFrame allows more"));
     return body(length);
   }
 
@@ -37,7 +37,7 @@ final class ClientFrameReader extends ClientReader<byte[]> {
   }
 
   @Override
-  Object shown(byte[] frame) {
+  Object describe(byte[] frame) {
     return new ClientFrame(frame.length);
   }
 
@@ -52,7 +52,7 @@ final class ClientFrameReader extends ClientReader<byte[]> {
   }
 
   private int within(int read, int length) throws IOException {
-    if (read < 0) throw in.socket.clientFault(new EOFException(
+    if (read < 0) throw in.socket.asClientError(new EOFException(
         in.socket + " ended its stream within a frame" + (length == 4 ? "'s length" : " of " + length + " bytes")));
     return read;
   }

@@ -97,14 +97,14 @@ final class ClientInput extends InputStream {
   public int available() throws IOException {
     if (ended) return end - at;
     try {
-      return end - at + socket.link.available();
+      return end - at + socket.transport.available();
     } catch (IOException failure) {
-      throw socket.clientFault(failure);
+      throw socket.asClientError(failure);
     }
   }
 
   boolean hasUnread() throws IOException {
-    return at < end || !ended && socket.link.hasUnread();
+    return at < end || !ended && socket.transport.hasUnread();
   }
 
   @Override

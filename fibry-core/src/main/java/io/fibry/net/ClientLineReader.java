@@ -27,7 +27,7 @@ final class ClientLineReader extends ClientReader<String> {
         int to = lineEnd();
         checkLength((begun == null ? 0 : begun.size()) + (to - in.at));
         if (to < in.end) return taken(begun, to);
-        if (begun == null) begun = new ByteArrayOutputStream(Math.min(longest, 2 * (to - in.at)));
+        if (begun == null) begun = new ByteArrayOutputStream(Math.min(maxLength, 2 * (to - in.at)));
         begun.write(in.buffer, in.at, to - in.at);
         in.at = to;
       }
@@ -44,7 +44,7 @@ final class ClientLineReader extends ClientReader<String> {
   }
 
   @Override
-  Object shown(String line) {
+  Object describe(String line) {
     return new ClientLine(line);
   }
 
@@ -55,8 +55,8 @@ final class ClientLineReader extends ClientReader<String> {
   }
 
   private void checkLength(int length) throws IOException {
-    if (length > longest) throw in.socket.clientFault(new ProtocolException(
-        in.socket + " sent a line longer than " + longest + " bytes; withMaxFrame allows more"));
+    if (length > maxLength) throw in.socket.asClientError(new ProtocolException(
+        in.socket + " sent a line longer than " + maxLength + " bytes; withMaxFrame allows more"));
   }
 
   private String taken(ByteArrayOutputStream begun, int to) {

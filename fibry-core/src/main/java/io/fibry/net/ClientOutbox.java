@@ -44,7 +44,7 @@ final class ClientOutbox<M> {
   private final AtomicLong unsent = new AtomicLong();
   private final Actor<M> writer;
   private final Actor<M> counter;
-  final Actor<M> door = new OutboxActor();
+  final Actor<M> actor = new OutboxActor();
 
   /** A sender neither waits for others here nor handles their messages. */
   private final class OutboxActor extends ForwardingActor<M> {
@@ -83,7 +83,7 @@ final class ClientOutbox<M> {
       } catch (IllegalArgumentException unsendable) {
         return -1;
       }
-      return fits(all) ? all : -1;
+      return reserve(all) ? all : -1;
     }
   }
 
@@ -116,7 +116,7 @@ final class ClientOutbox<M> {
    * Counts these bytes if they fit. The bytes are not added and subtracted again, because other
    * senders would see that.
    */
-  private boolean fits(long bytes) {
+  private boolean reserve(long bytes) {
     for (long now = unsent.get(); now + bytes <= (long) maxUnsent + OVERHEAD; now = unsent.get())
       if (unsent.compareAndSet(now, now + bytes)) return true;
     return false;
@@ -127,7 +127,7 @@ final class ClientOutbox<M> {
     if (cost > (long) maxUnsent + OVERHEAD) throw new IllegalArgumentException("a message of " + (cost - OVERHEAD)
         + " bytes cannot be sent where " + maxUnsent + " may be unsent; send less at once, or allow more");
     if (format.own.test(message)) unsent.addAndGet(cost); // these are few, and a full allowance is the user's
-    else if (!fits(cost)) {
+    else if (!reserve(cost)) {
       var reason = socket + " left more than " + maxUnsent + " bytes unsent, so it was cut off";
       socket.reset(reason);
       counter.askExit(); // now, and not when somebody has closed what ends with the socket
@@ -154,7 +154,7 @@ final class ClientOutbox<M> {
   }
 
   /** Runs when all is written, or cannot be; on a fiber. */
-  void whenWritten(AutoCloseable last) {
+  void onWritten(AutoCloseable last) {
     writer.closeOnExit(last);
   }
 

@@ -9,18 +9,18 @@ import java.util.NoSuchElementException;
 /** Reads what a client sends, one by one. Belongs to one thread. */
 abstract class ClientReader<T> implements Iterable<T> {
   final ClientInput in;
-  final int longest; // bytes
+  final int maxLength; // bytes
 
   ClientReader(ClientInput in, int longest) {
     this.in = in;
-    this.longest = longest;
+    this.maxLength = longest;
   }
 
   /** Waits for the next one; null at the end. */
   abstract T read() throws IOException;
 
   /** For texts, as what the handler is at. */
-  abstract Object shown(T one);
+  abstract Object describe(T one);
 
   @Override
   public final Iterator<T> iterator() {
@@ -52,7 +52,7 @@ abstract class ClientReader<T> implements Iterable<T> {
         var one = next;
         next = null;
         handling = true;
-        in.socket.step.begin(shown(one));
+        in.socket.step.begin(describe(one));
         return one;
       }
     };

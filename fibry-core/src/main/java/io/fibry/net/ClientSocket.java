@@ -29,7 +29,7 @@ import javax.net.ssl.SSLSession;
  */
 final class ClientSocket implements AutoCloseable {
   private static final Duration LAST_HEAD = Duration.ofSeconds(1); // after the listener stops
-  static final int PIECE = 64 * 1024; // bytes written under one write limit
+  static final int CHUNK_SIZE = 64 * 1024; // bytes written under one write limit
   private static final VarHandle CLOSED = field("closed", boolean.class);
   private static final VarHandle READ_DEADLINE = field("readDeadline", long.class);
   private static final VarHandle WRITE_DEADLINE = field("writeDeadline", long.class);
@@ -39,13 +39,13 @@ final class ClientSocket implements AutoCloseable {
     return ConstantBootstraps.fieldVarHandle(MethodHandles.lookup(), name, VarHandle.class, ClientSocket.class, type);
   }
 
-  final Transport link; // others ask it for what has come
+  final Transport transport; // others ask it for what has come
   private final Scheduler clock;
   private final ListenerLimits limits;
   private final long totalDeadline;
   private final StackSafeLock writing = new StackSafeLock(false); // keeps each write whole
   final CurrentStep step = new CurrentStep(); // of the conversation
-  private Thread talking; // in the conversation; each thread looks for itself only
+  private Thread conversationThread; // in the conversation; each thread looks for itself only
   private volatile Actor<?> actor; // of the conversation; null until it begins
 
   private final ReadLimit readLimit;
@@ -60,16 +60,16 @@ final class ClientSocket implements AutoCloseable {
   private volatile ClientSocket checkedTarget;
   // of the check
   private boolean keptAlive;
-  private long putOff; // a deadline that passed while bytes had come, or 0
+  private long deferredDeadline; // a deadline that passed while bytes had come, or 0
 
   private volatile boolean closed; // changes to true once, by compare-and-set, so one thread closes
   // Why the connection was cut off; written once, before the close; read by calls that fail
   private volatile String reason;
-  private volatile boolean late; // a limit has passed
-  private final ClientErrors faults = new ClientErrors();
-  private final SocketDependents attached = new SocketDependents();
+  private volatile boolean limitPassed; // a limit has passed
+  private final ClientErrors clientErrors = new ClientErrors();
+  private final SocketDependents dependents = new SocketDependents();
 
-  final ConnectionShutdown listenerEnd = new ConnectionShutdown();
+  final ConnectionShutdown shutdown = new ConnectionShutdown();
 
   /** With TLS, if there are engines for it. */
   ClientSocket(Socket socket, Scheduler clock, ListenerLimits limits, Optional<Supplier<SSLEngine>> tls)
@@ -77,8 +77,8 @@ final class ClientSocket implements AutoCloseable {
     this.clock = clock;
     this.limits = limits;
     var plain = new PlainTransport(socket);
-    this.link = tls.isPresent() ? new TlsTransport(plain, tls.get(), this::alone) : plain;
-    this.readLimit = new ReadLimit(clock, link);
+    this.transport = tls.isPresent() ? new TlsTransport(plain, tls.get(), this::writeControl) : plain;
+    this.readLimit = new ReadLimit(clock, transport);
     this.totalDeadline = limits.total() == ListenerLimits.NONE ? 0 : after(Durations.nanos(limits.total()));
     limitEachRead(limits.idle());
   }
@@ -88,17 +88,17 @@ final class ClientSocket implements AutoCloseable {
   }
 
   InetSocketAddress remoteAddress() {
-    return link.remoteAddress();
+    return transport.remoteAddress();
   }
 
   Optional<SSLSession> tls() {
-    return link.tls();
+    return transport.tls();
   }
 
   /** Called when the conversation begins; reads and writes are the client's turn. */
-  void talksOn(Thread thread, Actor<?> actor) {
+  void bindTo(Thread thread, Actor<?> actor) {
     step.begin("the conversation with " + this);
-    talking = thread;
+    conversationThread = thread;
     this.actor = actor;
   }
 
@@ -109,29 +109,29 @@ final class ClientSocket implements AutoCloseable {
   }
 
   /** Called when further waits are no step of the handler. */
-  void leavesTurns() {
-    if (Thread.currentThread() == talking) step.leave();
+  void stopTracking() {
+    if (Thread.currentThread() == conversationThread) step.leave();
   }
 
-  private boolean endsTurn() {
-    if (Thread.currentThread() != talking) return false;
+  private boolean pauseStep() {
+    if (Thread.currentThread() != conversationThread) return false;
     step.pause();
     return true;
   }
 
   /** Before the conversation. Until both sides have agreed, an end loses no data. */
   void begin() throws IOException {
-    if (!link.agrees()) return;
-    if (!listenerEnd.beginIdle()) endInput();
+    if (!transport.needsHandshake()) return;
+    if (!shutdown.beginIdle()) endInput();
     limitAllReads(limits.handshake());
     READ_DEADLINE.setOpaque(this, readLimit.deadline());
     try {
-      link.begin();
+      transport.handshake();
     } catch (IOException failure) {
-      throw clientFault(failure);
+      throw asClientError(failure);
     } finally {
       READ_DEADLINE.setOpaque(this, 0L);
-      listenerEnd.endIdle();
+      shutdown.endIdle();
     }
     limitEachRead(limits.idle());
   }
@@ -139,24 +139,24 @@ final class ClientSocket implements AutoCloseable {
   // ---- reading
 
   void limitEachRead(Duration limit) {
-    readLimit.ofEachRead(limit);
+    readLimit.limitEachRead(limit);
   }
 
   void limitAllReads(Duration limit) {
-    readLimit.ofAllReads(limit);
+    readLimit.limitAllReads(limit);
   }
 
   int read(byte[] bytes, int offset, int length) throws IOException {
-    boolean turn = endsTurn();
+    boolean turn = pauseStep();
     try {
       int most = readLimit.begin(length);
-      if (most == 0 && length > 0) cut(readLimit.tooSlow(this), true);
+      if (most == 0 && length > 0) cutOff(readLimit.tooSlowText(this), true);
       READ_DEADLINE.setOpaque(this, readLimit.deadline());
-      int some = link.read(bytes, offset, Math.min(length, Math.max(1, most)));
+      int some = transport.read(bytes, offset, Math.min(length, Math.max(1, most)));
       readLimit.end(some);
       return some;
     } catch (IOException failure) {
-      throw clientFault(failure);
+      throw asClientError(failure);
     } finally {
       if (turn) step.resume();
       READ_DEADLINE.setOpaque(this, 0L);
@@ -165,22 +165,22 @@ final class ClientSocket implements AutoCloseable {
 
   /** The current read, or the next one, finds the end of the stream. */
   void endInput() {
-    if (!closed) link.endInput();
+    if (!closed) transport.endInput();
   }
 
   void endOutput() throws IOException {
-    sayEnd();
-    link.endOutput();
+    sendCloseNotify();
+    transport.endOutput();
   }
 
   /** Where the link has words for it. */
-  private void sayEnd() throws IOException {
-    if (link.saysEnd()) alone(link::sayEnd);
+  private void sendCloseNotify() throws IOException {
+    if (transport.hasCloseNotify()) writeControl(transport::sendCloseNotify);
   }
 
   @SuppressWarnings("try") // the variable of the lock is not used
-  private void alone(Transport.ControlWrite own) throws IOException {
-    try (var held = writing.take()) {
+  private void writeControl(Transport.ControlWrite own) throws IOException {
+    try (var held = writing.acquire()) {
       WRITE_DEADLINE.setOpaque(this, after(Durations.nanos(limits.write())));
       try {
         own.write();
@@ -198,7 +198,7 @@ final class ClientSocket implements AutoCloseable {
     try {
       write(bytes, offset, length);
     } catch (IOException failure) {
-      throw clientFault(failure);
+      throw asClientError(failure);
     }
   }
 
@@ -213,23 +213,23 @@ final class ClientSocket implements AutoCloseable {
 
   @SuppressWarnings("try") // the variable of the lock is not used
   private void write(byte[] bytes, int offset, int length) throws IOException {
-    boolean turn = endsTurn();
-    try (var held = writing.take()) {
-      writeAlone(bytes, offset, length);
+    boolean turn = pauseStep();
+    try (var held = writing.acquire()) {
+      writeLocked(bytes, offset, length);
     } finally {
       if (turn) step.resume();
     }
   }
 
-  private void writeAlone(byte[] bytes, int offset, int length) throws IOException {
+  private void writeLocked(byte[] bytes, int offset, int length) throws IOException {
     try {
       long nanos = Durations.nanos(limits.write());
-      for (int done = 0; done < length; done += PIECE) {
+      for (int done = 0; done < length; done += CHUNK_SIZE) {
         WRITE_DEADLINE.setOpaque(this, after(nanos));
-        link.write(bytes, offset + done, Math.min(PIECE, length - done));
+        transport.write(bytes, offset + done, Math.min(CHUNK_SIZE, length - done));
       }
     } catch (Error half) { // following bytes must not look like the rest of this write
-      cut(this + " was cut off: " + Lines.thrown(half) + " broke a write off", false);
+      cutOff(this + " was cut off: " + Lines.thrown(half) + " broke a write off", false);
       throw half;
     } finally {
       WRITE_DEADLINE.setOpaque(this, 0L);
@@ -256,27 +256,28 @@ final class ClientSocket implements AutoCloseable {
   }
 
   /** The listener stops: an idle conversation ends, and a head that comes slowly is cut off. */
-  void stop() {
-    if (listenerEnd.come(after(Durations.nanos(LAST_HEAD)))) endInput();
+  void beginShutdown() {
+    if (shutdown.beginShutdown(after(Durations.nanos(LAST_HEAD)))) endInput();
   }
 
   void check(long now) {
     if (closed) return;
-    if (isTooLate((long) READ_DEADLINE.getOpaque(this), now)) cut(readLimit.tooSlow(this), true);
+    if (isTooLate((long) READ_DEADLINE.getOpaque(this), now)) cutOff(readLimit.tooSlowText(this), true);
     else if (passed((long) WRITE_DEADLINE.getOpaque(this), now)) reset(this
         + " did not take what was written to it within " + Durations.text(limits.write())
         + " (the write limit), so it was cut off");
     else if (passed(totalDeadline, now))
-      cut(this + " lasted longer than " + Durations.text(limits.total()) + " (the total limit), so it was cut off",
+      cutOff(this + " lasted longer than " + Durations.text(limits.total()) + " (the total limit), so it was cut off",
           true);
-    else if (listenerEnd.waitsInVain(now))
-      cut(this + " had not sent the head of its request when the server ended, so it was cut off", true);
-    else if (isIdleTooLong(now)) cut("nothing came from " + this + " or its target for " + Durations.text(limits.idle())
-        + " (the idle limit), so both were cut off", true);
-    else if (!keptAlive) {
-      keptAlive = true;
-      link.keepAlive();
-    }
+    else if (shutdown.isHeadOverdue(now))
+      cutOff(this + " had not sent the head of its request when the server ended, so it was cut off", true);
+    else
+      if (isIdleTooLong(now)) cutOff("nothing came from " + this + " or its target for " + Durations.text(limits.idle())
+          + " (the idle limit), so both were cut off", true);
+      else if (!keptAlive) {
+        keptAlive = true;
+        transport.enableKeepAlive();
+      }
     var other = checkedTarget;
     if (other != null) other.check(now);
   }
@@ -290,8 +291,8 @@ final class ClientSocket implements AutoCloseable {
   /** Where bytes have come, their reader may only want a processor: it has until the next check. */
   private boolean isTooLate(long deadline, long now) {
     if (!passed(deadline, now)) return false;
-    if (deadline == putOff || !link.hasArrived()) return true;
-    putOff = deadline;
+    if (deadline == deferredDeadline || !transport.hasArrived()) return true;
+    deferredDeadline = deadline;
     return false;
   }
 
@@ -306,39 +307,40 @@ final class ClientSocket implements AutoCloseable {
    * reset: the system drops all bytes that the other side has not read, so the client cannot
    * mistake it for the end of the stream.
    */
-  void cut(String reason, boolean late) {
+  void cutOff(String reason, boolean late) {
     synchronized (this) {
       if (closed || this.reason != null) return;
-      this.late = late;
+      this.limitPassed = late;
       this.reason = reason;
     }
-    if (!listenerEnd.isIdle()) breakOff();
+    if (!shutdown.isIdle()) resetOnClose();
     close();
   }
 
   void reset(String reason) {
-    breakOff();
-    cut(reason, true);
+    resetOnClose();
+    cutOff(reason, true);
   }
 
-  private void breakOff() {
-    link.breakOff();
+  private void resetOnClose() {
+    transport.resetOnClose();
     var other = target;
-    if (other != null) PlainTransport.breakOff(other);
+    if (other != null) PlainTransport.resetOnClose(other);
   }
 
-  /** The failure for the conversation; {@link #isClientFault} knows it again. */
-  IOException clientFault(IOException failure) {
-    return faults.add(withReason(failure instanceof SSLException tls ? TlsTransport.named(tls, toString()) : failure));
+  /** The failure for the conversation; {@link #isClientError} knows it again. */
+  IOException asClientError(IOException failure) {
+    return clientErrors
+        .add(withReason(failure instanceof SSLException tls ? TlsTransport.named(tls, toString()) : failure));
   }
 
   private IOException withReason(IOException failure) {
     if (reason == null) return failure;
-    return late ? new SocketTimeoutException(reason) : new SocketException(reason);
+    return limitPassed ? new SocketTimeoutException(reason) : new SocketException(reason);
   }
 
-  boolean isClientFault(Throwable failure) {
-    return faults.isIn(failure) || checkedTarget != null && checkedTarget.isClientFault(failure);
+  boolean isClientError(Throwable failure) {
+    return clientErrors.isIn(failure) || checkedTarget != null && checkedTarget.isClientError(failure);
   }
 
   boolean isClosed() {
@@ -348,7 +350,7 @@ final class ClientSocket implements AutoCloseable {
   @Override
   public void close() {
     try {
-      if (!closed && reason == null) sayEnd(); // a cut must not look like an end
+      if (!closed && reason == null) sendCloseNotify(); // a cut must not look like an end
     } catch (IOException gone) {} finally {
       closeNow();
     }
@@ -356,9 +358,9 @@ final class ClientSocket implements AutoCloseable {
 
   private void closeNow() {
     if (!CLOSED.compareAndSet(this, false, true)) return;
-    link.close();
+    transport.close();
     closeTarget();
-    attached.end();
+    dependents.end();
   }
 
   private void closeTarget() {
@@ -368,8 +370,8 @@ final class ClientSocket implements AutoCloseable {
 
   /** Ends the actor when, or if, this socket is closed. */
   void endOnClose(Exitable actor) {
-    attached.add(actor);
-    if (closed) attached.end();
+    dependents.add(actor);
+    if (closed) dependents.end();
   }
 
   @Override

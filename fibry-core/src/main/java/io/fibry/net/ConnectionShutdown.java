@@ -4,20 +4,20 @@ import io.fibry.Exitable;
 
 /**
  * Decides how the end of a listener affects one of its connections, by the present phase of the
- * connection. The listener writes {@code come}, the conversation the other fields; each writes
+ * connection. The listener writes {@code begun}, the conversation the other fields; each writes
  * before it reads.
  */
 final class ConnectionShutdown {
-  private volatile boolean come; // false -> true
+  private volatile boolean begun; // false -> true
   private volatile boolean idle; // between two requests, or before both sides agree
   private volatile boolean asking; // a request has begun, and its head is not read
-  private volatile long lastHead; // when a head that is not read is waited for no more; written before `come`
+  private volatile long lastHead; // when a head that is not read is waited for no more; written before `beginShutdown`
   private volatile Exitable endless; // null: none
 
   /** Between two requests nothing is lost by an end. Returns false if the end has come. */
   boolean beginIdle() {
     idle = true;
-    return !come;
+    return !begun;
   }
 
   void endIdle() {
@@ -37,20 +37,20 @@ final class ConnectionShutdown {
     asking = false;
   }
 
-  boolean hasCome() {
-    return come;
+  boolean hasBegun() {
+    return begun;
   }
 
   /** It also ends this. */
-  void ends(Exitable endless) {
+  void addEndless(Exitable endless) {
     this.endless = endless;
-    if (come) end(endless);
+    if (begun) end(endless);
   }
 
   /** Whether the connection is idle, and ends now. */
-  boolean come(long lastHead) {
+  boolean beginShutdown(long lastHead) {
     this.lastHead = lastHead;
-    come = true;
+    begun = true;
     var actor = endless;
     if (actor != null) end(actor);
     return idle;
@@ -61,7 +61,7 @@ final class ConnectionShutdown {
   }
 
   /** Whether the head of a request has not come, and is waited for no more. */
-  boolean waitsInVain(long now) {
-    return asking && come && now - lastHead >= 0;
+  boolean isHeadOverdue(long now) {
+    return asking && begun && now - lastHead >= 0;
   }
 }

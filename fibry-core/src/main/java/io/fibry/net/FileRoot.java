@@ -45,7 +45,7 @@ record FileRoot(Path root) {
   }
 
   /** {@code below} is empty, or begins with a slash. */
-  void answer(HttpExchange exchange, String below) throws IOException {
+  void serve(HttpExchange exchange, String below) throws IOException {
     var file = find(below);
     var seen = Files.readAttributes(file, BasicFileAttributes.class, LinkOption.NOFOLLOW_LINKS);
     if (seen.isDirectory()) {

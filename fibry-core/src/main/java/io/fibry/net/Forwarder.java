@@ -32,7 +32,7 @@ final class Forwarder implements Handler<ClientConnection> {
   @Override
   public void handle(ClientConnection client) throws Exception {
     clients.increment();
-    client.socket.leavesTurns();
+    client.socket.stopTracking();
     try (var socket = new Socket()) {
       client.socket.closeWithThis(socket); // a cut ends the connect, too
       connect(socket, client.socket);
@@ -52,7 +52,7 @@ final class Forwarder implements Handler<ClientConnection> {
       var failure = new ConnectException(
           client + " was cut off, since its target " + target + " cannot be reached: " + Lines.message(refused));
       failure.initCause(refused);
-      throw client.clientFault(failure);
+      throw client.asClientError(failure);
     }
   }
 
@@ -75,7 +75,7 @@ final class Forwarder implements Handler<ClientConnection> {
       client.reset(client + " broke off: " + Lines.message(broken)); // the target must not take it for the end
       throw broken;
     }
-    if (failure[0] != null) throw Throwables.<Exception>as(failure[0]);
+    if (failure[0] != null) throw Throwables.<Exception>sneakyThrow(failure[0]);
   }
 
   /** Forwards the end of the stream, too. A slow reader slows the sender. */

@@ -38,12 +38,12 @@ record HostNames(Set<String> names) {
    * Returns whether a client may call this server by this name, which is null if the client sent
    * none.
    */
-  boolean allow(String host) {
+  boolean isAllowed(String host) {
     return names.isEmpty() || host != null && names.contains(name(host));
   }
 
   /** Whether this name means this server for certain. */
-  boolean know(String host) {
+  boolean isKnown(String host) {
     var name = name(host);
     return names.contains(name) || name.equals("localhost") || name.endsWith(".localhost") || name.startsWith("[")
         || !name.isEmpty() && name.chars().allMatch(c -> c >= '0' && c <= '9' || c == '.');

@@ -30,10 +30,11 @@ record HttpConversation(HttpConversation.Server server, HttpRoutes routes, HttpO
      * @param head null: it was malformed
      * @param route null: none
      */
-    void note(RequestHead head, HttpRoutes.RouteEntry route, ServerResponse answer, ClientSocket client, long begun);
+    void exchangeEnded(RequestHead head, HttpRoutes.RouteEntry route, ServerResponse response, ClientSocket client,
+        long begun);
 
     /** A WebSocket of this route is over. */
-    void noteEnd(HttpRoutes.RouteEntry route);
+    void webSocketEnded(HttpRoutes.RouteEntry route);
   }
 
   private static final Duration LINGER = Duration.ofSeconds(1);
@@ -43,7 +44,7 @@ record HttpConversation(HttpConversation.Server server, HttpRoutes routes, HttpO
   public void converse() throws IOException {
     socket.step.beginUncounted(null); // until the first exchange
     try {
-      while (exchange()) {
+      while (handleExchange()) {
       }
     } catch (EOFException withinHead) {} finally {
       in.drop();
@@ -51,69 +52,70 @@ record HttpConversation(HttpConversation.Server server, HttpRoutes routes, HttpO
   }
 
   /** Whether another may follow. */
-  private boolean exchange() throws IOException {
+  private boolean handleExchange() throws IOException {
     socket.limitEachRead(options.idleLimit);
     int first = awaitRequest();
     if (first < 0) return false;
     long begun = System.nanoTime();
-    socket.listenerEnd.beginHead();
+    socket.shutdown.beginHead();
     socket.limitAllReads(options.headerLimit);
     RequestHead head;
     try {
       head = RequestHead.read(first, in, options);
-      socket.listenerEnd.endHead();
+      socket.shutdown.endHead();
     } catch (RequestRefusedException refusal) {
-      var answer = new ServerResponse(out, true, false, false, false);
-      refuse(answer, refusal.code);
-      server.note(null, null, answer, socket, begun);
+      var response = new ServerResponse(out, true, false, false, false);
+      refuse(response, refusal.code);
+      server.exchangeEnded(null, null, response, socket, begun);
       linger();
       return false;
     }
-    var answer =
+    var response =
         new ServerResponse(out, head.http11, head.method.equals("HEAD"), head.keepsAlive, head.expectsContinue);
-    var body = answer.to(new RequestBody(in, head, options, answer));
+    var body = response.forRequest(new RequestBody(in, head, options, response));
     var entry = routes.find(head.method, head.target.path());
-    answer.whenUpgraded(() -> server.note(head, entry, answer, socket, begun));
+    response.onUpgraded(() -> server.exchangeEnded(head, entry, response, socket, begun));
     try {
-      answer(entry, head, body, answer);
+      respond(entry, head, body, response);
     } finally {
-      if (answer.isUpgraded()) server.noteEnd(entry);
-      else server.note(head, entry, answer, socket, begun);
+      if (response.isUpgraded()) server.webSocketEnded(entry);
+      else server.exchangeEnded(head, entry, response, socket, begun);
     }
-    if (answer.keepsAlive() && readRest(body)) return true;
+    if (response.keepsAlive() && readRest(body)) return true;
     body.forbid();
     if (!body.isRead() || hasMore()) linger();
     return false;
   }
 
   /** {@code entry}: null where no route takes it. */
-  private void answer(HttpRoutes.RouteEntry entry, RequestHead head, RequestBody body, ServerResponse answer)
+  private void respond(HttpRoutes.RouteEntry entry, RequestHead head, RequestBody body, ServerResponse response)
       throws IOException {
     var permit = entry == null ? null : server.permit();
-    if (entry == null) refuse(answer, head, routes.allowed(head.target.path()));
+    if (entry == null) refuse(response, head, routes.allowedMethods(head.target.path()));
     else if (permit == null) {
-      answer.closes();
-      refuse(answer, 503);
+      response.closeAfter();
+      refuse(response, 503);
     } else {
       in.permit = permit;
-      answer.permit = permit;
+      response.permit = permit;
       try {
-        answer(entry, new ServerExchange(builder, socket, head, body, answer, entry.pattern(), routes.bodies, server),
-            answer, body);
+        respond(entry,
+            new ServerExchange(builder, socket, head, body, response, entry.pattern(), routes.bodies, server),
+            response, body);
       } finally {
         permit.leave();
       }
     }
   }
 
-  private void answer(HttpRoutes.RouteEntry entry, ServerExchange exchange, ServerResponse answer, RequestBody body)
+  private void respond(HttpRoutes.RouteEntry entry, ServerExchange exchange, ServerResponse response, RequestBody body)
       throws IOException {
     socket.step.begin(exchange);
     try {
-      handle(entry.route(), exchange, answer, body);
+      handle(entry.route(), exchange, response, body);
       socket.step.end();
     } catch (Throwable failure) {
-      if (socket.isClientFault(failure)) socket.step.end();
+      if (socket.isClientError(failure)) socket.step.end();
       else socket.step.fail(); // the conversation counts as failed
       throw failure;
     } finally {
@@ -141,94 +143,94 @@ record HttpConversation(HttpConversation.Server server, HttpRoutes routes, HttpO
   /** Returns the first byte, or -1 if no request comes, which is no failure. */
   private int awaitRequest() throws IOException {
     try {
-      return socket.listenerEnd.beginIdle() ? in.read() : -1;
+      return socket.shutdown.beginIdle() ? in.read() : -1;
     } catch (IOException ended) {
-      if (socket.isClientFault(ended)) return -1;
+      if (socket.isClientError(ended)) return -1;
       throw ended;
     } finally {
-      socket.listenerEnd.endIdle();
+      socket.shutdown.endIdle();
     }
   }
 
-  private void handle(HttpRoutes.RouteHandler route, ServerExchange exchange, ServerResponse answer, RequestBody body)
+  private void handle(HttpRoutes.RouteHandler route, ServerExchange exchange, ServerResponse response, RequestBody body)
       throws IOException {
     try {
       route.answer(exchange);
       exchange.finish();
     } catch (Throwable failure) {
       exchange.endHandling();
-      fail(failure, exchange, answer, body);
+      fail(failure, exchange, response, body);
     }
   }
 
-  private void fail(Throwable failure, ServerExchange exchange, ServerResponse answer, RequestBody body)
+  private void fail(Throwable failure, ServerExchange exchange, ServerResponse response, RequestBody body)
       throws IOException {
     if (socket.isHandlerKilled()) { // no answer is sent, and the exchange has failed
-      if (answer.endsWithConnection()) socket.reset(socket + " was cut off, for its answer broke off");
+      if (response.endsWithConnection()) socket.reset(socket + " was cut off, for its answer broke off");
       // the handler continued, and its response met the closed socket
-      if (socket.isClientFault(failure)) throw new IOException("the server ended before the response was sent");
-      throw Throwables.<IOException>as(failure);
+      if (socket.isClientError(failure)) throw new IOException("the server ended before the response was sent");
+      throw Throwables.<IOException>sneakyThrow(failure);
     }
-    if (answer.isBroken() || socket.isClosed()) {
-      answer.closes();
-      if (!socket.isClientFault(failure)
+    if (response.isBroken() || socket.isClosed()) {
+      response.closeAfter();
+      if (!socket.isClientError(failure)
           && !(failure instanceof InterruptedException || failure instanceof CancellationException))
         server.log(failure, exchange, "nobody, for the client was gone");
     } else if (body.failure() != null) { // the handler passed it on
-      answer.closes();
-      if (answer.isSent() || !(body.failure() instanceof RequestRefusedException refusal)) socket.close();
-      else refuse(answer, refusal.code);
-    } else if (answer.isSent()) {
+      response.closeAfter();
+      if (response.isSent() || !(body.failure() instanceof RequestRefusedException refusal)) socket.close();
+      else refuse(response, refusal.code);
+    } else if (response.isSent()) {
       server.log(failure, exchange, "by closing: the answer had begun");
-      answer.closes();
-      if (answer.endsWithConnection()) socket.reset(socket + " was cut off, for its answer broke off");
+      response.closeAfter();
+      if (response.endsWithConnection()) socket.reset(socket + " was cut off, for its answer broke off");
       socket.close();
-    } else refuse(answer, failure, exchange);
+    } else refuse(response, failure, exchange);
     if (failure instanceof VirtualMachineError error && !(failure instanceof StackOverflowError)) {
       socket.close();
       throw error;
     }
   }
 
-  private void refuse(ServerResponse answer, Throwable failure, ServerExchange exchange) throws IOException {
+  private void refuse(ServerResponse response, Throwable failure, ServerExchange exchange) throws IOException {
     Optional<String> text;
-    answer.withdraw();
+    response.discard();
     try {
-      text = routes.answerTo(failure, exchange);
+      text = routes.responseTo(failure, exchange);
     } catch (Exception unanswerable) { // by a rule
       unanswerable.addSuppressed(failure);
-      refuseByKind(answer, unanswerable, exchange);
+      refuseByKind(response, unanswerable, exchange);
       return;
     }
-    if (text.isPresent()) answer.text(text.get());
-    else if (failure instanceof HttpException told) answer.told(told.status(), told.getMessage());
-    else refuseByKind(answer, failure, exchange);
+    if (text.isPresent()) response.writeText(text.get());
+    else if (failure instanceof HttpException told) response.writeHandlerError(told.status(), told.getMessage());
+    else refuseByKind(response, failure, exchange);
   }
 
-  private void refuseByKind(ServerResponse answer, Throwable failure, ServerExchange exchange) throws IOException {
-    switch (Throwables.refusalIn(failure)) {
-      case MailboxFullException full -> refuse(answer, 503);
-      case ActorStoppedException stopped -> refuse(answer, 503);
-      case CircuitOpenException open -> refuse(answer, 503);
-      case AskTimeoutException late -> refuse(answer, 504);
-      case RequestException failed when failed.outcome() == Outcome.WILL_BE_DONE -> refuse(answer, 504);
-      case RequestRefusedException refusal -> refuse(answer, refusal.code); // by a file route
-      default -> answer.refuse(500, "Internal server error " + server.log(failure, exchange, "500") + "\n");
+  private void refuseByKind(ServerResponse response, Throwable failure, ServerExchange exchange) throws IOException {
+    switch (Throwables.requestExceptionIn(failure)) {
+      case MailboxFullException full -> refuse(response, 503);
+      case ActorStoppedException stopped -> refuse(response, 503);
+      case CircuitOpenException open -> refuse(response, 503);
+      case AskTimeoutException late -> refuse(response, 504);
+      case RequestException failed when failed.outcome() == Outcome.WILL_BE_DONE -> refuse(response, 504);
+      case RequestRefusedException refusal -> refuse(response, refusal.code); // by a file route
+      default -> response.writeError(500, "Internal server error " + server.log(failure, exchange, "500") + "\n");
     }
   }
 
-  private static void refuse(ServerResponse answer, RequestHead head, String allowed) throws IOException {
-    if (allowed.isEmpty()) refuse(answer, 404);
-    else if (head.method.equals("OPTIONS")) answer.refuse(204, "", "Allow", allowed);
-    else answer.refuse(405, HttpStatus.text(405) + "\n", "Allow", allowed);
+  private static void refuse(ServerResponse response, RequestHead head, String allowed) throws IOException {
+    if (allowed.isEmpty()) refuse(response, 404);
+    else if (head.method.equals("OPTIONS")) response.writeError(204, "", "Allow", allowed);
+    else response.writeError(405, HttpStatus.text(405) + "\n", "Allow", allowed);
   }
 
-  private static void refuse(ServerResponse answer, int code) throws IOException {
+  private static void refuse(ServerResponse response, int code) throws IOException {
     var text = HttpStatus.text(code) + "\n";
     switch (code) {
-      case 503 -> answer.refuse(code, text, "Retry-After", "1");
-      case 405 -> answer.refuse(code, text, "Allow", "GET, HEAD, POST, PUT, DELETE, PATCH, OPTIONS");
-      default -> answer.refuse(code, text);
+      case 503 -> response.writeError(code, text, "Retry-After", "1");
+      case 405 -> response.writeError(code, text, "Allow", "GET, HEAD, POST, PUT, DELETE, PATCH, OPTIONS");
+      default -> response.writeError(code, text);
     }
   }
 

@@ -63,12 +63,12 @@ final class HttpListener extends Listener<HttpServer> implements HttpServer, Htt
   }
 
   @Override
-  public void note(RequestHead head, HttpRoutes.RouteEntry route, ServerResponse answer, ClientSocket client,
+  public void exchangeEnded(RequestHead head, HttpRoutes.RouteEntry route, ServerResponse response, ClientSocket client,
       long begun) {
     long took = System.nanoTime() - begun;
     var counted = route == null ? unrouted : counts.get(route);
-    counted.add(answer.code(), took);
-    if (answer.isUpgraded()) counted.opened();
+    counted.add(response.code(), took);
+    if (response.isUpgraded()) counted.opened();
     if (options.accessLog.isEmpty()) return;
     try {
       options.accessLog.get()
@@ -76,14 +76,14 @@ final class HttpListener extends Listener<HttpServer> implements HttpServer, Htt
               new AccessLogEntry(Instant.now().minusNanos(took), client.remoteAddress(),
                   head == null ? "" : head.method,
                   head == null ? "" : head.target.path(), Optional.ofNullable(route).map(one -> one.pattern().text()),
-                  answer.code(), answer.bytes(), Duration.ofNanos(took)));
+                  response.code(), response.bytesSent(), Duration.ofNanos(took)));
     } catch (RuntimeException failure) {
       if (stacks.isDue(failure)) LOG.error("{}: the access log failed", this, failure);
     }
   }
 
   @Override
-  public void noteEnd(HttpRoutes.RouteEntry route) {
+  public void webSocketEnded(HttpRoutes.RouteEntry route) {
     counts.get(route).closed();
   }
 
@@ -96,7 +96,7 @@ final class HttpListener extends Listener<HttpServer> implements HttpServer, Htt
   }
 
   private static RouteStats stats(String route, RouteCounts counts) {
-    return new RouteStats(route, counts.answered(), counts.failed(), counts.time(), counts.open());
+    return new RouteStats(route, counts.answered(), counts.failed(), counts.time(), counts.openWebSockets());
   }
 
   @Override
@@ -107,7 +107,7 @@ final class HttpListener extends Listener<HttpServer> implements HttpServer, Htt
 
   /** An exchange may read its body to the end; an idle connection has ended already. */
   @Override
-  void askEnd(ClientSocket socket) {}
+  void requestEnd(ClientSocket socket) {}
 
   @Override
   public String toString() {

@@ -57,9 +57,9 @@ public final class HttpRoutes {
     this.entries = entries;
     this.rules = rules;
     this.bodies = bodies;
-    for (var entry : entries) if (entry.pattern.isWhole())
+    for (var entry : entries) if (entry.pattern.isFixed())
       whole.computeIfAbsent(entry.pattern.path(), none -> new ArrayList<>(1)).add(entry);
-    this.open = entries.stream().filter(entry -> !entry.pattern.isWhole()).toList();
+    this.open = entries.stream().filter(entry -> !entry.pattern.isFixed()).toList();
   }
 
   /** {@return no routes} */
@@ -120,11 +120,11 @@ public final class HttpRoutes {
   public HttpRoutes files(String path, Path root) {
     var files = FileRoot.of(Objects.requireNonNull(root, "root"));
     var pattern = RoutePattern.of(path);
-    if (pattern.method().isPresent() || !pattern.isWhole())
+    if (pattern.method().isPresent() || !pattern.isFixed())
       throw new IllegalArgumentException("'" + path + "' cannot be the place of files; give a path without a method");
     int prefix = path.equals("/") ? 0 : path.length();
     return with("GET " + (prefix == 0 ? "" : path) + "/{file...}",
-        exchange -> files.answer(exchange, exchange.path().substring(prefix)));
+        exchange -> files.serve(exchange, exchange.path().substring(prefix)));
   }
 
   /**
@@ -155,7 +155,7 @@ public final class HttpRoutes {
       UnaryOperator<WebSocketOptions> options) {
     Objects.requireNonNull(handler, "handler");
     var changed = ChangedCopy.of(WebSocketOptions.DEFAULT, options);
-    return with(path, exchange -> WebSocketHandshake.answer(exchange, changed, handler));
+    return with(path, exchange -> WebSocketHandshake.handle(exchange, changed, handler));
   }
 
   // ---- all routes together
@@ -184,7 +184,7 @@ public final class HttpRoutes {
         gone[0] = true;
         entry.route.answer(exchange);
       });
-      if (!gone[0] && !exchange.answer.isBegun()) throw new IllegalStateException("code around '" + entry.pattern
+      if (!gone[0] && !exchange.response.isBegun()) throw new IllegalStateException("code around '" + entry.pattern
           + "' neither went on nor answered; let it call next, set a status, or throw an HttpException");
     };
   }
@@ -240,7 +240,7 @@ public final class HttpRoutes {
     exchange.returnOnly("the text");
     var text = handler.handle(exchange);
     exchange.endHandling();
-    exchange.answer.text(Objects.requireNonNull(text, () -> "the handler of " + exchange
+    exchange.response.writeText(Objects.requireNonNull(text, () -> "the handler of " + exchange
         + " answered null; let it answer a text, the empty one if there is nothing to say"));
   }
 
@@ -251,12 +251,12 @@ public final class HttpRoutes {
     exchange.endHandling();
     Objects.requireNonNull(object, () -> "the handler of " + exchange
         + " answered null; let it answer an object, or throw new HttpException(404, ..)");
-    exchange.answer.bytes(form.mediaType(), form.write(object));
+    exchange.response.writeBytes(form.mediaType(), form.write(object));
   }
 
   HttpRoutes with(String path, RouteHandler route) {
     var pattern = RoutePattern.of(path);
-    for (var entry : entries) if (entry.pattern.isLike(pattern)) throw new IllegalArgumentException(
+    for (var entry : entries) if (entry.pattern.isEquivalent(pattern)) throw new IllegalArgumentException(
         "'" + path + "' has a route already" + (entry.pattern.text().equals(path) ? "" : ", '" + entry.pattern + "'")
             + "; give each path one");
     var more = new ArrayList<>(entries);
@@ -273,8 +273,8 @@ public final class HttpRoutes {
   /** Returns null if no route takes the request. */
   RouteEntry find(String method, String path) {
     if (path.equals(RequestTarget.SERVER.path())) return null;
-    for (var entry : whole.getOrDefault(path, List.of())) if (entry.pattern.takesMethod(method)) return entry;
-    for (var entry : open) if (entry.pattern.takesPath(path) && entry.pattern.takesMethod(method)) return entry;
+    for (var entry : whole.getOrDefault(path, List.of())) if (entry.pattern.matchesMethod(method)) return entry;
+    for (var entry : open) if (entry.pattern.matchesPath(path) && entry.pattern.matchesMethod(method)) return entry;
     return null;
   }
 
@@ -282,10 +282,11 @@ public final class HttpRoutes {
    * Returns the methods of the routes that take the path; empty if no route does. All take
    * {@code *}.
    */
-  String allowed(String path) {
+  String allowedMethods(String path) {
     var methods = new TreeSet<String>();
     boolean all = path.equals(RequestTarget.SERVER.path());
-    for (var entry : entries) if (all || entry.pattern.takesPath(path)) entry.pattern.method().ifPresent(methods::add);
+    for (var entry : entries)
+      if (all || entry.pattern.matchesPath(path)) entry.pattern.method().ifPresent(methods::add);
     if (methods.isEmpty() && !all) return "";
     if (methods.contains("GET")) methods.add("HEAD");
     methods.add("OPTIONS");
@@ -293,13 +294,13 @@ public final class HttpRoutes {
   }
 
   /** Returns an empty value if no rule fits. */
-  Optional<String> answerTo(Throwable failure, ServerExchange exchange) throws Exception {
+  Optional<String> responseTo(Throwable failure, ServerExchange exchange) throws Exception {
     for (var rule : rules) if (rule.type.isInstance(failure)) return Optional.of(answer(rule, failure, exchange));
     return Optional.empty();
   }
 
   private static <E> String answer(FailureRule<E> rule, Throwable failure, ServerExchange exchange) throws Exception {
-    exchange.answer.beginAnew(500);
+    exchange.response.reset(500);
     return Objects.requireNonNull(rule.answer.handle(new FailedExchange<>(rule.type.cast(failure), exchange)),
         () -> "the answer to a " + rule.type.getSimpleName() + " is null; let it be a text");
   }

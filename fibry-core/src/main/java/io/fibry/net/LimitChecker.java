@@ -45,11 +45,11 @@ final class LimitChecker implements Runnable {
     try {
       check.accept(clock.nanoTime());
     } finally {
-      goOn(); // also after an Error: without it no limit would hold any more
+      scheduleNext(); // also after an Error: without it no limit would hold any more
     }
   }
 
-  private void goOn() {
+  private void scheduleNext() {
     if (subjects.isEmpty()) {
       timer = null;
       ticking.set(false);

@@ -68,7 +68,7 @@ abstract class Listener<B extends Exitable> extends ForwardingGroup<B> {
   private final Set<Client> clients = new ConcurrentSkipListSet<>(Comparator.comparingLong(client -> client.number));
   private final LimitChecker check;
   private final Thread accepting;
-  private final LogThrottle clientFaults;
+  private final LogThrottle clientErrorThrottle;
   // by the last client, or the limit
   private final CountDownLatch drained = new CountDownLatch(1);
   private long number; // of clients; of the accepting fiber
@@ -81,7 +81,7 @@ abstract class Listener<B extends Exitable> extends ForwardingGroup<B> {
     this.limits = limits;
     this.engines = engines;
     this.log = log;
-    this.clientFaults = new LogThrottle(clock);
+    this.clientErrorThrottle = new LogThrottle(clock);
     this.permits = new Semaphore(limits.connections());
     this.check = new LimitChecker(clock, limits.period(), clients, this::check);
     this.serverSocket =
@@ -181,20 +181,20 @@ abstract class Listener<B extends Exitable> extends ForwardingGroup<B> {
 
     private void run(Conversation conversation) throws Exception {
       // a failure policy tries again, but the client is gone
-      if (failure != null) throw Throwables.<Exception>as(failure);
+      if (failure != null) throw Throwables.<Exception>sneakyThrow(failure);
       thread = Thread.currentThread();
-      socket.talksOn(thread, actor);
+      socket.bindTo(thread, actor);
       try {
         socket.begin();
         conversation.converse();
         socket.step.endLast();
       } catch (Throwable thrown) {
-        if (!socket.isClientFault(thrown)) {
+        if (!socket.isClientError(thrown)) {
           failure = thrown;
           throw thrown;
         }
         socket.step.endLast();
-        logClientFault(thrown);
+        logClientError(thrown);
       } finally {
         thread = null;
         socket.close();
@@ -219,14 +219,14 @@ abstract class Listener<B extends Exitable> extends ForwardingGroup<B> {
     }
 
     private void cut(String how) {
-      socket.cut("the server " + how + ", and " + socket + " was cut off", false);
+      socket.cutOff("the server " + how + ", and " + socket + " was cut off", false);
       actor.kill();
     }
   }
 
   /** No failure of the handler, and perhaps one of thousands. */
-  private void logClientFault(Throwable failure) {
-    long faults = isStopping() ? 0 : clientFaults.count();
+  private void logClientError(Throwable failure) {
+    long faults = isStopping() ? 0 : clientErrorThrottle.count();
     if (faults > 0) log.info(
         "{}: {} conversations were ended by their clients or by a limit since the last line, which comes at most once "
             + "a minute; the last: {}",
@@ -250,7 +250,7 @@ abstract class Listener<B extends Exitable> extends ForwardingGroup<B> {
   }
 
   private void stopAccepting() {
-    if (shut()) for (var client : clients) client.socket.stop();
+    if (shut()) for (var client : clients) client.socket.beginShutdown();
   }
 
   /** Returns false if it was shut already. */
@@ -303,11 +303,11 @@ abstract class Listener<B extends Exitable> extends ForwardingGroup<B> {
   @Override
   public final void askExit() {
     stopAccepting();
-    for (var client : clients) askEnd(client.socket);
+    for (var client : clients) requestEnd(client.socket);
     mainActor.askExit();
   }
 
-  void askEnd(ClientSocket socket) {
+  void requestEnd(ClientSocket socket) {
     socket.endInput();
   }
 
@@ -320,7 +320,7 @@ abstract class Listener<B extends Exitable> extends ForwardingGroup<B> {
   }
 
   @Override
-  protected final void refuseRing() {
+  protected final void refuseCycle() {
     var own = ownClient();
     if (own != null) own.actor.waitForExit(Duration.ZERO);
   }

@@ -13,7 +13,7 @@ import java.util.Objects;
  * @param handshake of TLS
  * @param idle for a read
  * @param total for a connection; perhaps {@link #NONE}
- * @param write for {@value ClientSocket#PIECE} bytes
+ * @param write for {@value ClientSocket#CHUNK_SIZE} bytes
  * @param drain for conversations, at the end
  * @param shortest of a socket
  */

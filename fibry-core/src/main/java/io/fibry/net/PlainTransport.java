@@ -24,12 +24,12 @@ final class PlainTransport implements Transport {
   }
 
   @Override
-  public boolean agrees() {
+  public boolean needsHandshake() {
     return false;
   }
 
   @Override
-  public void begin() {}
+  public void handshake() {}
 
   @Override
   public int read(byte[] bytes, int offset, int length) throws IOException {
@@ -78,19 +78,19 @@ final class PlainTransport implements Transport {
   }
 
   @Override
-  public boolean saysEnd() {
+  public boolean hasCloseNotify() {
     return false;
   }
 
   @Override
-  public void sayEnd() {}
+  public void sendCloseNotify() {}
 
   @Override
-  public void breakOff() {
-    breakOff(socket);
+  public void resetOnClose() {
+    resetOnClose(socket);
   }
 
-  static void breakOff(Socket socket) {
+  static void resetOnClose(Socket socket) {
     try {
       socket.setSoLinger(true, 0);
     } catch (IOException closedAlready) {}
@@ -108,7 +108,7 @@ final class PlainTransport implements Transport {
   }
 
   @Override
-  public void keepAlive() {
+  public void enableKeepAlive() {
     TcpKeepAlive.enable(socket);
   }
 

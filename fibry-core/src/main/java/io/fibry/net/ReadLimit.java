@@ -15,9 +15,9 @@ import java.time.Duration;
  */
 final class ReadLimit {
   private final Scheduler clock;
-  private final Transport link;
+  private final Transport transport;
   private Duration limit; // the check prints it
-  private boolean together; // likewise
+  private boolean limitIsTotal; // likewise
   private long nanos; // for each read, or for all reads; 0 means no limit
   private long deadline; // for all reads, or for the current read; 0 means none
   private long begun; // the current read
@@ -26,18 +26,18 @@ final class ReadLimit {
 
   ReadLimit(Scheduler clock, Transport link) {
     this.clock = clock;
-    this.link = link;
+    this.transport = link;
   }
 
-  void ofEachRead(Duration limit) {
+  void limitEachRead(Duration limit) {
     this.limit = limit;
-    together = false;
+    limitIsTotal = false;
     nanos = limit == ListenerLimits.NONE ? 0 : Durations.nanos(limit);
   }
 
-  void ofAllReads(Duration limit) {
+  void limitAllReads(Duration limit) {
     this.limit = limit;
-    together = true;
+    limitIsTotal = true;
     nanos = Durations.nanos(limit);
     deadline = after(clock, nanos);
     reading = 0;
@@ -52,37 +52,37 @@ final class ReadLimit {
 
   /** Begins a read. Returns how many bytes may be read, or 0 if the limit is over. */
   int begin(int length) throws IOException {
-    if (!together) {
+    if (!limitIsTotal) {
       deadline = nanos == 0 ? 0 : after(clock, nanos);
       return length;
     }
     if (spare < 0) {
       begun = clock.nanoTime();
       if (begun - deadline < 0) return length;
-      long arrived = link.arrived();
+      long arrived = transport.arrived();
       if (arrived > 0 && reading < nanos) {
         deadline = after(clock, nanos - reading);
         return length;
       }
       spare = arrived;
     }
-    return spare == 0 || link.available() == 0 ? 0 : (int) Math.min(spare, length);
+    return spare == 0 || transport.available() == 0 ? 0 : (int) Math.min(spare, length);
   }
 
   /** Ends a read. */
   void end(int some) {
-    if (together && spare < 0) reading += clock.nanoTime() - begun;
+    if (limitIsTotal && spare < 0) reading += clock.nanoTime() - begun;
     if (spare > 0) spare -= Math.max(0, some);
   }
 
   /** Returns the deadline of the read that was begun, or 0 if that read will not wait. */
   long deadline() {
-    return together && spare >= 0 ? 0 : deadline;
+    return limitIsTotal && spare >= 0 ? 0 : deadline;
   }
 
-  String tooSlow(Object client) {
+  String tooSlowText(Object client) {
     String text = Durations.text(limit);
-    return client + (together ? " did not finish sending within " + text
+    return client + (limitIsTotal ? " did not finish sending within " + text
         : " sent nothing for " + text + " (the idle limit)") + ", so it was cut off";
   }
 }

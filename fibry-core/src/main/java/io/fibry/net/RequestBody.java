@@ -11,24 +11,24 @@ final class RequestBody extends InputStream {
 
   /** The client may wait for 100 Continue before it sends. */
   interface Expectation {
-    boolean owesContinue();
+    boolean needsContinue();
 
-    void sayContinue() throws IOException;
+    void sendContinue() throws IOException;
   }
 
   private static final int MAX_UNREAD = 64 << 10; // read for the sake of the next request
   private static final int MAX_EXTENSIONS = 8 << 10; // bytes, with trailers
-  private static final long LONGEST_CHUNK = Long.MAX_VALUE >> 8; // a longer one could overflow
+  private static final long MAX_CHUNK = Long.MAX_VALUE >> 8; // a longer one could overflow
 
   final ClientInput in;
   final HttpOptions options;
   private final Expectation expectation;
   private final boolean chunked;
   private boolean begun;
-  private boolean over; // whether the exchange is over; then the body cannot be read
-  private boolean between; // two chunks: a line end follows
+  private boolean ended; // whether the exchange is over; then the body cannot be read
+  private boolean betweenChunks; // two chunks: a line end follows
   private boolean lastChunk;
-  private long left; // of the body, or of this chunk
+  private long remaining; // of the body, or of this chunk
   private long room; // for further chunks
   private int extensions;
   private IOException failure; // the failure of each further read, or null
@@ -38,14 +38,14 @@ final class RequestBody extends InputStream {
     this.options = options;
     this.expectation = expectation;
     this.chunked = head.bodyLength == RequestHead.CHUNKED;
-    this.left = chunked ? 0 : head.bodyLength;
+    this.remaining = chunked ? 0 : head.bodyLength;
     this.lastChunk = !chunked;
     this.room = options.maxBody;
   }
 
   @Override
   public int read() throws IOException {
-    if (!more()) return -1;
+    if (!hasMore()) return -1;
     return count(attempt(null, 0, 1));
   }
 
@@ -53,16 +53,16 @@ final class RequestBody extends InputStream {
   public int read(byte[] to, int offset, int length) throws IOException {
     Objects.checkFromIndexSize(offset, length, to.length);
     if (length == 0) return 0;
-    if (!more()) return -1;
-    int some = attempt(to, offset, (int) Math.min(length, left));
+    if (!hasMore()) return -1;
+    int some = attempt(to, offset, (int) Math.min(length, remaining));
     count(some);
-    left -= some - 1;
+    remaining -= some - 1;
     return some;
   }
 
   private int count(int read) throws RequestRefusedException {
     if (read < 0) throw fail(new RequestRefusedException(400, "the body ended before its end"));
-    left--;
+    remaining--;
     return read;
   }
 
@@ -85,46 +85,46 @@ final class RequestBody extends InputStream {
 
   @Override
   public int available() throws IOException {
-    return over || failure != null ? 0 : (int) Math.min(left, in.available());
+    return ended || failure != null ? 0 : (int) Math.min(remaining, in.available());
   }
 
   /** Whether there is a byte, which may still have to come. */
-  private boolean more() throws IOException {
+  private boolean hasMore() throws IOException {
     if (failure != null) throw failure;
-    if (over) throw new IOException("the exchange is over; read its body in the handler");
-    if (left > 0 && begun) return true;
+    if (ended) throw new IOException("the exchange is over; read its body in the handler");
+    if (remaining > 0 && begun) return true;
     if (isRead()) return false;
     try {
       if (!begun) begin();
-      if (left == 0) readChunkHead();
+      if (remaining == 0) readChunkHead();
     } catch (IOException bad) {
       throw fail(bad);
     }
-    return left > 0;
+    return remaining > 0;
   }
 
   private void begin() throws IOException {
     begun = true;
     in.socket.limitAllReads(options.bodyLimit);
-    expectation.sayContinue();
+    expectation.sendContinue();
   }
 
   private void readChunkHead() throws IOException {
-    if (between) lineEnd(next());
+    if (betweenChunks) lineEnd(next());
     long size = 0;
     int digits = 0;
     int c;
     for (c = next(); Character.digit(c, 16) >= 0; c = next(), digits++) {
       size = size << 4 | Character.digit(c, 16);
-      if (size > LONGEST_CHUNK || digits > 16) throw new RequestRefusedException(400, "a chunk that is too long");
+      if (size > MAX_CHUNK || digits > 16) throw new RequestRefusedException(400, "a chunk that is too long");
     }
     if (digits == 0) throw new RequestRefusedException(400, "a chunk without a size");
     if (c == ';' || c == ' ' || c == '\t') c = skipExtensions(c);
     lineEnd(c);
     if (size > room) throw new RequestRefusedException(413, "a body of more than " + options.maxBody + " bytes");
     room -= size;
-    left = size;
-    between = true;
+    remaining = size;
+    betweenChunks = true;
     if (size > 0) return;
     lastChunk = true;
     for (c = next(); c != '\r'; c = next()) skipTrailer(c);
@@ -194,13 +194,13 @@ final class RequestBody extends InputStream {
   }
 
   boolean isRead() {
-    return left == 0 && lastChunk;
+    return remaining == 0 && lastChunk;
   }
 
   /** Whether another request may follow, as far as is known. */
   boolean canEnd() {
-    return failure == null && !in.socket.listenerEnd.hasCome()
-        && (isRead() || left <= MAX_UNREAD && !expectation.owesContinue());
+    return failure == null && !in.socket.shutdown.hasBegun()
+        && (isRead() || remaining <= MAX_UNREAD && !expectation.needsContinue());
   }
 
   /** Returns false if no other request may follow on this connection. */
@@ -211,11 +211,11 @@ final class RequestBody extends InputStream {
       for (int some, all = 0; (some = read(ignored, 0, ignored.length)) >= 0;)
         if ((all += some) > MAX_UNREAD) return false;
     }
-    over = true;
+    ended = true;
     return true;
   }
 
   void forbid() {
-    over = true;
+    ended = true;
   }
 }

@@ -56,7 +56,7 @@ final class RequestHead {
     head.readRequestLine(first, options.maxUri);
     while (head.readField()) {
     }
-    head.understand(options);
+    head.parseHeaders(options);
     return head;
   }
 
@@ -157,7 +157,7 @@ final class RequestHead {
     if (--left < 0) throw new RequestRefusedException(431, "headers of more bytes than the server reads");
   }
 
-  private void understand(HttpOptions options) throws RequestRefusedException {
+  private void parseHeaders(HttpOptions options) throws RequestRefusedException {
     http11 = raw[targetEnd + 7] == '1';
     if (raw[targetEnd + 5] != '1' || !http11 && raw[targetEnd + 7] != '0')
       throw new RequestRefusedException(505, "a version other than 1.0 and 1.1");
@@ -168,11 +168,11 @@ final class RequestHead {
     keepsAlive = http11;
     for (int i = 0; i < count; i += 4) {
       switch (fields[i + 1] - fields[i]) { // most other headers have other lengths
-        case 4 -> host = only(host, i, "host", "two Host headers");
-        case 14 -> length = only(length, i, "content-length", "two lengths of one body");
-        case 17 -> coding = only(coding, i, "transfer-encoding", "two Transfer-Encoding headers");
+        case 4 -> host = singleValue(host, i, "host", "two Host headers");
+        case 14 -> length = singleValue(length, i, "content-length", "two lengths of one body");
+        case 17 -> coding = singleValue(coding, i, "transfer-encoding", "two Transfer-Encoding headers");
         case 10 -> {
-          if (isNamed(i, "connection")) connection(value(i));
+          if (isNamed(i, "connection")) parseConnection(value(i));
         }
         case 6 -> {
           if (!isNamed(i, "expect") || !http11) continue;
@@ -185,16 +185,16 @@ final class RequestHead {
     }
     if (host == null ? http11 : !RequestTarget.isHost(host))
       throw new RequestRefusedException(400, "no Host header, or one that names no host");
-    if (!options.hosts.allow(host)) throw new RequestRefusedException(421, "a host that this server is not");
+    if (!options.hosts.isAllowed(host)) throw new RequestRefusedException(421, "a host that this server is not");
     keepsAlive &= !closes;
-    frame(length, coding, options.maxBody);
+    parseFraming(length, coding, options.maxBody);
     boolean ofAll = method.equals("OPTIONS") && targetEnd == methodEnd + 1 && raw[methodEnd] == '*';
     target = ofAll ? RequestTarget.SERVER
         : RequestTarget.of(raw, methodEnd, targetEnd, host, options.tls.isPresent());
   }
 
   /** The value of a field that may come once; of another field, the one before. */
-  private String only(String before, int field, String lower, String twice) throws RequestRefusedException {
+  private String singleValue(String before, int field, String lower, String twice) throws RequestRefusedException {
     if (!isNamed(field, lower)) return before;
     if (before != null) throw new RequestRefusedException(400, twice);
     return value(field);
@@ -209,7 +209,7 @@ final class RequestHead {
     };
   }
 
-  private void frame(String length, String coding, long maxBody) throws RequestRefusedException {
+  private void parseFraming(String length, String coding, long maxBody) throws RequestRefusedException {
     if (coding != null) {
       if (length != null || !http11)
         throw new RequestRefusedException(400, "a coding of the body beside its length, or in HTTP/1.0");
@@ -228,7 +228,7 @@ final class RequestHead {
   }
 
   /** A close counts, even if other options are asked for. */
-  private void connection(String options) {
+  private void parseConnection(String options) {
     for (var option : options.split(",")) {
       if (option.strip().equalsIgnoreCase("close")) closes = true;
       else if (!http11 && option.strip().equalsIgnoreCase("keep-alive")) keepsAlive = true;

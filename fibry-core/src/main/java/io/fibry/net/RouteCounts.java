@@ -11,7 +11,7 @@ final class RouteCounts {
   private final LongAdder answered = new LongAdder();
   private final LongAdder failed = new LongAdder();
   private final LongAdder nanos = new LongAdder();
-  private final LongAdder open = new LongAdder(); // WebSockets
+  private final LongAdder openWebSockets = new LongAdder(); // WebSockets
 
   void add(int status, long took) {
     nanos.add(took);
@@ -20,11 +20,11 @@ final class RouteCounts {
   }
 
   void opened() {
-    open.increment();
+    openWebSockets.increment();
   }
 
   void closed() {
-    open.decrement();
+    openWebSockets.decrement();
   }
 
   long answered() {
@@ -35,8 +35,8 @@ final class RouteCounts {
     return failed.sum();
   }
 
-  long open() {
-    return open.sum();
+  long openWebSockets() {
+    return openWebSockets.sum();
   }
 
   Duration time() {

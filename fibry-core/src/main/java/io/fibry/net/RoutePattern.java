@@ -75,7 +75,7 @@ record RoutePattern(String text, Optional<String> method, List<PathSegment> segm
   }
 
   /** It has one path only. */
-  boolean isWhole() {
+  boolean isFixed() {
     return segments.stream().allMatch(one -> one.kind == SegmentKind.NAMED);
   }
 
@@ -83,11 +83,11 @@ record RoutePattern(String text, Optional<String> method, List<PathSegment> segm
     return text.substring(text.indexOf(' ') + 1);
   }
 
-  boolean takesMethod(String asked) {
+  boolean matchesMethod(String asked) {
     return method.isEmpty() || method.get().equals(asked) || asked.equals("HEAD") && method.get().equals("GET");
   }
 
-  boolean takesPath(String path) {
+  boolean matchesPath(String path) {
     int from = 1;
     for (var segment : segments) {
       if (segment.kind == SegmentKind.REST) return true;
@@ -119,7 +119,7 @@ record RoutePattern(String text, Optional<String> method, List<PathSegment> segm
   }
 
   /** Whether both take the same requests. */
-  boolean isLike(RoutePattern other) {
+  boolean isEquivalent(RoutePattern other) {
     return method.equals(other.method) && compare(other) == 0;
   }
 

@@ -29,7 +29,7 @@ final class ServerExchange implements HttpExchange {
   final ClientSocket socket;
   final RequestHead head;
   final RequestBody body;
-  final ServerResponse answer;
+  final ServerResponse response;
   final HandlerFailureLog failures;
   private final Optional<BodyCodec> bodies;
   private final RoutePattern pattern;
@@ -46,7 +46,7 @@ final class ServerExchange implements HttpExchange {
     this.socket = socket;
     this.head = head;
     this.body = body;
-    this.answer = answer;
+    this.response = answer;
     this.failures = failures;
   }
 
@@ -166,37 +166,37 @@ final class ServerExchange implements HttpExchange {
 
   @Override
   public HttpExchange status(int code) {
-    answer.status(code);
+    response.status(code);
     return this;
   }
 
   @Override
   public HttpExchange header(String name, String value) {
-    answer.header(Objects.requireNonNull(name, "name"), Objects.requireNonNull(value, "value"));
+    response.header(Objects.requireNonNull(name, "name"), Objects.requireNonNull(value, "value"));
     return this;
   }
 
   @Override
   public OutputStream outputStream() {
-    refuseWhereReturned("outputStream()");
-    return answer.out();
+    checkMayWrite("outputStream()");
+    return response.outputStream();
   }
 
   @Override
   public Actor<String> eventActor() {
-    refuseWhereReturned("eventActor()");
+    checkMayWrite("eventActor()");
     try {
       if (events == null) {
-        events = ServerSentEvents.open(builder, socket, answer);
-        socket.leavesTurns(); // the handler may wait here for the client's end
+        events = ServerSentEvents.open(builder, socket, response);
+        socket.stopTracking(); // the handler may wait here for the client's end
       }
     } catch (IOException gone) {
       throw new UncheckedIOException(gone);
     }
-    return events.door;
+    return events.actor;
   }
 
-  private void refuseWhereReturned(String what) {
+  private void checkMayWrite(String what) {
     if (returns != null) throw new IllegalStateException(
         what + " on a route that answers with " + returns + " its handler returns; make " + this
             + " a stream(..) route");
@@ -213,19 +213,19 @@ final class ServerExchange implements HttpExchange {
    * kill closes it first.
    */
   void endHandling() {
-    if (answer.permit != null) answer.permit.leave();
+    if (response.permit != null) response.permit.leave();
     if (Thread.currentThread().isVirtual()) Thread.interrupted();
   }
 
   void finish() throws IOException {
     endHandling();
     if (events != null) events.finish();
-    answer.finish();
+    response.finish();
   }
 
   void end() {
     if (events != null) events.finish();
-    answer.end();
+    response.end();
   }
 
   @Override

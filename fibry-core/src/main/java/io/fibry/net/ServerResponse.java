@@ -39,19 +39,19 @@ final class ServerResponse implements RequestBody.Expectation, ResponseBody.Body
   private final boolean headOnly; // the answer to HEAD
   private RequestBody body; // null: the request was malformed
   private boolean keepsAlive;
-  private boolean owesContinue;
+  private boolean needsContinue;
   private int code = 200;
   private List<String> headers = List.of(); // names and values in turn
   private long length = -1; // set by the handler; -1 means not set
-  private boolean dated; // by the handler
-  private boolean typed; // by the handler
+  private boolean hasDate; // by the handler
+  private boolean hasType; // by the handler
   private boolean sent; // perhaps in part
   private boolean begun; // by a status
-  private long bytes; // of bodies and heads
+  private long bytesSent; // of bodies and heads
   private boolean complete;
   private ResponseBody stream;
-  private IOException broken; // set by a failed write; null before
-  private Runnable whenUpgraded = () -> {};
+  private IOException failure; // set by a failed write; null before
+  private Runnable onUpgraded = () -> {};
   private boolean upgraded;
 
   ServerResponse(OutputStream out, boolean http11, boolean headOnly, boolean keepsAlive, boolean owesContinue) {
@@ -59,11 +59,11 @@ final class ServerResponse implements RequestBody.Expectation, ResponseBody.Body
     this.http11 = http11;
     this.headOnly = headOnly;
     this.keepsAlive = keepsAlive;
-    this.owesContinue = owesContinue;
+    this.needsContinue = owesContinue;
   }
 
   /** Returns the request of this body. */
-  RequestBody to(RequestBody body) {
+  RequestBody forRequest(RequestBody body) {
     return this.body = body;
   }
 
@@ -97,8 +97,8 @@ final class ServerResponse implements RequestBody.Expectation, ResponseBody.Body
       }
       case "transfer-encoding", "trailer",
           "upgrade" -> throw new IllegalArgumentException("header " + name + " is the server's business; leave it out");
-      case "date" -> dated = true;
-      case "content-type" -> typed = true;
+      case "date" -> hasDate = true;
+      case "content-type" -> hasType = true;
       default -> {}
     }
     if (headers.isEmpty()) headers = new ArrayList<>();
@@ -115,29 +115,29 @@ final class ServerResponse implements RequestBody.Expectation, ResponseBody.Body
   }
 
   @Override
-  public boolean owesContinue() {
-    return owesContinue;
+  public boolean needsContinue() {
+    return needsContinue;
   }
 
   @Override
-  public void sayContinue() throws IOException {
-    if (!owesContinue) return;
-    owesContinue = false;
+  public void sendContinue() throws IOException {
+    if (!needsContinue) return;
+    needsContinue = false;
     if (!sent) write(CONTINUE, CONTINUE.length);
   }
 
-  void text(String text) throws IOException {
-    whole(text.getBytes(StandardCharsets.UTF_8), PLAIN_TEXT);
+  void writeText(String text) throws IOException {
+    writeWhole(text.getBytes(StandardCharsets.UTF_8), PLAIN_TEXT);
   }
 
-  void bytes(String type, byte[] body) throws IOException {
-    if (!typed) header("Content-Type", type);
-    whole(body, NOTHING);
+  void writeBytes(String type, byte[] body) throws IOException {
+    if (!hasType) header("Content-Type", type);
+    writeWhole(body, NOTHING);
   }
 
-  private void whole(byte[] body, byte[] type) throws IOException {
+  private void writeWhole(byte[] body, byte[] type) throws IOException {
     if (sent) throw new IllegalStateException("the answer was given, and a request has one");
-    boolean untyped = !typed && HttpStatus.hasBody(code);
+    boolean untyped = !hasType && HttpStatus.hasBody(code);
     var whole = head(Framing.LENGTH, body.length, untyped ? type : NOTHING);
     if (hasBody()) whole.add(body);
     complete = true;
@@ -145,31 +145,31 @@ final class ServerResponse implements RequestBody.Expectation, ResponseBody.Body
   }
 
   /** Forgets what the handler has written and nobody has sent. */
-  void withdraw() {
+  void discard() {
     if (stream != null) stream.forbid();
     stream = null;
   }
 
   /** Without what the handler has said so far. */
-  void beginAnew(int code) {
+  void reset(int code) {
     this.code = code;
     this.headers = List.of();
-    dated = typed = false;
+    hasDate = hasType = false;
     length = -1;
   }
 
   /** Sends an answer of the server's own. */
-  void refuse(int code, String text, String... headers) throws IOException {
-    beginAnew(code);
+  void writeError(int code, String text, String... headers) throws IOException {
+    reset(code);
     this.headers = List.of(headers);
-    text(text);
+    writeText(text);
   }
 
   /** Sends an answer by which a handler ended; its headers stay. */
-  void told(int code, String text) throws IOException {
+  void writeHandlerError(int code, String text) throws IOException {
     this.code = code;
     length = -1;
-    text(text.endsWith("\n") ? text : text + "\n");
+    writeText(text.endsWith("\n") ? text : text + "\n");
   }
 
   /** Begins an answer that ends with the connection. */
@@ -195,12 +195,12 @@ final class ServerResponse implements RequestBody.Expectation, ResponseBody.Body
     head.add('\r', '\n');
     write(head.bytes, head.length);
     upgraded = true;
-    whenUpgraded.run();
+    onUpgraded.run();
   }
 
   /** A WebSocket may last for hours, its answer does not. */
-  void whenUpgraded(Runnable told) {
-    whenUpgraded = told;
+  void onUpgraded(Runnable told) {
+    onUpgraded = told;
   }
 
   boolean isUpgraded() {
@@ -216,7 +216,7 @@ final class ServerResponse implements RequestBody.Expectation, ResponseBody.Body
     }
   }
 
-  OutputStream out() {
+  OutputStream outputStream() {
     if (sent && stream == null) throw new IllegalStateException("the answer was given");
     if (stream == null) stream = new ResponseBody(this, length);
     return stream;
@@ -224,7 +224,7 @@ final class ServerResponse implements RequestBody.Expectation, ResponseBody.Body
 
   /** Sends what the handler left. */
   void finish() throws IOException {
-    if (!complete) out().close();
+    if (!complete) outputStream().close();
   }
 
   boolean hasBody() {
@@ -249,7 +249,7 @@ final class ServerResponse implements RequestBody.Expectation, ResponseBody.Body
     if (body == null || !body.canEnd()) keepsAlive = false;
     var head = new ByteBuilder(192 + (int) Math.min(Math.max(length, 0), 8_192));
     head.add(HttpStatus.statusLine(code));
-    if (!dated) head.add(dateLine());
+    if (!hasDate) head.add(dateLine());
     addHeaders(head, headers);
     head.add(more);
     long told = HttpStatus.contentLength(code, length);
@@ -273,14 +273,14 @@ final class ServerResponse implements RequestBody.Expectation, ResponseBody.Body
 
   @Override
   public void write(byte[] bytes, int length) throws IOException {
-    if (broken != null) throw broken;
+    if (failure != null) throw failure;
     if (bytes != CONTINUE) sent = true;
     if (permit != null) permit.suspend();
     try {
       out.write(bytes, 0, length);
-      this.bytes += length;
+      this.bytesSent += length;
     } catch (IOException gone) {
-      broken = gone;
+      failure = gone;
       keepsAlive = false;
       throw gone;
     } finally {
@@ -302,8 +302,8 @@ final class ServerResponse implements RequestBody.Expectation, ResponseBody.Body
     return code;
   }
 
-  long bytes() {
-    return bytes;
+  long bytesSent() {
+    return bytesSent;
   }
 
   boolean isSent() {
@@ -316,14 +316,14 @@ final class ServerResponse implements RequestBody.Expectation, ResponseBody.Body
   }
 
   boolean isBroken() {
-    return broken != null;
+    return failure != null;
   }
 
   boolean keepsAlive() {
     return keepsAlive && complete;
   }
 
-  void closes() {
+  void closeAfter() {
     keepsAlive = false;
   }
 

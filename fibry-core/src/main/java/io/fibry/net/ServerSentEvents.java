@@ -22,15 +22,15 @@ final class ServerSentEvents {
   private ServerSentEvents() {}
 
   /** Begins the answer. */
-  static ClientOutbox<String> open(ActorBuilder<Object> builder, ClientSocket socket, ServerResponse answer)
+  static ClientOutbox<String> open(ActorBuilder<Object> builder, ClientSocket socket, ServerResponse response)
       throws IOException {
-    answer.refuseLate("an answer of events");
+    response.refuseLate("an answer of events");
     var outbox = new ClientOutbox<>(builder, "events", socket, MAX_UNSENT, FORMAT);
-    answer.permit.leave(); // before its client can ask for more; events may last for hours
-    answer.begin("text/event-stream");
-    if (answer.hasBody()) outbox.door.sendMessageEvery(PING, PING_PERIOD);
-    else outbox.door.sendPoisonPill();
-    socket.listenerEnd.ends(outbox.door);
+    response.permit.leave(); // before its client can ask for more; events may last for hours
+    response.begin("text/event-stream");
+    if (response.hasBody()) outbox.actor.sendMessageEvery(PING, PING_PERIOD);
+    else outbox.actor.sendPoisonPill();
+    socket.shutdown.addEndless(outbox.actor);
     return outbox;
   }
 

@@ -55,17 +55,17 @@ final class ServerWebSocket implements WebSocketConnection, WebSocketReader.Fram
     this.texts = new WebSocketValueReader<>(reader, text -> text);
     this.outbox = new ClientOutbox<>(exchange.builder, "messages", socket, options.maxUnsent(),
         new LineFormat<>(ServerWebSocket::size, this::bytes, message -> message == PING));
-    outbox.whenWritten(this::sendClose);
+    outbox.onWritten(this::sendClose);
     socket.limitEachRead(options.idle);
     if (options.idle != ListenerLimits.NONE) {
       // twice within half the limit: of a client that was just heard, the first finds nothing
       long quarter = Math.max(1, Durations.nanos(options.idle) / 4);
-      outbox.door.sendMessageEvery(PING, Duration.ofNanos(quarter));
+      outbox.actor.sendMessageEvery(PING, Duration.ofNanos(quarter));
     }
   }
 
   void converse(Handler<WebSocketConnection> handler) {
-    socket.listenerEnd.ends(outbox.door);
+    socket.shutdown.addEndless(outbox.actor);
     try {
       handler.handle(this);
     } catch (Throwable failure) {
@@ -81,11 +81,11 @@ final class ServerWebSocket implements WebSocketConnection, WebSocketReader.Fram
       socket.close();
       throw error;
     }
-    if (socket.isClientFault(failure)) return;
+    if (socket.isClientError(failure)) return;
     if (socket.isClosed() || isClosing()) {
       if (!(failure instanceof InterruptedException || failure instanceof CancellationException))
         exchange.failures.log(failure, exchange, "nobody, for the connection was closed");
-    } else switch (Throwables.refusalIn(failure)) {
+    } else switch (Throwables.requestExceptionIn(failure)) {
       case MailboxFullException full -> close(new WebSocketClose(WebSocketClose.TRY_LATER));
       case ActorStoppedException stopped -> close(new WebSocketClose(WebSocketClose.TRY_LATER));
       case CircuitOpenException open -> close(new WebSocketClose(WebSocketClose.TRY_LATER));
@@ -95,7 +95,7 @@ final class ServerWebSocket implements WebSocketConnection, WebSocketReader.Fram
   }
 
   private void finish() {
-    socket.leavesTurns();
+    socket.stopTracking();
     outbox.finish();
     var limit = closeLimit;
     if (limit != null) socket.limitEachRead(ListenerLimits.NONE);
@@ -164,13 +164,13 @@ final class ServerWebSocket implements WebSocketConnection, WebSocketReader.Fram
   @Override
   @SuppressWarnings("unchecked") // it takes anything that size and bytes know
   public Actor<String> textActor() {
-    return (Actor<String>) (Actor<?>) outbox.door;
+    return (Actor<String>) (Actor<?>) outbox.actor;
   }
 
   @Override
   @SuppressWarnings("unchecked") // as above
   public Actor<byte[]> binaryActor() {
-    return (Actor<byte[]>) (Actor<?>) outbox.door;
+    return (Actor<byte[]>) (Actor<?>) outbox.actor;
   }
 
   private static int size(Object message) {
@@ -199,7 +199,7 @@ final class ServerWebSocket implements WebSocketConnection, WebSocketReader.Fram
   @SuppressWarnings("try") // the variable of the lock is not used
   public void pong(byte[] data) throws IOException {
     var frame = WebSocketFrame.of(WebSocketFrame.PONG, data);
-    try (var held = controls.take()) {
+    try (var held = controls.acquire()) {
       if (!closeSent) socket.send(frame, 0, frame.length);
     }
   }
@@ -217,13 +217,13 @@ final class ServerWebSocket implements WebSocketConnection, WebSocketReader.Fram
   }
 
   private WebSocketClose normal() {
-    return new WebSocketClose(socket.listenerEnd.hasCome() ? WebSocketClose.GOING_AWAY : WebSocketClose.NORMAL);
+    return new WebSocketClose(socket.shutdown.hasBegun() ? WebSocketClose.GOING_AWAY : WebSocketClose.NORMAL);
   }
 
   @Override
   public void close(WebSocketClose close) {
     closing.compareAndSet(null, close);
-    outbox.door.sendPoisonPill();
+    outbox.actor.sendPoisonPill();
   }
 
   @Override
@@ -232,7 +232,7 @@ final class ServerWebSocket implements WebSocketConnection, WebSocketReader.Fram
     if (close.code() != WebSocketClose.GONE) close(new WebSocketClose(close.code())); // the code is echoed
     else {
       closing.compareAndSet(null, close);
-      outbox.door.askExit(); // as a cut does: whichever comes first, it was stopped
+      outbox.actor.askExit(); // as a cut does: whichever comes first, it was stopped
     }
   }
 
@@ -247,7 +247,7 @@ final class ServerWebSocket implements WebSocketConnection, WebSocketReader.Fram
     closing.compareAndSet(null, normal());
     var close = closing.get();
     if (close.code() == WebSocketClose.GONE) return;
-    try (var held = controls.take()) {
+    try (var held = controls.acquire()) {
       closeSent = true;
       socket.sendFromOutbox(WebSocketFrame.of(WebSocketFrame.CLOSE, close.data()));
       if (byClient == null) closeLimit = clock.schedule(CLOSE_LIMIT, socket::endInput);

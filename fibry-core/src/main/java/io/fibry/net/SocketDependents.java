@@ -9,7 +9,7 @@ final class SocketDependents {
   private volatile List<Exitable> actors = List.of(); // replaced under the monitor
 
   synchronized void add(Exitable actor) {
-    actors = ChangedCopy.with(actors, actor);
+    actors = ChangedCopy.append(actors, actor);
   }
 
   /** On another thread: their ends may run code of users, and this may be that of a check. */

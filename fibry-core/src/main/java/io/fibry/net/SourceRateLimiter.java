@@ -27,7 +27,7 @@ final class SourceRateLimiter {
   }
 
   /** Whether one more packet is within the rate. */
-  boolean admits(InetAddress source) {
+  boolean tryAdmit(InetAddress source) {
     long now = clock.nanoTime();
     long key = key(source);
     var before = fullAt.get(key); // makes it the latest, admitted or not

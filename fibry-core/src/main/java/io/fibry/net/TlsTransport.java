@@ -24,8 +24,8 @@ import javax.net.ssl.SSLSession;
  * needed, since thousands of connections may be idle.
  */
 final class TlsTransport implements Transport {
-  private static final int HEAD = 5; // bytes of a record before its content
-  private static final int MOST = HEAD + (16 << 10) + 2_048; // of a record
+  private static final int HEADER_SIZE = 5; // bytes of a record before its content
+  private static final int MAX_RECORD = HEADER_SIZE + (16 << 10) + 2_048; // of a record
   private static final int SMALL = 1_024;
   private static final int FIRST_TYPE = 20; // of records
   private static final int LAST_TYPE = 23;
@@ -37,7 +37,7 @@ final class TlsTransport implements Transport {
 
   private final PlainTransport wire;
   private final Supplier<SSLEngine> engines;
-  private final WriteLock turns; // for the threads that write, also here when a read must respond
+  private final WriteLock writeLock; // for the threads that write, also here when a read must respond
 
   // of the thread that reads
   private byte[] records = NOTHING;
@@ -58,29 +58,29 @@ final class TlsTransport implements Transport {
   TlsTransport(PlainTransport wire, Supplier<SSLEngine> engines, WriteLock turns) {
     this.wire = wire;
     this.engines = engines;
-    this.turns = turns;
+    this.writeLock = turns;
   }
 
   // ---- the handshake
 
   @Override
-  public boolean agrees() {
+  public boolean needsHandshake() {
     return true;
   }
 
   @Override
-  public void begin() throws IOException {
+  public void handshake() throws IOException {
     engine = engines.get();
     try {
-      agree();
+      negotiate();
       begun = true;
     } catch (SSLException refused) {
-      sayWhy(refused);
+      sendAlert(refused);
       throw refused;
     }
   }
 
-  private void agree() throws IOException {
+  private void negotiate() throws IOException {
     engine.beginHandshake();
     for (var next = engine.getHandshakeStatus(); next != HandshakeStatus.NOT_HANDSHAKING; next =
         engine.getHandshakeStatus()) {
@@ -96,7 +96,7 @@ final class TlsTransport implements Transport {
   }
 
   /** Sends an alert, or an answer in plain HTTP to a client that speaks HTTP. */
-  private void sayWhy(SSLException refused) {
+  private void sendAlert(SSLException refused) {
     try {
       if (looksLikeHttp()) wire.write(USE_HTTPS, 0, USE_HTTPS.length);
       while (engine.getHandshakeStatus() == HandshakeStatus.NEED_WRAP && !engine.isOutboundDone()) respond();
@@ -123,7 +123,7 @@ final class TlsTransport implements Transport {
   }
 
   private void respond() throws IOException {
-    turns.take(() -> wrap(ByteBuffer.wrap(NOTHING)));
+    writeLock.runExclusively(() -> wrap(ByteBuffer.wrap(NOTHING)));
   }
 
   // ---- reading
@@ -177,14 +177,14 @@ final class TlsTransport implements Transport {
   private int decrypt(ByteBuffer to) throws IOException {
     var result = unwrap(to);
     if (result.getStatus() == Status.CLOSED) ended = true;
-    else if (result.getHandshakeStatus() != HandshakeStatus.NOT_HANDSHAKING && isOld())
+    else if (result.getHandshakeStatus() != HandshakeStatus.NOT_HANDSHAKING && isBeforeTls13())
       throw new SSLException("it wants to negotiate again, which is refused");
     else serve();
     return result.bytesProduced();
   }
 
   /** Before TLS 1.3. */
-  private boolean isOld() {
+  private boolean isBeforeTls13() {
     return !engine.getSession().getProtocol().equals("TLSv1.3");
   }
 
@@ -207,16 +207,16 @@ final class TlsTransport implements Transport {
 
   /** Returns the length of the record as far as it is known. */
   private int recordLength() throws SSLProtocolException {
-    if (end - at < HEAD) return HEAD;
+    if (end - at < HEADER_SIZE) return HEADER_SIZE;
     if (records[at] < FIRST_TYPE || records[at] > LAST_TYPE) throw new SSLProtocolException(
         looksLikeHttp() ? "it sent an HTTP request without TLS" : "it sent what is not TLS");
-    int length = HEAD + (records[at + 3] & 0xff) * 256 + (records[at + 4] & 0xff);
-    if (length > MOST) throw new SSLProtocolException("it sent a TLS record of " + length + " bytes");
+    int length = HEADER_SIZE + (records[at + 3] & 0xff) * 256 + (records[at + 4] & 0xff);
+    if (length > MAX_RECORD) throw new SSLProtocolException("it sent a TLS record of " + length + " bytes");
     return length;
   }
 
   private boolean looksLikeHttp() {
-    if (end - at < HEAD) return false;
+    if (end - at < HEADER_SIZE) return false;
     for (int i = at; i < at + SHORTEST_METHOD; i++) if (records[i] < 'A' || records[i] > 'Z') return false;
     return true;
   }
@@ -231,7 +231,7 @@ final class TlsTransport implements Transport {
       end -= at;
       at = 0;
     }
-    if (length > records.length) records = Arrays.copyOf(records, MOST);
+    if (length > records.length) records = Arrays.copyOf(records, MAX_RECORD);
     int some = wire.read(records, end, records.length - end);
     if (some < 0) return false;
     end += some;
@@ -309,12 +309,12 @@ final class TlsTransport implements Transport {
   }
 
   @Override
-  public boolean saysEnd() {
+  public boolean hasCloseNotify() {
     return begun;
   }
 
   @Override
-  public void sayEnd() throws IOException {
+  public void sendCloseNotify() throws IOException {
     engine.closeOutbound();
     while (!engine.isOutboundDone() && wrap(ByteBuffer.wrap(NOTHING)).bytesProduced() > 0) {
     }
@@ -335,8 +335,8 @@ final class TlsTransport implements Transport {
   }
 
   @Override
-  public void breakOff() {
-    wire.breakOff();
+  public void resetOnClose() {
+    wire.resetOnClose();
   }
 
   @Override
@@ -345,8 +345,8 @@ final class TlsTransport implements Transport {
   }
 
   @Override
-  public void keepAlive() {
-    wire.keepAlive();
+  public void enableKeepAlive() {
+    wire.enableKeepAlive();
   }
 
   @Override

@@ -18,14 +18,14 @@ interface Transport {
 
   /** Lets it write alone, and within the write limit. */
   interface WriteLock {
-    void take(ControlWrite own) throws IOException;
+    void runExclusively(ControlWrite own) throws IOException;
   }
 
-  /** {@link #begin} does something. */
-  boolean agrees();
+  /** {@link #handshake} does something. */
+  boolean needsHandshake();
 
   /** Called first: negotiates with the other side. */
-  void begin() throws IOException;
+  void handshake() throws IOException;
 
   int read(byte[] bytes, int offset, int length) throws IOException;
 
@@ -46,22 +46,22 @@ interface Transport {
   /** The current read, or the next one, finds the end of the stream. */
   void endInput();
 
-  /** {@link #sayEnd} does something. */
-  boolean saysEnd();
+  /** {@link #sendCloseNotify} does something. */
+  boolean hasCloseNotify();
 
   /** Tells the client that nothing more comes, so that it can be sure. */
-  void sayEnd() throws IOException;
+  void sendCloseNotify() throws IOException;
 
   /** Ends the output; later writes fail. */
   void endOutput() throws IOException;
 
   /** The close will be a reset: the client must not take it for an end. */
-  void breakOff();
+  void resetOnClose();
 
   /** Never waits. */
   void close();
 
-  void keepAlive();
+  void enableKeepAlive();
 
   InetSocketAddress remoteAddress();
 

@@ -109,7 +109,7 @@ final class UdpReceiver extends ForwardingExitable<UdpServer> implements UdpServ
           pause(pause, failure);
           continue;
         }
-        if (rates.isPresent() && !rates.get().admits(packet.getAddress()) || !handOver(packet))
+        if (rates.isPresent() && !rates.get().tryAdmit(packet.getAddress()) || !handOver(packet))
           dropped.incrementAndGet();
       }
     } finally {
@@ -157,8 +157,8 @@ final class UdpReceiver extends ForwardingExitable<UdpServer> implements UdpServ
   public void send(InetSocketAddress to, byte[] data) throws IOException {
     if (Objects.requireNonNull(to, "to").isUnresolved())
       throw new IllegalArgumentException("nothing can be sent to " + to + ", a name that has no address");
-    if (Objects.requireNonNull(data, "data").length > Options.LONGEST) throw new IllegalArgumentException(
-        "a packet of " + data.length + " bytes is too long for a datagram; send at most " + Options.LONGEST);
+    if (Objects.requireNonNull(data, "data").length > Options.MAX_CONTENT) throw new IllegalArgumentException(
+        "a packet of " + data.length + " bytes is too long for a datagram; send at most " + Options.MAX_CONTENT);
     if (sockets.out().isClosed()) throw new SocketException(this + " has ended and sends nothing more");
     sockets.out().send(new DatagramPacket(data, data.length, to));
   }

@@ -72,7 +72,7 @@ public interface UdpServer extends Exitable {
 
   /** How a server listens. Immutable and thread-safe. */
   final class Options implements Cloneable {
-    static final int LONGEST = 65_507; // the largest content of an IPv4 packet
+    static final int MAX_CONTENT = 65_507; // the largest content of an IPv4 packet
 
     /** For one sender. */
     record PacketRate(int packets, Duration period) {}
@@ -80,7 +80,7 @@ public interface UdpServer extends Exitable {
     // written by `with..` only, before the copy is shared
     InetAddress address = InetAddress.getLoopbackAddress();
     Optional<InetAddress> group = Optional.empty();
-    int maxPacket = LONGEST;
+    int maxPacket = MAX_CONTENT;
     int maxReply = 1;
     Optional<PacketRate> rate = Optional.empty();
 
@@ -122,8 +122,8 @@ public interface UdpServer extends Exitable {
      * @return a changed copy
      */
     public Options withMaxPacket(int bytes) {
-      if (bytes < 1 || bytes > LONGEST)
-        throw new IllegalArgumentException("packets of at most " + bytes + " bytes; give from 1 to " + LONGEST);
+      if (bytes < 1 || bytes > MAX_CONTENT)
+        throw new IllegalArgumentException("packets of at most " + bytes + " bytes; give from 1 to " + MAX_CONTENT);
       return with(copy -> copy.maxPacket = bytes);
     }
 
@@ -134,7 +134,7 @@ public interface UdpServer extends Exitable {
      * @return a changed copy
      */
     public Options withMaxReply(int times) {
-      Arguments.atLeastOne(times, "replies of " + times + " times the length of a packet");
+      Arguments.requireAtLeastOne(times, "replies of " + times + " times the length of a packet");
       return with(copy -> copy.maxReply = times);
     }
 
@@ -147,7 +147,7 @@ public interface UdpServer extends Exitable {
      * @return a changed copy
      */
     public Options withRate(int packets, Duration period) {
-      Arguments.rate(packets, "packets", period);
+      Arguments.requireRate(packets, "packets", period);
       return with(copy -> copy.rate = Optional.of(new PacketRate(packets, period)));
     }
 

@@ -46,7 +46,7 @@ final class Utf8Validator {
   }
 
   /** Returns whether the text does not end within a character. */
-  boolean isWhole() {
+  boolean isComplete() {
     return missing == 0;
   }
 }

@@ -18,12 +18,12 @@ record WebSocketHandshake(ServerExchange exchange, WebSocketOptions options) {
   private static final int KEY_BYTES = 16;
 
   /** Has the conversation, if there can be one. */
-  static void answer(ServerExchange exchange, WebSocketOptions options, Handler<WebSocketConnection> handler)
+  static void handle(ServerExchange exchange, WebSocketOptions options, Handler<WebSocketConnection> handler)
       throws IOException {
-    new WebSocketHandshake(exchange, options).answer(handler);
+    new WebSocketHandshake(exchange, options).handle(handler);
   }
 
-  private void answer(Handler<WebSocketConnection> handler) throws IOException {
+  private void handle(Handler<WebSocketConnection> handler) throws IOException {
     if (!exchange.method().equals("GET")) refuse(405, "a WebSocket is asked for with GET", "Allow", "GET");
     else if (!exchange.head.http11 || !has("upgrade", "websocket") || !has("connection", "upgrade"))
       refuse(426, "this is a WebSocket; ask for an upgrade, by HTTP/1.1", "Upgrade", "websocket", "Connection",
@@ -40,7 +40,7 @@ record WebSocketHandshake(ServerExchange exchange, WebSocketOptions options) {
   }
 
   private void refuse(int code, String text, String... headers) throws IOException {
-    exchange.answer.refuse(code, HttpStatus.text(code) + ": " + text + "\n", headers);
+    exchange.response.writeError(code, HttpStatus.text(code) + ": " + text + "\n", headers);
   }
 
   private void accept(Handler<WebSocketConnection> handler) throws IOException {
@@ -48,10 +48,10 @@ record WebSocketHandshake(ServerExchange exchange, WebSocketOptions options) {
     var upgrade = new ArrayList<>(List.of("Upgrade", "websocket", "Connection", "Upgrade", "Sec-WebSocket-Accept",
         acceptance(one("sec-websocket-key"))));
     subprotocol.ifPresent(name -> upgrade.addAll(List.of("Sec-WebSocket-Protocol", name)));
-    exchange.answer.refuseLate("an upgrade");
+    exchange.response.refuseLate("an upgrade");
     var socket = new ServerWebSocket(exchange, options, subprotocol);
-    exchange.answer.permit.leave(); // it may last for hours
-    exchange.answer.upgrade(upgrade);
+    exchange.response.permit.leave(); // it may last for hours
+    exchange.response.upgrade(upgrade);
     socket.converse(handler);
   }
 
@@ -104,7 +104,7 @@ record WebSocketHandshake(ServerExchange exchange, WebSocketOptions options) {
    */
   private boolean isOfHost(String origin, String host) {
     int colon = origin.indexOf("://");
-    if (colon < 0 || !exchange.body.options.hosts.know(host)) return false;
+    if (colon < 0 || !exchange.body.options.hosts.isKnown(host)) return false;
     boolean encrypted = origin.regionMatches(true, 0, "https:", 0, 6);
     if (exchange.tls().isPresent() && !encrypted) return false;
     var place = origin.substring(colon + 3);

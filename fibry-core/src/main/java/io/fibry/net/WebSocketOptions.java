@@ -13,13 +13,13 @@ import java.util.function.Consumer;
  * {@snippet class="io.fibry.WebSocketSnippetsTest" region="options"}
  */
 public final class WebSocketOptions implements Cloneable {
-  private static final int MOST = Integer.MAX_VALUE - 8; // bytes of an array
+  private static final int MAX_ARRAY = Integer.MAX_VALUE - 8; // bytes of an array
   static final WebSocketOptions DEFAULT = new WebSocketOptions();
 
   // written by `with..` only, before the copy is shared
   Duration idle = Duration.ofSeconds(60);
   int message = 1_000_000;
-  int frame = MOST;
+  int frame = MAX_ARRAY;
   int unsent; // 0 means the size of the longest message, or 1 MB
   Optional<List<String>> origins = Optional.empty(); // empty: the same host
   List<String> subprotocols = List.of();
@@ -78,7 +78,7 @@ public final class WebSocketOptions implements Cloneable {
   }
 
   private static int atMost(int bytes, String what) {
-    return Math.min(MOST, ListenerLimits.atLeastOne(bytes, what));
+    return Math.min(MAX_ARRAY, ListenerLimits.atLeastOne(bytes, what));
   }
 
   /**

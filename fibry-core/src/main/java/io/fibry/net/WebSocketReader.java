@@ -28,8 +28,8 @@ final class WebSocketReader extends ClientReader<WebSocketMessage> {
 
   private static final byte[] NOTHING = {};
 
-  private final FrameResponder answers;
-  private final int longestFrame;
+  private final FrameResponder responder;
+  private final int maxFrame;
   // set by the thread that reads, cleared by pings: a lost write costs or saves one of them
   volatile boolean heard;
   private boolean ended;
@@ -42,31 +42,31 @@ final class WebSocketReader extends ClientReader<WebSocketMessage> {
 
   WebSocketReader(ClientInput in, WebSocketOptions options, FrameResponder answers) {
     super(in, options.message);
-    this.longestFrame = options.frame;
-    this.answers = answers;
+    this.maxFrame = options.frame;
+    this.responder = answers;
   }
 
   @Override
   WebSocketMessage read() throws IOException {
     try {
       while (!ended) {
-        var message = frame();
-        if (message != null && !answers.isClosing()) return message;
+        var message = readFrame();
+        if (message != null && !responder.isClosing()) return message;
       }
       return null;
     } catch (ProtocolException refused) {
       throw refused;
     } catch (IOException gone) {
-      boolean expected = gone instanceof EOFException && answers.isClosing(); // if only by our two seconds
+      boolean expected = gone instanceof EOFException && responder.isClosing(); // if only by our two seconds
       ended = true;
-      answers.closed(new WebSocketClose(WebSocketClose.GONE));
+      responder.closed(new WebSocketClose(WebSocketClose.GONE));
       if (expected) return null;
-      throw in.socket.clientFault(gone);
+      throw in.socket.asClientError(gone);
     }
   }
 
   @Override
-  Object shown(WebSocketMessage message) {
+  Object describe(WebSocketMessage message) {
     return message;
   }
 
@@ -77,29 +77,29 @@ final class WebSocketReader extends ClientReader<WebSocketMessage> {
   }
 
   /** A message, or null: more belongs to it. */
-  private WebSocketMessage frame() throws IOException {
+  private WebSocketMessage readFrame() throws IOException {
     int first = next();
     if (!heard) heard = true;
     int opcode = first & 0xf;
-    if ((first & 0x70) != 0) throw breach("reserved bits of an extension that was not agreed on");
+    if ((first & 0x70) != 0) throw protocolError("reserved bits of an extension that was not agreed on");
     if (opcode > WebSocketFrame.BINARY && opcode < WebSocketFrame.CLOSE || opcode > WebSocketFrame.PONG)
-      throw breach("a frame of an unknown kind");
+      throw protocolError("a frame of an unknown kind");
     boolean last = (first & WebSocketFrame.LAST) != 0;
     if (opcode >= WebSocketFrame.CLOSE) {
-      if (!last) throw breach("a control frame in fragments");
-      control(opcode);
+      if (!last) throw protocolError("a control frame in fragments");
+      readControl(opcode);
       return null;
     }
     if (begun != (opcode == WebSocketFrame.CONTINUATION))
-      throw breach(begun ? "a message within another" : "the rest of no message");
+      throw protocolError(begun ? "a message within another" : "the rest of no message");
     if (!begun) begin(opcode);
-    data(last && opcode != WebSocketFrame.CONTINUATION);
+    readData(last && opcode != WebSocketFrame.CONTINUATION);
     return last ? taken() : null;
   }
 
   private int shortLength() throws IOException {
     int second = next();
-    if ((second & WebSocketFrame.MASKED) == 0) throw breach("a frame without a mask");
+    if ((second & WebSocketFrame.MASKED) == 0) throw protocolError("a frame without a mask");
     return second & ~WebSocketFrame.MASKED;
   }
 
@@ -114,9 +114,9 @@ final class WebSocketReader extends ClientReader<WebSocketMessage> {
 
   private long length(int count, int least) throws IOException {
     long length = next();
-    if (count == 8 && length >= 0x80) throw breach("a length with the highest bit set");
+    if (count == 8 && length >= 0x80) throw protocolError("a length with the highest bit set");
     for (int i = 1; i < count; i++) length = length << 8 | next();
-    if (length < least) throw breach("a length in more bytes than it needs");
+    if (length < least) throw protocolError("a length in more bytes than it needs");
     return length;
   }
 
@@ -132,10 +132,10 @@ final class WebSocketReader extends ClientReader<WebSocketMessage> {
   }
 
   /** Reads a frame of a message, which is the whole message if {@code whole} is true. */
-  private void data(boolean whole) throws IOException {
+  private void readData(boolean whole) throws IOException {
     long length = length();
-    if (length > longestFrame && longestFrame < longest) throw tooLong("frame", longestFrame, "withMaxFrame");
-    if (length > longest - size) throw tooLong("message", longest, "withMaxMessage");
+    if (length > maxFrame && maxFrame < maxLength) throw tooLong("frame", maxFrame, "withMaxFrame");
+    if (length > maxLength - size) throw tooLong("message", maxLength, "withMaxMessage");
     int mask = mask();
     for (int done = 0; done < length;) {
       int left = (int) length - done;
@@ -153,12 +153,12 @@ final class WebSocketReader extends ClientReader<WebSocketMessage> {
   private void grow(int left, boolean whole) {
     long known = (long) size + left;
     long more = whole ? Math.min(known, Math.max(2L * size, ClientInput.LARGE))
-        : Math.min(longest, Math.max(2L * size, Math.min(known, ClientInput.LARGE)));
+        : Math.min(maxLength, Math.max(2L * size, Math.min(known, ClientInput.LARGE)));
     bytes = Arrays.copyOf(bytes, (int) more);
   }
 
   private WebSocketMessage taken() throws IOException {
-    if (text != null && !text.isWhole()) throw notUtf8();
+    if (text != null && !text.isComplete()) throw notUtf8();
     var message = text != null ? new WebSocketMessage.Text(new String(bytes, 0, size, StandardCharsets.UTF_8))
         : new WebSocketMessage.Binary(size == bytes.length ? bytes : Arrays.copyOf(bytes, size));
     begun = false;
@@ -169,27 +169,27 @@ final class WebSocketReader extends ClientReader<WebSocketMessage> {
 
   // ---- control frames
 
-  private void control(int opcode) throws IOException {
+  private void readControl(int opcode) throws IOException {
     int length = shortLength();
     if (length > WebSocketFrame.LONGEST_CONTROL)
-      throw breach("a control frame longer than " + WebSocketFrame.LONGEST_CONTROL + " bytes");
+      throw protocolError("a control frame longer than " + WebSocketFrame.LONGEST_CONTROL + " bytes");
     int mask = mask();
     var data = new byte[length];
     for (int i = 0; i < length; i++) data[i] = (byte) next();
     WebSocketFrame.unmask(data, 0, length, mask, 0);
-    if (opcode == WebSocketFrame.PING) answers.pong(data);
+    if (opcode == WebSocketFrame.PING) responder.pong(data);
     else if (opcode == WebSocketFrame.CLOSE) close(data);
   }
 
   private void close(byte[] data) throws IOException {
-    if (data.length == 1) throw breach("half a close code");
+    if (data.length == 1) throw protocolError("half a close code");
     int code = data.length == 0 ? WebSocketClose.NONE : (data[0] & 0xff) << 8 | data[1] & 0xff;
-    if (data.length > 0 && !WebSocketClose.isCode(code)) throw breach("the close code " + code);
+    if (data.length > 0 && !WebSocketClose.isCode(code)) throw protocolError("the close code " + code);
     int from = Math.min(2, data.length);
     var check = new Utf8Validator();
-    if (!check.accepts(data, from, data.length - from) || !check.isWhole()) throw notUtf8();
+    if (!check.accepts(data, from, data.length - from) || !check.isComplete()) throw notUtf8();
     ended = true;
-    answers.closed(new WebSocketClose(code, new String(data, from, data.length - from, StandardCharsets.UTF_8)));
+    responder.closed(new WebSocketClose(code, new String(data, from, data.length - from, StandardCharsets.UTF_8)));
   }
 
   // ---- what the client must not send
@@ -199,7 +199,7 @@ final class WebSocketReader extends ClientReader<WebSocketMessage> {
         "; " + option + " allows more"));
   }
 
-  private IOException breach(String what) {
+  private IOException protocolError(String what) {
     return broken(refusal(WebSocketClose.PROTOCOL_ERROR, what));
   }
 
@@ -219,8 +219,8 @@ final class WebSocketReader extends ClientReader<WebSocketMessage> {
 
   /** {@code advice}: for the server's side only. */
   private IOException refusal(int code, String what, String advice) {
-    answers.close(new WebSocketClose(code, what));
-    return in.socket.clientFault(
+    responder.close(new WebSocketClose(code, what));
+    return in.socket.asClientError(
         new ProtocolException(in.socket + " sent " + what + ", and the connection was closed with " + code + advice));
   }
 

@@ -11,7 +11,7 @@ final class WebSocketValueReader<T> extends ClientReader<T> {
   private Object latest; // message
 
   WebSocketValueReader(WebSocketReader messages, Function<String, T> reader) {
-    super(messages.in, messages.longest);
+    super(messages.in, messages.maxLength);
     this.messages = messages;
     this.reader = Objects.requireNonNull(reader, "reader");
   }
@@ -39,7 +39,7 @@ final class WebSocketValueReader<T> extends ClientReader<T> {
   }
 
   @Override
-  Object shown(T value) {
+  Object describe(T value) {
     return latest;
   }
 }

@@ -36,30 +36,30 @@ final class DefaultEntities<K, M, R> extends ForwardingExitable<Entities.WithRet
   private static final Logger LOG = LoggerFactory.getLogger(Entities.class);
 
   private final ActorScope scope; // has the sweeper, and what the builder given to births makes
-  private final Function<K, Actor<M>> birth;
+  private final Function<K, Actor<M>> factory;
   // also those being born or ending
-  private final ConcurrentHashMap<K, Entity<K, M>> living = new ConcurrentHashMap<>();
+  private final ConcurrentHashMap<K, Entity<K, M>> liveEntities = new ConcurrentHashMap<>();
   private final Sink<Void> sweeper;
   final EntityHelpers helpers;
   final EntityTimers timers;
   private final IdleWheel<K, M> wheel;
-  private final EndPermits endings;
+  private final EndPermits endPermits;
   private final AtomicBoolean ending = new AtomicBoolean(); // false -> true, by the first end
   private final CompletableFuture<Void> killed = new CompletableFuture<>();
   private volatile EntityEndMode end; // null while it is alive; written under the monitor, and only to a later phase
 
   <B> DefaultEntities(ActorBuilder<B> builder, Duration idle,
-      BiFunction<ActorBuilder<B>, K, ? extends Actor<M>> birth) {
-    Objects.requireNonNull(birth, "birth");
+      BiFunction<ActorBuilder<B>, K, ? extends Actor<M>> factory) {
+    Objects.requireNonNull(factory, "birth");
     var home = BlockBuilder.of(Objects.requireNonNull(builder, "builder"));
     this.wheel = new IdleWheel<>(idle, home.scheduler(), this::due, this::passivate);
     var inside = home.inNewScope("entities");
     boolean named = inside.name().isPresent();
-    this.birth = key -> birth.apply(named ? inside.child(key.toString()) : inside, key);
+    this.factory = key -> factory.apply(named ? inside.child(key.toString()) : inside, key);
     this.scope = inside.scope();
     this.helpers = new EntityHelpers(home, scope);
     this.timers = new EntityTimers(helpers);
-    this.endings = new EndPermits(this::toString, helpers.clock());
+    this.endPermits = new EndPermits(this::toString, helpers.clock());
     this.sweeper =
         BlockBuilder.of(inside.name().map(scope::named).orElseGet(scope::anonymous)).excludedFromAccounts()
             .strategy(Strategy.FIBER)
@@ -75,7 +75,7 @@ final class DefaultEntities<K, M, R> extends ForwardingExitable<Entities.WithRet
 
   @Override
   public long size() {
-    return living.mappingCount();
+    return liveEntities.mappingCount();
   }
 
   // ---- use
@@ -87,17 +87,17 @@ final class DefaultEntities<K, M, R> extends ForwardingExitable<Entities.WithRet
   Entity<K, M> enter(K key, boolean waits) {
     SendStackProbe.probe(); // the thread must be able to leave
     while (end == null) {
-      var entity = living.get(key);
+      var entity = liveEntities.get(key);
       if (entity == null) {
         var fresh = new Entity<K, M>(key, wheel.now());
-        if (living.putIfAbsent(key, fresh) == null) {
-          if (!bear(fresh)) return null;
+        if (liveEntities.putIfAbsent(key, fresh) == null) {
+          if (!create(fresh)) return null;
           if (!fresh.isGone()) return fresh;
         }
       } else if (entity.enter()) {
-        var pending = entity.birth();
+        var pending = entity.creation();
         if (pending != null) {
-          if (!awaitBirth(entity, pending, waits)) return null;
+          if (!awaitCreation(entity, pending, waits)) return null;
           if (entity.actor() != null && !entity.isGone()) return entity;
         } else if (takesMessages(entity.actor())) return entity;
         else entity.retire(); // ended by itself
@@ -117,10 +117,10 @@ final class DefaultEntities<K, M, R> extends ForwardingExitable<Entities.WithRet
    * Adds the entity, then looks at {@code end}; an end sets that, then looks for entities. So one
    * of them ends the actor.
    */
-  private boolean bear(Entity<K, M> entity) {
-    var pending = entity.birth();
+  private boolean create(Entity<K, M> entity) {
+    var pending = entity.creation();
     try {
-      if (end == null) entity.born(Objects.requireNonNull(birth.apply(entity.key),
+      if (end == null) entity.setActor(Objects.requireNonNull(factory.apply(entity.key),
           () -> "the birth of " + EntityHelpers.name(entity.key) + " returned null; let it return an actor"));
       else forget(entity);
       pending.end(null);
@@ -152,15 +152,15 @@ final class DefaultEntities<K, M, R> extends ForwardingExitable<Entities.WithRet
 
   /** Removed first, so that no thread can enter. */
   private void forget(Entity<K, M> entity) {
-    living.remove(entity.key, entity);
+    liveEntities.remove(entity.key, entity);
     entity.retire();
   }
 
-  private boolean awaitBirth(Entity<K, M> entity, EntityCreation pending, boolean waits) {
+  private boolean awaitCreation(Entity<K, M> entity, EntityCreation pending, boolean waits) {
     boolean over = false;
     try {
       if (waits) pending.await();
-      else pending.refuseRing();
+      else pending.refuseCycle();
       over = waits;
     } finally {
       if (!over) leave(entity);
@@ -183,31 +183,31 @@ final class DefaultEntities<K, M, R> extends ForwardingExitable<Entities.WithRet
       actor.sendPoisonPill(); // again: there may have been no memory for the first
       actor.waitForExit();
     }
-    living.remove(entity.key, entity);
+    liveEntities.remove(entity.key, entity);
   }
 
   // ---- one end
 
   /** Returns the present actor, alive or ending, once it is made, or null if there is none. */
   Actor<M> find(K key) {
-    var entity = living.get(key);
+    var entity = liveEntities.get(key);
     if (entity == null) return null;
-    var pending = entity.birth();
+    var pending = entity.creation();
     if (pending != null) pending.outcome();
     return entity.actor();
   }
 
   /** Ends the present actor; an actor that is being made is ended as soon as it exists. */
   void end(K key, EntityEndMode wanted) {
-    var entity = living.get(key);
-    if (entity != null && !entity.endOnceBorn(wanted)) end(entity, wanted.signal);
+    var entity = liveEntities.get(key);
+    if (entity != null && !entity.endOnceCreated(wanted)) end(entity, wanted.signal);
   }
 
   boolean waitForExit(K key, Duration limit) {
-    var entity = living.get(key);
-    var pending = entity == null ? null : entity.birth();
+    var entity = liveEntities.get(key);
+    var pending = entity == null ? null : entity.creation();
     long start = helpers.clock().nanoTime();
-    if (pending != null && !pending.isOverIn(limit, helpers.clock())) return false;
+    if (pending != null && !pending.awaitFor(limit, helpers.clock())) return false;
     var actor = entity == null ? null : entity.actor();
     if (actor == null) return true;
     var left = pending == null ? limit : limit.minusNanos(helpers.clock().nanoTime() - start);
@@ -215,11 +215,11 @@ final class DefaultEntities<K, M, R> extends ForwardingExitable<Entities.WithRet
   }
 
   void close(K key) {
-    var entity = living.get(key);
+    var entity = liveEntities.get(key);
     if (entity == null) return;
-    var pending = entity.birth();
-    if (pending != null) pending.refuseRing();
-    if (!entity.endOnceBorn(EntityEndMode.FINISH)) end(entity, Exitable::close);
+    var pending = entity.creation();
+    if (pending != null) pending.refuseCycle();
+    if (!entity.endOnceCreated(EntityEndMode.FINISH)) end(entity, Exitable::close);
     else {
       var actor = find(key);
       if (actor != null) actor.waitForExit();
@@ -230,9 +230,9 @@ final class DefaultEntities<K, M, R> extends ForwardingExitable<Entities.WithRet
   private void end(Entity<K, M> entity, Consumer<Exitable> signal) {
     entity.retire();
     var actor = entity.actor();
-    actor.onExit().whenComplete((reason, failure) -> living.remove(entity.key, entity));
+    actor.onExit().whenComplete((reason, failure) -> liveEntities.remove(entity.key, entity));
     signal.accept(actor);
-    if (actor.onExit().isDone()) living.remove(entity.key, entity); // a close waited for it
+    if (actor.onExit().isDone()) liveEntities.remove(entity.key, entity); // a close waited for it
   }
 
   /** Logs failures. */
@@ -256,7 +256,7 @@ final class DefaultEntities<K, M, R> extends ForwardingExitable<Entities.WithRet
   }
 
   private boolean passivate(Entity<K, M> entity, long seen) {
-    var permit = endings.acquire();
+    var permit = endPermits.acquire();
     boolean idle = entity.passivate(seen);
     if (idle) finish(entity, permit);
     else permit.release();
@@ -287,7 +287,7 @@ final class DefaultEntities<K, M, R> extends ForwardingExitable<Entities.WithRet
     timers.end();
     wheel.stop();
     if (wanted != EntityEndMode.FINISH)
-      for (var entity : living.values()) if (entity.actor() != null) endQuietly(entity, wanted.signal);
+      for (var entity : liveEntities.values()) if (entity.actor() != null) endQuietly(entity, wanted.signal);
     if (wanted == EntityEndMode.KILL) killed.complete(null);
     if (ending.compareAndSet(false, true)) onSweeper(this::awaitAll);
   }
@@ -300,16 +300,16 @@ final class DefaultEntities<K, M, R> extends ForwardingExitable<Entities.WithRet
 
   /** On the sweeper's thread. */
   private void awaitAll() {
-    for (var entity : living.values())
-      if (entity.actor() != null && end == EntityEndMode.FINISH) finish(entity, endings.acquire());
-    while (!living.isEmpty()) living.values().forEach(this::awaitLast);
+    for (var entity : liveEntities.values())
+      if (entity.actor() != null && end == EntityEndMode.FINISH) finish(entity, endPermits.acquire());
+    while (!liveEntities.isEmpty()) liveEntities.values().forEach(this::awaitLast);
     // a scope that closes sends the pill itself, so that the reason is always the same
     if (end != EntityEndMode.FINISH || !scope.isClosed()) end.signal.accept(sweeper);
   }
 
   private void awaitLast(Entity<K, M> entity) {
     try {
-      var pending = entity.birth();
+      var pending = entity.creation();
       // after a kill, the creator kills
       if (pending != null) CompletableFuture.anyOf(pending.end, killed).join();
       awaitEnd(entity);
@@ -317,7 +317,7 @@ final class DefaultEntities<K, M, R> extends ForwardingExitable<Entities.WithRet
       // in a ring, the actor waits for our end; after an interrupt, the scope ends it
       if (!(failure instanceof AskCycleException || failure instanceof CancellationException))
         LOG.error("the end of {} could not be waited for", EntityHelpers.name(entity.key), failure);
-      living.remove(entity.key, entity);
+      liveEntities.remove(entity.key, entity);
     }
   }
 

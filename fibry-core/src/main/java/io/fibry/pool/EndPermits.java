@@ -14,12 +14,12 @@ import org.slf4j.LoggerFactory;
  */
 final class EndPermits {
   private static final Logger LOG = LoggerFactory.getLogger("io.fibry.pool.Entities");
-  private static final int MOST = 1_000;
-  private static final Duration PATIENCE = Duration.ofSeconds(1);
+  private static final int MAX_ENDING = 1_000;
+  private static final Duration MAX_WAIT = Duration.ofSeconds(1);
 
   private final Supplier<String> entities;
   private final Scheduler clock;
-  private volatile Semaphore free = new Semaphore(MOST); // replaced by the clock while the sweeper waits
+  private volatile Semaphore permits = new Semaphore(MAX_ENDING); // replaced by the clock while the sweeper waits
 
   EndPermits(Supplier<String> entities, Scheduler clock) {
     this.entities = entities;
@@ -28,17 +28,17 @@ final class EndPermits {
 
   /** Waits for a permit. Returns the semaphore that it is to be given back to. */
   Semaphore acquire() {
-    var from = free;
+    var from = permits;
     if (from.tryAcquire()) return from;
-    var timer = clock.schedule(PATIENCE, () -> {
-      free = new Semaphore(MOST);
+    var timer = clock.schedule(MAX_WAIT, () -> {
+      permits = new Semaphore(MAX_ENDING);
       from.release(); // wakes the sweeper
     });
     from.acquireUninterruptibly();
     timer.cancel();
-    if (free == from) return from;
+    if (permits == from) return from;
     LOG.warn("none of {} actors of {} that were told to end has ended for a second, perhaps because their onStop "
-        + "hangs; others are told now, too", MOST, entities.get());
+        + "hangs; others are told now, too", MAX_ENDING, entities.get());
     return acquire();
   }
 }

@@ -25,8 +25,8 @@ final class Entity<K, M> {
   final K key;
   // tick of the last use and threads inside, or GONE; changed by uses and passivation
   private volatile long word;
-  private volatile EntityCreation birth; // null once the entity is born; written by the creator, after `actor`
-  private Actor<M> actor; // written by the creator, before `birth`
+  private volatile EntityCreation creation; // null once the entity is born; written by the creator, after `actor`
+  private Actor<M> actor; // written by the creator, before `creation`
   private PendingAnswers answers; // null until an answer is pending; guarded by this
   private EarlyEnd early; // null unless the entity was ended early; written before the birth is over, guarded by this
   Entity<K, M> next; // in a list of the wheel, written by its owner
@@ -35,25 +35,25 @@ final class Entity<K, M> {
   Entity(K key, long tick) {
     this.key = key;
     this.word = tick << BITS | 1;
-    this.birth = new EntityCreation(key);
+    this.creation = new EntityCreation(key);
   }
 
   /** Null: born. */
-  EntityCreation birth() {
-    return birth;
+  EntityCreation creation() {
+    return creation;
   }
 
-  synchronized void born(Actor<M> child) {
+  synchronized void setActor(Actor<M> child) {
     actor = child;
-    birth = null;
+    creation = null;
   }
 
   /** An end that somebody asked for before the actor was made. */
   private record EarlyEnd(EntityEndMode end, Thread creator) {}
 
   /** Notes the end if the actor is not made yet. Returns false if the actor exists already. */
-  synchronized boolean endOnceBorn(EntityEndMode wanted) {
-    var pending = birth;
+  synchronized boolean endOnceCreated(EntityEndMode wanted) {
+    var pending = creation;
     if (pending == null) return false;
     if (early == null || early.end.compareTo(wanted) < 0) early = new EarlyEnd(wanted, pending.thread);
     return true;
@@ -64,13 +64,13 @@ final class Entity<K, M> {
    * it.
    */
   EntityEndMode earlyEnd() {
-    var noted = early; // of a time before `birth` became null, which this thread has seen
+    var noted = early; // of a time before `creation` became null, which this thread has seen
     return noted != null && noted.creator == Thread.currentThread() ? noted.end : null;
   }
 
   /** Returns null before the birth. */
   Actor<M> actor() {
-    return birth == null ? actor : null;
+    return creation == null ? actor : null;
   }
 
   /** False: gone. */
@@ -118,13 +118,13 @@ final class Entity<K, M> {
   }
 
   /** Notes a pending answer, which no pill must precede. */
-  synchronized void awaits(CompletableFuture<?> answer) {
+  synchronized void addPendingAnswer(CompletableFuture<?> answer) {
     if (answers == null) answers = new PendingAnswers();
     answers.add(answer);
   }
 
-  synchronized boolean isAwaited() {
-    if (answers != null && answers.removeGiven()) answers = null;
+  synchronized boolean hasPendingAnswers() {
+    if (answers != null && answers.removeCompleted()) answers = null;
     return answers != null;
   }
 
@@ -135,14 +135,14 @@ final class Entity<K, M> {
 
     void add(CompletableFuture<?> answer) {
       if (open.size() >= limit) {
-        removeGiven();
+        removeCompleted();
         limit = Math.max(8, 2 * open.size());
       }
       open.add(new WeakReference<>(answer));
     }
 
     /** Returns true if none is left. */
-    boolean removeGiven() {
+    boolean removeCompleted() {
       open.removeIf(reference -> {
         var answer = reference.get();
         return answer == null || answer.isDone();

@@ -27,7 +27,7 @@ record EntityAddress<K, M, R>(DefaultEntities<K, M, R> entities, K key)
 
   @Override
   public ActorBuilder<Object> beside() {
-    return entities.helpers.beside();
+    return entities.helpers.siblingBuilder();
   }
 
   @Override
@@ -36,10 +36,10 @@ record EntityAddress<K, M, R>(DefaultEntities<K, M, R> entities, K key)
   }
 
   @Override
-  public boolean sendMessage(M message, Runnable found) {
+  public boolean sendMessage(M message, Runnable onFound) {
     Objects.requireNonNull(message, "message");
     return use(enter(), actor -> {
-      found.run();
+      onFound.run();
       return actor.sendMessage(message);
     });
   }
@@ -104,7 +104,7 @@ record EntityAddress<K, M, R>(DefaultEntities<K, M, R> entities, K key)
     var entity = entities.enter(key, true);
     return use(entity, actor -> {
       var answer = sending.apply(actor);
-      if (entity != null && !answer.isDone()) entity.awaits(answer);
+      if (entity != null && !answer.isDone()) entity.addPendingAnswer(answer);
       return answer;
     });
   }
@@ -147,7 +147,7 @@ record EntityAddress<K, M, R>(DefaultEntities<K, M, R> entities, K key)
   private static <A> A ask(ActorWithReturn<Object, EntityAnswer<A>> relay, Object request, Duration limit) {
     try {
       var outcome = limit == null ? relay.ask(request) : relay.ask(request, limit);
-      if (outcome.failure != null) throw Throwables.<RuntimeException>as(outcome.failure);
+      if (outcome.failure != null) throw Throwables.<RuntimeException>sneakyThrow(outcome.failure);
       return outcome.value;
     } finally {
       relay.askExit();
@@ -224,16 +224,16 @@ record EntityAddress<K, M, R>(DefaultEntities<K, M, R> entities, K key)
 
   @Override
   public CompletableFuture<ExitReason> onExit() {
-    return present().onExit();
+    return existingActor().onExit();
   }
 
   @Override
   public ActorWithReturn<M, R> closeOnExit(AutoCloseable... resources) {
-    present().closeOnExit(resources);
+    existingActor().closeOnExit(resources);
     return this;
   }
 
-  private Actor<M> present() {
+  private Actor<M> existingActor() {
     var actor = entities.find(key);
     return actor == null ? entities.helpers.ended(name()) : actor;
   }

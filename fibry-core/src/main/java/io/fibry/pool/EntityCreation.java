@@ -30,7 +30,7 @@ final class EntityCreation {
   /** Throws what the birth threw. */
   void await() {
     var failure = outcome();
-    if (failure != null) throw Throwables.<RuntimeException>as(failure);
+    if (failure != null) throw Throwables.<RuntimeException>sneakyThrow(failure);
   }
 
   /** Waits for the end of the birth, and returns its exception, or null if it succeeded. */
@@ -40,7 +40,7 @@ final class EntityCreation {
   }
 
   /** Waits for the end for a while. */
-  boolean isOverIn(Duration limit, Scheduler clock) {
+  boolean awaitFor(Duration limit, Scheduler clock) {
     return await(() -> clock.awaitDone(end, limit));
   }
 
@@ -50,7 +50,7 @@ final class EntityCreation {
 
   private boolean await(CreationWait waiting) {
     synchronized (WAITING) {
-      refuseRing();
+      refuseCycle();
       WAITING.put(Thread.currentThread(), this);
     }
     try {
@@ -71,7 +71,7 @@ final class EntityCreation {
    * Follows the waits from this birth, because a chain of waits back to this thread would never
    * end.
    */
-  void refuseRing() {
+  void refuseCycle() {
     synchronized (WAITING) {
       for (var at = this; at != null && !at.end.isDone(); at = WAITING.get(at.thread))
         if (at.thread == Thread.currentThread())

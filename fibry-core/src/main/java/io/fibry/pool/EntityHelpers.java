@@ -18,28 +18,28 @@ import java.util.concurrent.Executor;
  * of its clock, its limit, its carriers and its dead letters.
  */
 final class EntityHelpers {
-  private final BlockBuilder<?> home;
-  private final ActorScope inside; // of the entities
+  private final BlockBuilder<?> builder;
+  private final ActorScope innerScope; // of the entities
 
   EntityHelpers(BlockBuilder<?> home, ActorScope inside) {
-    this.home = home;
-    this.inside = inside;
+    this.builder = home;
+    this.innerScope = inside;
   }
 
   Scheduler clock() {
-    return home.scheduler();
+    return builder.scheduler();
   }
 
-  String shown(Object message) {
-    return home.describe(message);
+  String describe(Object message) {
+    return builder.describe(message);
   }
 
-  Executor carrying(Actor<?> to, Object message) {
-    return home.contextExecutor(to, message);
+  Executor capturedContext(Actor<?> to, Object message) {
+    return builder.contextExecutor(to, message);
   }
 
-  ActorBuilder<Object> beside() {
-    return home.scope().anonymous();
+  ActorBuilder<Object> siblingBuilder() {
+    return builder.scope().anonymous();
   }
 
   static String name(Object key) {
@@ -61,7 +61,7 @@ final class EntityHelpers {
   }
 
   private BlockBuilder<Object> outside(String name) {
-    return BlockBuilder.of(home.scope().named(name)).inOuterScope();
+    return BlockBuilder.of(builder.scope().named(name)).inOuterScope();
   }
 
   /**
@@ -71,7 +71,8 @@ final class EntityHelpers {
    */
   void run(Runnable code) {
     var member =
-        BlockBuilder.of(inside.anonymous()).excludedFromAccounts().strategy(Strategy.FIBER).mailbox(Mailbox.unbounded())
+        BlockBuilder.of(innerScope.anonymous()).excludedFromAccounts().strategy(Strategy.FIBER)
+            .mailbox(Mailbox.unbounded())
             .newSink();
     member.execute(code);
     member.sendPoisonPill();

@@ -20,8 +20,8 @@ final class EntityTimers {
   private static final Duration NO_THREAD = Duration.ofMillis(50); // until it tries to get one again
 
   interface NotifyingAddress<M> extends Actor<M> {
-    /** Runs {@code found} when the actor has been found or made, before the message is offered. */
-    boolean sendMessage(M message, Runnable found);
+    /** Runs {@code onFound} when the actor has been found or made, before the message is offered. */
+    boolean sendMessage(M message, Runnable onFound);
   }
 
   private record TimerKey(Actor<?> address, Object key) {}
@@ -69,7 +69,7 @@ final class EntityTimers {
     if (ended) return;
     ended = true;
     for (var timer : oldestFirst())
-      if (timer.cancel() && timer.isMessage()) timer.bury();
+      if (timer.cancel() && timer.isMessage()) timer.sendToDeadLetters();
   }
 
   private List<EntityTimer<?>> oldestFirst() {
@@ -88,7 +88,7 @@ final class EntityTimers {
     private final Object key;
     private final M message;
     private final boolean repeats;
-    private final Executor carried;
+    private final Executor capturedContext;
     // the clock leaves IDLE and OFFERING, the sending thread the others
     private final AtomicReference<SendPhase> sending = new AtomicReference<>(SendPhase.IDLE);
     private volatile Scheduler.Timer tick; // written by `start`
@@ -99,7 +99,7 @@ final class EntityTimers {
       this.key = key == null ? this : new TimerKey(address, key);
       this.message = Objects.requireNonNull(message, "message");
       this.repeats = repeats;
-      this.carried = helpers.carrying(address, message);
+      this.capturedContext = helpers.capturedContext(address, message);
     }
 
     boolean isMessage() {
@@ -124,7 +124,7 @@ final class EntityTimers {
       try {
         helpers.run(this::send);
       } catch (IllegalStateException closed) {
-        bury();
+        sendToDeadLetters();
       } catch (Throwable noThread) { // its message must not be lost
         helpers.clock().schedule(NO_THREAD, this::begin);
       }
@@ -138,16 +138,16 @@ final class EntityTimers {
 
     private void sendOnce() {
       try {
-        carried.execute(() -> address.sendMessage(message, () -> sending.set(SendPhase.OFFERING)));
+        capturedContext.execute(() -> address.sendMessage(message, () -> sending.set(SendPhase.OFFERING)));
       } catch (Throwable failure) {
-        LOG.error("a timer could not send {} to {}", helpers.shown(message), address, failure);
-        bury();
+        LOG.error("a timer could not send {} to {}", helpers.describe(message), address, failure);
+        sendToDeadLetters();
       }
     }
 
     /** Makes its message a dead letter. */
-    void bury() {
-      carried.execute(() -> helpers.ended(address.name()).sendMessage(message));
+    void sendToDeadLetters() {
+      capturedContext.execute(() -> helpers.ended(address.name()).sendMessage(message));
     }
 
     @Override

@@ -16,7 +16,7 @@ import java.util.function.BiPredicate;
 final class IdleWheel<K, M> {
   private static final int TICKS = 8;
   private static final int SLOTS = TICKS + 2; // more than `life`
-  private static final long SHORTEST = 1_000_000; // ns
+  private static final long MIN_TICK = 1_000_000; // ns
 
   private final Scheduler clock;
   private final Runnable due; // on the clock's thread
@@ -25,7 +25,7 @@ final class IdleWheel<K, M> {
   private final long tick; // ns
   private final long life; // ticks from the last use until the idle time is surely over
   // a list, pushed by creators and taken by turns
-  private final AtomicReference<Entity<K, M>> newborn = new AtomicReference<>();
+  private final AtomicReference<Entity<K, M>> newEntities = new AtomicReference<>();
   // a timer is set or a turn runs; false -> true by a creator or a turn, true -> false by a turn
   private final AtomicBoolean armed = new AtomicBoolean();
   private volatile Scheduler.Timer timer; // written by the thread that set `armed`
@@ -37,7 +37,7 @@ final class IdleWheel<K, M> {
   private long held; // entities in the slots
 
   IdleWheel(Duration idleness, Scheduler clock, Runnable due, BiPredicate<Entity<K, M>, Long> passivation) {
-    Arguments.positive(idleness, "idle",
+    Arguments.requirePositive(idleness, "idle",
         "entities that are idle after " + Durations.text(idleness) + " would end before their first message");
     this.clock = clock;
     this.due = () -> {
@@ -51,7 +51,7 @@ final class IdleWheel<K, M> {
     this.passivation = passivation;
     this.start = clock.nanoTime();
     long nanos = Durations.nanos(idleness);
-    this.tick = Math.max(SHORTEST, Math.ceilDiv(nanos, TICKS));
+    this.tick = Math.max(MIN_TICK, Math.ceilDiv(nanos, TICKS));
     this.life = Math.ceilDiv(nanos, tick) + 1;
   }
 
@@ -64,7 +64,7 @@ final class IdleWheel<K, M> {
    * them sets the timer.
    */
   void add(Entity<K, M> entity) {
-    do entity.next = newborn.get(); while (!newborn.compareAndSet(entity.next, entity));
+    do entity.next = newEntities.get(); while (!newEntities.compareAndSet(entity.next, entity));
     if (!armed.get() && armed.compareAndSet(false, true)) arm(now());
   }
 
@@ -91,12 +91,12 @@ final class IdleWheel<K, M> {
 
   /** Goes on at once if a manual clock has reached the next tick meanwhile. */
   void turn() {
-    do turn(now()); while (!stopped && goesOn() && now() > turned && timer.cancel());
+    do turn(now()); while (!stopped && scheduleNext() && now() > turned && timer.cancel());
   }
 
   private void turn(long now) {
-    look(newborn.getAndSet(null), now);
-    for (long at = Math.max(turned, now - SLOTS) + 1; at <= now; at++) look(take((int) (at % SLOTS)), now);
+    scan(newEntities.getAndSet(null), now);
+    for (long at = Math.max(turned, now - SLOTS) + 1; at <= now; at++) scan(take((int) (at % SLOTS)), now);
     turned = now;
   }
 
@@ -107,12 +107,12 @@ final class IdleWheel<K, M> {
     return first;
   }
 
-  private void look(Entity<K, M> first, long now) {
+  private void scan(Entity<K, M> first, long now) {
     for (var each = first; each != null;) {
       var next = each.next;
       each.next = null;
       try {
-        lookAt(each, now);
+        scanEntity(each, now);
       } catch (Throwable noMemory) { // or of the user
         place(each, now + life);
       }
@@ -120,13 +120,13 @@ final class IdleWheel<K, M> {
     }
   }
 
-  private void lookAt(Entity<K, M> entity, long now) {
+  private void scanEntity(Entity<K, M> entity, long now) {
     long word = entity.word();
     if (Entity.isGone(word)) return;
     long idleAt = Entity.tick(word) + life;
     if (Entity.isUsed(word)) place(entity, now + life);
     else if (idleAt > now) place(entity, idleAt);
-    else if (entity.isAwaited() || !passivation.test(entity, word)) place(entity, now + life);
+    else if (entity.hasPendingAnswers() || !passivation.test(entity, word)) place(entity, now + life);
   }
 
   private void place(Entity<K, M> entity, long at) {
@@ -137,10 +137,10 @@ final class IdleWheel<K, M> {
   }
 
   /** Sets the timer, and returns false if no entity is alive. */
-  private boolean goesOn() {
+  private boolean scheduleNext() {
     if (held == 0) {
       armed.set(false);
-      if (newborn.get() == null || !armed.compareAndSet(false, true)) return false;
+      if (newEntities.get() == null || !armed.compareAndSet(false, true)) return false;
     }
     arm(turned);
     return true;

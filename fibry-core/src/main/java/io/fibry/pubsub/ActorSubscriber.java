@@ -12,18 +12,18 @@ final class ActorSubscriber<M> extends Subscriber<M> {
   }
 
   @Override
-  boolean hand(M message) {
+  boolean offer(M message) {
     return actor.sendMessage(message);
   }
 
   @Override
   boolean isGone() {
-    return (foreign == null ? actor : foreign).onExit().isDone();
+    return (userActor == null ? actor : userActor).onExit().isDone();
   }
 
   @Override
   public void close() {
     leave();
-    if (foreign == null) actor.askExit(); // made by the topic
+    if (userActor == null) actor.askExit(); // made by the topic
   }
 }

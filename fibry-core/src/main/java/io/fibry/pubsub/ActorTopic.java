@@ -33,13 +33,13 @@ final class ActorTopic<M> extends ForwardingGroup<Topic<M>> implements Topic<M>,
 
   private final ActorBuilder<? super M> builder;
   // made here and not ended, subscribed or not
-  private final ConcurrentSkipListMap<Integer, Actor<M>> own = new ConcurrentSkipListMap<>(); // by number
+  private final ConcurrentSkipListMap<Integer, Actor<M>> ownedActors = new ConcurrentSkipListMap<>(); // by number
   private final AtomicInteger made = new AtomicInteger();
   private final SubscriberWatch watch = new SubscriberWatch(this);
   private final Actor<M> owner;
   // null once the topic ends; immutable lists, written under the monitor, read by publishers
   private volatile List<Subscriber<M>> subscribers = List.of();
-  private volatile boolean cut; // false -> true, by askExit and kill
+  private volatile boolean cutOff; // false -> true, by askExit and kill
 
   ActorTopic(ActorBuilder<? super M> builder) {
     this.builder = builder;
@@ -68,13 +68,13 @@ final class ActorTopic<M> extends ForwardingGroup<Topic<M>> implements Topic<M>,
   }
 
   @Override
-  public String shown(M message) {
+  public String describe(M message) {
     return BlockBuilder.of(builder).describe(message);
   }
 
   @Override
-  public boolean isCut() {
-    return cut;
+  public boolean isCutOff() {
+    return cutOff;
   }
 
   @Override
@@ -97,10 +97,10 @@ final class ActorTopic<M> extends ForwardingGroup<Topic<M>> implements Topic<M>,
     if (subscribers == null) throw ended();
     int number = made.incrementAndGet();
     Actor<M> actor = BlockBuilder.of(builder).child(Integer.toString(number)).newActor(subscriber);
-    own.put(number, actor);
+    ownedActors.put(number, actor);
     var subscription = new ActorSubscriber<>(this, actor, true);
     actor.onExit().whenComplete((reason, none) -> {
-      own.remove(number);
+      ownedActors.remove(number);
       leave(subscription);
     });
     try {
@@ -120,7 +120,7 @@ final class ActorTopic<M> extends ForwardingGroup<Topic<M>> implements Topic<M>,
   private Subscription enter(Subscriber<M> subscriber) {
     synchronized (this) {
       if (subscribers == null) throw ended();
-      subscribers = ChangedCopy.with(subscribers, subscriber);
+      subscribers = ChangedCopy.append(subscribers, subscriber);
     }
     look(subscriber);
     return subscriber;
@@ -142,18 +142,18 @@ final class ActorTopic<M> extends ForwardingGroup<Topic<M>> implements Topic<M>,
   }
 
   private void look(Subscriber<M> subscriber) {
-    if (subscriber.foreign != null) watch.look(subscriber.foreign);
+    if (subscriber.userActor != null) watch.watchOrForget(subscriber.userActor);
   }
 
   @Override
-  public boolean knows(Exitable foreign) {
+  public boolean hasSubscriber(Exitable foreign) {
     var now = subscribers;
-    return now != null && now.stream().anyMatch(subscriber -> subscriber.foreign == foreign);
+    return now != null && now.stream().anyMatch(subscriber -> subscriber.userActor == foreign);
   }
 
   @Override
   public void forget(Exitable foreign) {
-    remove(subscriber -> subscriber.foreign == foreign);
+    remove(subscriber -> subscriber.userActor == foreign);
   }
 
   private void end(Consumer<Exitable> verb) {
@@ -162,7 +162,7 @@ final class ActorTopic<M> extends ForwardingGroup<Topic<M>> implements Topic<M>,
       left = subscribers == null ? List.of() : subscribers;
       subscribers = null;
     }
-    own.values().forEach(verb);
+    ownedActors.values().forEach(verb);
     left.forEach(this::look);
   }
 
@@ -170,7 +170,7 @@ final class ActorTopic<M> extends ForwardingGroup<Topic<M>> implements Topic<M>,
   protected void drain() {
     end(Exitable::sendPoisonPill);
     // else the owner was cut off
-    if (!owner.onExit().isDone()) own.values().forEach(ForwardingGroup::awaitEnd);
+    if (!owner.onExit().isDone()) ownedActors.values().forEach(ForwardingGroup::awaitEnd);
   }
 
   @Override
@@ -181,27 +181,27 @@ final class ActorTopic<M> extends ForwardingGroup<Topic<M>> implements Topic<M>,
 
   @Override
   public void askExit() {
-    cut = true;
+    cutOff = true;
     owner.askExit();
     end(Exitable::askExit);
   }
 
   @Override
   public void kill() {
-    cut = true;
-    own.values().forEach(Exitable::kill); // their grace is over before the owner's
+    cutOff = true;
+    ownedActors.values().forEach(Exitable::kill); // their grace is over before the owner's
     owner.kill();
     end(Exitable::kill); // also those made meanwhile
   }
 
   @Override
-  protected void refuseRing() {
-    for (var actor : own.values()) actor.waitForExit(Duration.ZERO);
+  protected void refuseCycle() {
+    for (var actor : ownedActors.values()) actor.waitForExit(Duration.ZERO);
   }
 
   @Override
   protected boolean isInMember() {
-    return own.values().stream().anyMatch(ActorTopic::runsHere);
+    return ownedActors.values().stream().anyMatch(ActorTopic::runsHere);
   }
 
   private static boolean runsHere(Exitable actor) {

@@ -60,7 +60,7 @@ final class AtomicObservableValue<T> implements ObservableValue<T> {
   private boolean change(T now, T next) {
     if (next.equals(now)) return true;
     if (!value.compareAndSet(now, next)) return false;
-    for (var follower : followers) follower.tell();
+    for (var follower : followers) follower.notifyChange();
     return true;
   }
 
@@ -73,17 +73,17 @@ final class AtomicObservableValue<T> implements ObservableValue<T> {
   }
 
   private final class ValueSubscription extends ChangeSubscription<T> {
-    private T told; // of the holder of the right
+    private T lastSent; // of the holder of the right
 
     ValueSubscription(Handler<T> handler) {
       super(builder, made.incrementAndGet(), handler);
     }
 
     @Override
-    T news() {
+    T nextChange() {
       T now = value();
       // no `equals`: if it threw, followers would hear of no further change
-      return now == told ? null : (told = now);
+      return now == lastSent ? null : (lastSent = now);
     }
 
     @Override

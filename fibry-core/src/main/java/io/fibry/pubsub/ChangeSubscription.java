@@ -16,7 +16,7 @@ import org.slf4j.LoggerFactory;
  * slow follower has no queue and is told the latest.
  *
  * <p>{@code IDLE -> BUSY <-> AGAIN, BUSY -> IDLE}. The right to tell belongs to the thread that
- * makes it BUSY, then to the news {@link #underWay}, then to the thread that takes that out. A
+ * makes it BUSY, then to the news {@link #inDelivery}, then to the thread that takes that out. A
  * change meanwhile makes it AGAIN: the holder looks once more. Only the holder asks for news, so no
  * news overtake others.
  */
@@ -24,12 +24,12 @@ abstract class ChangeSubscription<E> implements Subscription {
   private static final Logger LOG = LoggerFactory.getLogger(Subscription.class);
   private static final int IDLE = 0;
   private static final int BUSY = 1;
-  private static final int AGAIN = 2;
+  private static final int CHANGED_WHILE_BUSY = 2;
 
   private final BlockBuilder<?> builder;
   private final Actor<E> actor;
   private final AtomicInteger state = new AtomicInteger();
-  private final AtomicReference<E> underWay = new AtomicReference<>(); // null: a thread has it
+  private final AtomicReference<E> inDelivery = new AtomicReference<>(); // null: a thread has it
 
   @SuppressWarnings("unchecked")
   ChangeSubscription(ActorBuilder<?> builder, int number, Handler<E> handler) {
@@ -45,44 +45,44 @@ abstract class ChangeSubscription<E> implements Subscription {
   }
 
   /** Null: nothing. Only the holder of the right calls it. */
-  abstract E news();
+  abstract E nextChange();
 
   abstract void leave();
 
   final void begin() {
     actor.onExit().whenComplete((reason, none) -> leave());
-    tell();
+    notifyChange();
   }
 
-  final void tell() {
+  final void notifyChange() {
     SendStackProbe.probe(); // here no right is taken
     if (actor.onExit().isDone()) leave(); // code chained to the end may come later
-    else if (state.getAndUpdate(now -> now == IDLE ? BUSY : AGAIN) == IDLE) deliver();
+    else if (state.getAndUpdate(now -> now == IDLE ? BUSY : CHANGED_WHILE_BUSY) == IDLE) deliver();
   }
 
   /** Only the first call counts, not a retry. */
   private void handled(E news) {
-    if (underWay.compareAndSet(news, null)) deliver();
+    if (inDelivery.compareAndSet(news, null)) deliver();
   }
 
   private void deliver() {
     while (true) {
       state.set(BUSY);
-      E news = news();
+      E news = nextChange();
       if (news == null ? state.compareAndSet(BUSY, IDLE) : send(news)) return;
     }
   }
 
   /** Returns false if the news were not taken; then this thread has the right. */
   private boolean send(E news) {
-    underWay.set(news); // first: it may be handled at once
+    inDelivery.set(news); // first: it may be handled at once
     try {
       actor.sendMessage(news);
       return true;
     } catch (Throwable refusal) {
       // of a weigher, a key or a full stack: it must not harm the changer
       LOG.error("follower '{}' did not take {}", actor.name(), builder.describe(news), refusal);
-      return !underWay.compareAndSet(news, null);
+      return !inDelivery.compareAndSet(news, null);
     }
   }
 

@@ -94,7 +94,7 @@ final class ConcurrentObservableMap<K, V> implements ObservableMap<K, V> {
       told.addAll(followers.getOrDefault(key, List.of()));
       for (var follower : told) follower.changed(key, now, next);
     }
-    for (var follower : told) follower.tell(); // on CALLER this runs user code
+    for (var follower : told) follower.notifyChange(); // on CALLER this runs user code
     return true;
   }
 
@@ -143,7 +143,7 @@ final class ConcurrentObservableMap<K, V> implements ObservableMap<K, V> {
     }
 
     @Override
-    E news() {
+    E nextChange() {
       synchronized (ConcurrentObservableMap.this) {
         var oldest = known.pollFirstEntry();
         return oldest == null ? null : form.apply(oldest.getKey(), Optional.ofNullable(values.get(oldest.getKey())));

@@ -20,30 +20,31 @@ final class ExecutorSubscriber<M> extends Subscriber<M> {
   }
 
   @Override
-  boolean hand(M message) {
+  boolean offer(M message) {
     try {
       executor.execute(new DeliveryTask<>(this, message));
       return true;
     } catch (RejectedExecutionException refusal) {
-      if (foreign == null) throw refusal;
+      if (userActor == null) throw refusal;
       return false; // a dead letter of the actor
     }
   }
 
   @Override
   boolean isGone() {
-    return foreign != null ? foreign.onExit().isDone() : executor instanceof ExecutorService pool && pool.isShutdown();
+    return userActor != null ? userActor.onExit().isDone()
+        : executor instanceof ExecutorService pool && pool.isShutdown();
   }
 
   private void call(M message) throws Exception {
-    if (!isOpen() || topic.isCut()) return;
+    if (!isOpen() || topic.isCutOff()) return;
     try {
       handler.handle(message);
     } catch (Throwable failure) {
-      if (foreign != null) throw failure; // the actor's failure policy decides
+      if (userActor != null) throw failure; // the actor's failure policy decides
       // the interrupt is for the thread, a pool's or the publisher's
       if (failure instanceof InterruptedException) Thread.currentThread().interrupt();
-      LOG.error("topic '{}': a subscriber failed at {}", topic.name(), topic.shown(message), failure);
+      LOG.error("topic '{}': a subscriber failed at {}", topic.name(), topic.describe(message), failure);
     }
   }
 
@@ -53,13 +54,13 @@ final class ExecutorSubscriber<M> extends Subscriber<M> {
       try {
         subscriber.call(message);
       } catch (Exception failure) {
-        throw Throwables.<RuntimeException>as(failure);
+        throw Throwables.<RuntimeException>sneakyThrow(failure);
       }
     }
 
     @Override
     public String toString() {
-      return "'" + subscriber.topic.name() + "' published " + subscriber.topic.shown(message);
+      return "'" + subscriber.topic.name() + "' published " + subscriber.topic.describe(message);
     }
   }
 }

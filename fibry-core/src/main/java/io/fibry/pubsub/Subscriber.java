@@ -11,15 +11,15 @@ abstract class Subscriber<M> implements Subscription {
     String name();
 
     /** Returns the text of a message for logs. */
-    String shown(M message);
+    String describe(M message);
 
     /** Whether what was published before its end is undelivered too. */
-    boolean isCut();
+    boolean isCutOff();
 
     void leave(Subscriber<M> subscriber);
 
     /** Whether this actor of a user has a subscription. */
-    boolean knows(Exitable foreign);
+    boolean hasSubscriber(Exitable foreign);
 
     /** Its end ends its subscriptions. */
     void forget(Exitable foreign);
@@ -28,29 +28,29 @@ abstract class Subscriber<M> implements Subscription {
   static final Logger LOG = LoggerFactory.getLogger("io.fibry.pubsub.Topic"); // whose users read it
 
   final SubscribedTopic<M> topic;
-  final Exitable foreign; // the user's actor, or the owner of its address, if any; its end ends this
+  final Exitable userActor; // the user's actor, or the owner of its address, if any; its end ends this
   private volatile boolean open = true; // true -> false, by the thread that leaves
 
   Subscriber(SubscribedTopic<M> topic, Exitable foreign) {
     this.topic = topic;
-    this.foreign = foreign;
+    this.userActor = foreign;
   }
 
   /** Throws a ring, which is the publisher's own, and logs other failures. */
   final void deliver(M message) {
     if (!open) return;
     try {
-      if (hand(message)) return;
+      if (offer(message)) return;
     } catch (AskCycleException ring) {
       throw ring;
     } catch (Throwable refusal) {
-      LOG.error("topic '{}': a subscriber did not take {}", topic.name(), topic.shown(message), refusal);
+      LOG.error("topic '{}': a subscriber did not take {}", topic.name(), topic.describe(message), refusal);
     }
     if (isGone()) leave(); // the watcher may learn it later
   }
 
   /** Returns false if the message is a dead letter. */
-  abstract boolean hand(M message);
+  abstract boolean offer(M message);
 
   abstract boolean isGone();
 

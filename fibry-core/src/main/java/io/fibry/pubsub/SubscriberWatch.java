@@ -32,13 +32,13 @@ final class SubscriberWatch extends WeakReference<Subscriber.SubscribedTopic<?>>
   }
 
   /** Watches what is subscribed when the message comes, else forgets it. */
-  void look(Exitable foreign) {
+  void watchOrForget(Exitable foreign) {
     watcher.sendMessage(foreign);
   }
 
   private void watch(Exitable foreign, ActorContext<Exitable> context) {
     var topic = get();
-    if (topic == null || !topic.knows(foreign)) context.unwatch(foreign);
+    if (topic == null || !topic.hasSubscriber(foreign)) context.unwatch(foreign);
     else
       context.watch(foreign, reason -> {
         forget(foreign);

@@ -17,7 +17,7 @@ public final class AskChain {
    * first, as given to {@link #runAs}; an {@code ask} passes them on}
    */
   public static List<String> current() {
-    return AskChainLocals.handled();
+    return AskChainLocals.handledAskers();
   }
 
   /**

@@ -28,7 +28,7 @@ import org.slf4j.LoggerFactory;
  * the latest actor first, and the waiting fiber would not see its pill.
  */
 record DirectoryWatch(Path directory, WatchService changes, Actor<Path> handling) {
-  private static final int ROOM = 1024;
+  private static final int CAPACITY = 1024;
 
   @SuppressWarnings("unchecked") // erased
   static Exitable start(ActorBuilder<?> how, Path directory, Handler<Path> changed) {
@@ -49,7 +49,7 @@ record DirectoryWatch(Path directory, WatchService changes, Actor<Path> handling
       absolute.register(changes, StandardWatchEventKinds.ENTRY_CREATE, StandardWatchEventKinds.ENTRY_MODIFY,
           StandardWatchEventKinds.ENTRY_DELETE);
       Actor<Path> handling =
-          BlockBuilder.of(builder).defaultMailbox(Mailbox.bounded(ROOM, Overflow.BLOCK)).newActor(changed);
+          BlockBuilder.of(builder).defaultMailbox(Mailbox.bounded(CAPACITY, Overflow.BLOCK)).newActor(changed);
       handling.closeOnExit(waiting, changes); // the last first
       waiting.sendMessage(new DirectoryWatch(absolute, changes, handling));
       return handling;

@@ -21,10 +21,10 @@ import org.jspecify.annotations.Nullable;
 /** The recipes of {@code Stereotypes} for the network. */
 @SuppressWarnings("exports") // nullness annotations
 abstract class NetworkStereotypes {
-  final ActorBuilder<?> how;
+  final ActorBuilder<?> builder;
 
   NetworkStereotypes(ActorBuilder<?> how) {
-    this.how = how;
+    this.builder = how;
   }
 
   /**
@@ -61,7 +61,7 @@ abstract class NetworkStereotypes {
    * @see HttpServer#open
    */
   public HttpServer embeddedHttpServer(int port, HttpRoutes routes, UnaryOperator<HttpOptions> options) {
-    return HttpServer.open(how, port, routes, options);
+    return HttpServer.open(builder, port, routes, options);
   }
 
   /**
@@ -86,7 +86,7 @@ abstract class NetworkStereotypes {
    * @see TcpAcceptor#open
    */
   public TcpAcceptor tcpAcceptor(int port, Handler<TcpConnection> handler, UnaryOperator<TcpOptions> options) {
-    return TcpAcceptor.open(how, port, handler, options);
+    return TcpAcceptor.open(builder, port, handler, options);
   }
 
   /**
@@ -100,7 +100,7 @@ abstract class NetworkStereotypes {
    */
   public TcpAcceptor tcpAcceptorSilent(int port, Handler<TcpConnection> handler,
       @Nullable UnaryOperator<TcpOptions> options) {
-    return TcpAcceptor.open(how.onFailure(FailurePolicy.resume().withoutLog()), port, handler,
+    return TcpAcceptor.open(builder.onFailure(FailurePolicy.resume().withoutLog()), port, handler,
         Objects.requireNonNullElse(options, same -> same));
   }
 
@@ -114,7 +114,7 @@ abstract class NetworkStereotypes {
    * @see TcpAcceptor#forward
    */
   public TcpAcceptor tcpForwarder(int port, InetSocketAddress target, UnaryOperator<TcpOptions> options) {
-    return TcpAcceptor.forward(how, port, target, options);
+    return TcpAcceptor.forward(builder, port, target, options);
   }
 
   /**
@@ -127,7 +127,7 @@ abstract class NetworkStereotypes {
    */
   public UdpServer udpServer(int port, Handler<UdpPacket> handler) {
     Objects.requireNonNull(handler, "handler");
-    return UdpServer.open(how, port, (server, packet) -> handler.handle(packet), same -> same);
+    return UdpServer.open(builder, port, (server, packet) -> handler.handle(packet), same -> same);
   }
 
   /**
@@ -141,7 +141,7 @@ abstract class NetworkStereotypes {
    */
   public UdpServer udpServer(int port, Handler.Stateful<UdpServer, UdpPacket> handler,
       UnaryOperator<UdpServer.Options> options) {
-    return UdpServer.open(how, port, handler, options);
+    return UdpServer.open(builder, port, handler, options);
   }
 
   /**
@@ -162,6 +162,6 @@ abstract class NetworkStereotypes {
    * @see Downloader#open
    */
   public Downloader downloader(UnaryOperator<Downloader.Options> options) {
-    return Downloader.open(how, options);
+    return Downloader.open(builder, options);
   }
 }

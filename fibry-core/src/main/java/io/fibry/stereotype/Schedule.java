@@ -41,12 +41,12 @@ final class Schedule {
   }
 
   static Exitable atFixedRate(ActorBuilder<?> how, Duration initial, Duration period, Handler<Exitable> task) {
-    Arguments.positive(period, "period", "a period of " + Durations.text(period) + " never ends");
+    Arguments.requirePositive(period, "period", "a period of " + Durations.text(period) + " never ends");
     return start(how, initial, true, period, task);
   }
 
   static Exitable withFixedDelay(ActorBuilder<?> how, Duration initial, Duration delay, Handler<Exitable> task) {
-    Arguments.positive(delay, "delay",
+    Arguments.requirePositive(delay, "delay",
         "a delay of " + Durations.text(delay) + " between two runs leaves no time for anything else");
     return start(how, initial, false, delay, task);
   }

@@ -100,7 +100,7 @@ public final class Stereotypes extends NetworkStereotypes {
    */
   @SuppressWarnings("unchecked") // null is of any type
   public <S> Sink<S> sink(@Nullable S state) {
-    return state == null ? (Sink<S>) how.newSink() : how.<S>initialState(() -> state).newSink();
+    return state == null ? (Sink<S>) builder.newSink() : builder.<S>initialState(() -> state).newSink();
   }
 
   /**
@@ -157,7 +157,7 @@ public final class Stereotypes extends NetworkStereotypes {
    * @return the actor
    */
   public Exitable scheduleAtFixedRate(Duration initial, Duration period, Handler<Exitable> task) {
-    return Schedule.atFixedRate(how, initial, period, task);
+    return Schedule.atFixedRate(builder, initial, period, task);
   }
 
   /**
@@ -183,7 +183,7 @@ public final class Stereotypes extends NetworkStereotypes {
    * @return the actor
    */
   public Exitable scheduleWithFixedDelay(Duration initial, Duration delay, Handler<Exitable> task) {
-    return Schedule.withFixedDelay(how, initial, delay, task);
+    return Schedule.withFixedDelay(builder, initial, delay, task);
   }
 
   /**
@@ -198,7 +198,7 @@ public final class Stereotypes extends NetworkStereotypes {
    * @throws java.io.UncheckedIOException if the system cannot watch it
    */
   public Exitable watchDirectory(Path directory, Handler<Path> changed) {
-    return DirectoryWatch.start(how, directory, changed);
+    return DirectoryWatch.start(builder, directory, changed);
   }
 
   /**
@@ -237,7 +237,7 @@ public final class Stereotypes extends NetworkStereotypes {
    * @return the function, without hooks
    */
   public <M, R> HookedFunction<M, R> hooks(Handler.Returning<M, R> body) {
-    return HookedFunction.around(how, body);
+    return HookedFunction.around(builder, body);
   }
 
   private Exitable runOnce(FailurePolicy policy, Handler.Task task) {
@@ -246,7 +246,7 @@ public final class Stereotypes extends NetworkStereotypes {
 
   private Exitable runOnce(FailurePolicy policy, Handler<Exitable> task) {
     Objects.requireNonNull(task, "task");
-    var actor = how.onFailure(policy).newSink();
+    var actor = builder.onFailure(policy).newSink();
     actor.execAsync(nothing -> task.handle(actor));
     actor.sendPoisonPill();
     return actor;
@@ -331,7 +331,7 @@ public final class Stereotypes extends NetworkStereotypes {
    * @see ObservableValue#of
    */
   public <T> ObservableValue<T> observableValue(T initial) {
-    return ObservableValue.of(how, initial);
+    return ObservableValue.of(builder, initial);
   }
 
   /**
@@ -343,7 +343,7 @@ public final class Stereotypes extends NetworkStereotypes {
    * @see ObservableMap#of
    */
   public <K, V> ObservableMap<K, V> observableMap() {
-    return ObservableMap.of(how);
+    return ObservableMap.of(builder);
   }
 
   /**
@@ -358,7 +358,7 @@ public final class Stereotypes extends NetworkStereotypes {
   @SafeVarargs
   @SuppressWarnings("varargs")
   public final <T> Generator<T> generator(int ahead, Handler<Generator.Output<T>>... producers) {
-    return Generator.of(how, ahead, producers);
+    return Generator.of(builder, ahead, producers);
   }
 
   /**
@@ -389,11 +389,11 @@ public final class Stereotypes extends NetworkStereotypes {
    */
   public <T, R> CompletableFuture<R> mapReduce(int parallel, Iterable<T> items, Handler.Returning<T, R> map, R zero,
       BinaryOperator<R> reduce) {
-    return MapReduce.start(how, parallel, items, map, zero, reduce);
+    return MapReduce.start(builder, parallel, items, map, zero, reduce);
   }
 
   @SuppressWarnings("unchecked") // erased
   private ActorBuilder<Object> any() {
-    return (ActorBuilder<Object>) how;
+    return (ActorBuilder<Object>) builder;
   }
 }

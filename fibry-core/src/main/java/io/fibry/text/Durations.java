@@ -6,7 +6,7 @@ import java.util.concurrent.TimeUnit;
 /** Durations as numbers, and as people say them. */
 public final class Durations {
   /** Two of them, and a time, can be added and compared. */
-  public static final long MOST = Long.MAX_VALUE / 4;
+  public static final long MAX_NANOS = Long.MAX_VALUE / 4;
 
   private static final long MILLENNIUM = 365_000; // days
   private static final Duration FOREVER = Duration.ofSeconds(Long.MAX_VALUE);
@@ -14,9 +14,9 @@ public final class Durations {
 
   private Durations() {}
 
-  /** At most {@link #MOST}. */
+  /** At most {@link #MAX_NANOS}. */
   public static long nanos(Duration duration) {
-    return Math.min(MOST, TimeUnit.NANOSECONDS.convert(duration));
+    return Math.min(MAX_NANOS, TimeUnit.NANOSECONDS.convert(duration));
   }
 
   /** Such as "300 ms" or "1 min 30 s"; three digits of what is not exact, never rounded up. */

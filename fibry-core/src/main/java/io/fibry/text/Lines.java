@@ -2,7 +2,7 @@ package io.fibry.text;
 
 /** Texts of users, fit for a log. */
 public final class Lines {
-  private static final int LONGEST = 200; // characters
+  private static final int MAX_LENGTH = 200; // characters
   private static final int CUT = 20; // the length of the text that marks a cut
   private static final int LINE_SEPARATOR = 0x2028;
   private static final int PARAGRAPH_SEPARATOR = 0x2029;
@@ -21,8 +21,8 @@ public final class Lines {
 
   /** In one line, cut if long. */
   public static String line(String text) {
-    return text.length() <= LONGEST + CUT ? escaped(text)
-        : escaped(text.substring(0, LONGEST)) + "… (" + text.length() + " characters)";
+    return text.length() <= MAX_LENGTH + CUT ? escaped(text)
+        : escaped(text.substring(0, MAX_LENGTH)) + "… (" + text.length() + " characters)";
   }
 
   /** In one line, so that nothing of a user's can forge a line of a log. */

@@ -59,8 +59,8 @@ final class SystemScheduler extends TaskScheduler {
 
   @Override
   Timer start(Runnable task, long delay, long period) {
-    var other = Environment.other;
-    Scheduler here = other == null ? this : other.<Scheduler>single(this, () -> this);
+    var other = Environment.simulated;
+    Scheduler here = other == null ? this : other.<Scheduler>instanceFor(this, () -> this);
     if (here != this) return start(here, task, Duration.ofNanos(delay), period);
     var due = new QueuedTask(Objects.requireNonNull(task, "task"), delay, period);
     due.enqueue();
@@ -118,14 +118,14 @@ final class SystemScheduler extends TaskScheduler {
   private void loop() {
     while (true) {
       try {
-        turn();
+        runDue();
       } catch (Throwable failure) {
         // out of memory
       }
     }
   }
 
-  private void turn() {
+  private void runDue() {
     if (asleep) asleep = false;
     Thread.interrupted(); // set by a task: others must not see it, and it would not sleep
     settle();

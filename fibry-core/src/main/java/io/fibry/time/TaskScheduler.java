@@ -11,7 +11,7 @@ import org.slf4j.LoggerFactory;
 
 /** A scheduler of {@link ScheduledTask}s. */
 abstract class TaskScheduler implements Scheduler {
-  private static final long LONGEST = Long.MAX_VALUE / 2;
+  private static final long MAX_DELAY = Long.MAX_VALUE / 2;
 
   /** The period is {@link ScheduledTask}'s. */
   abstract Timer start(Runnable task, long delay, long period);
@@ -45,7 +45,7 @@ abstract class TaskScheduler implements Scheduler {
   }
 
   private static long nanos(Duration duration) {
-    return Math.min(LONGEST, TimeUnit.NANOSECONDS.convert(duration));
+    return Math.min(MAX_DELAY, TimeUnit.NANOSECONDS.convert(duration));
   }
 
   /** A task of a clock. */

@@ -26,8 +26,8 @@ class StackSafeLockTest {
   @Promise("8.5")
   @Test
   void unparkableFiberLeavesQueue() {
-    lock.take();
-    StackEdge.whereNoParkWorks(() -> assertThrows(StackOverflowError.class, lock::take));
+    lock.acquire();
+    StackEdge.whereNoParkWorks(() -> assertThrows(StackOverflowError.class, lock::acquire));
     var next = Thread.startVirtualThread(this::enter);
     Patience.parked(next);
 
@@ -41,7 +41,7 @@ class StackSafeLockTest {
   @Test
   void unparkableFiberSpinsWhenHoldersNeverWait() {
     var brief = new StackSafeLock(true);
-    brief.take();
+    brief.acquire();
     var came = new CountDownLatch(1);
     var holder = Thread.ofPlatform().start(() -> {
       Patience.await(came);
@@ -50,7 +50,7 @@ class StackSafeLockTest {
 
     StackEdge.whereNoParkWorks(() -> {
       came.countDown();
-      try (var held = brief.take()) {
+      try (var held = brief.acquire()) {
         entered++;
       }
     });
@@ -61,7 +61,7 @@ class StackSafeLockTest {
 
   @Test
   void anInterruptDoesNotEndTheWaitAndIsKept() {
-    lock.take();
+    lock.acquire();
     var kept = new AtomicBoolean();
     var waiting = Thread.ofPlatform().start(() -> {
       enter();
@@ -109,7 +109,7 @@ class StackSafeLockTest {
     System.out.println("one leaves the line: -Dfibry.seed=" + seed);
     var random = new SplittableRandom(seed);
     for (int round = 0; round < 20 * ROUNDS; round++) {
-      lock.take();
+      lock.acquire();
       var came = new CountDownLatch(1);
       var behind = Thread.ofPlatform().start(() -> {
         Patience.await(came);
@@ -124,7 +124,7 @@ class StackSafeLockTest {
       });
       StackEdge.whereNoParkWorks(() -> {
         came.countDown();
-        try (var held = lock.take()) {
+        try (var held = lock.acquire()) {
           entered++;
         } catch (StackOverflowError left) {}
       });
@@ -135,7 +135,7 @@ class StackSafeLockTest {
   }
 
   private void enter() {
-    try (var held = lock.take()) {
+    try (var held = lock.acquire()) {
       assertEquals(1, ++inside);
       if (++entered % 7 == 0) Thread.yield();
       inside--;

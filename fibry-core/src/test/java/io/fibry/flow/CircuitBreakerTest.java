@@ -333,7 +333,7 @@ class CircuitBreakerTest {
           if (probe && probing.incrementAndGet() > 6) faults.add("too many probes");
           if (own.nextInt(8) == 0) Thread.yield();
           boolean fails = own.nextInt(3) == 0;
-          if (own.nextInt(16) == 0) circuit.forget(period);
+          if (own.nextInt(16) == 0) circuit.ignore(period);
           else circuit.leave(period, time.get() / 8, fails);
           if (probe) probing.decrementAndGet();
         }

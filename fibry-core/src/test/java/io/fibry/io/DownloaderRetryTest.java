@@ -181,13 +181,13 @@ class DownloaderRetryTest {
     var soon = DateTimeFormatter.RFC_1123_DATE_TIME.format(ZonedDateTime.now(ZoneOffset.UTC).plusHours(1));
     var past = DateTimeFormatter.RFC_1123_DATE_TIME.format(ZonedDateTime.now(ZoneOffset.UTC).minusHours(1));
 
-    assertEquals(Duration.ofSeconds(120), DownloadRequest.patience(" 120 "));
-    assertTrue(DownloadRequest.patience(soon).compareTo(Duration.ofMinutes(59)) > 0, soon);
-    assertEquals(Duration.ZERO, DownloadRequest.patience(past));
+    assertEquals(Duration.ofSeconds(120), DownloadRequest.retryDelay(" 120 "));
+    assertTrue(DownloadRequest.retryDelay(soon).compareTo(Duration.ofMinutes(59)) > 0, soon);
+    assertEquals(Duration.ZERO, DownloadRequest.retryDelay(past));
     for (var ages : List.of("9999999999", "99999999999999999999"))
-      assertTrue(DownloadRequest.patience(ages).compareTo(Duration.ofDays(364)) > 0, ages);
+      assertTrue(DownloadRequest.retryDelay(ages).compareTo(Duration.ofDays(364)) > 0, ages);
     for (var nonsense : List.of("", "-5", "soon", "1e9", "Fri, 99 Nov 2026 00:00:00 GMT", "\u0663"))
-      assertEquals(Duration.ZERO, DownloadRequest.patience(nonsense), nonsense);
+      assertEquals(Duration.ZERO, DownloadRequest.retryDelay(nonsense), nonsense);
   }
 
   @Promise("26.5")

@@ -89,14 +89,14 @@ class ClientOutboxTest {
           writes.passDeaf();
           return line(text);
         }));
-    var slow = Patience.elsewhere(() -> outbox.door.sendMessage("slow"));
+    var slow = Patience.elsewhere(() -> outbox.actor.sendMessage("slow"));
     Patience.await(counts.entered);
 
     int sent = 0;
-    while (sent < 100 && outbox.door.sendMessage("x")) sent++;
+    while (sent < 100 && outbox.actor.sendMessage("x")) sent++;
 
     assertEquals((1_000 + OVERHEAD) / (1 + OVERHEAD) + 1, sent); // the last one cut the client off
-    assertFalse(outbox.door.sendMessages(List.of("y", "z")));
+    assertFalse(outbox.actor.sendMessages(List.of("y", "z")));
     counts.open();
     Patience.joined(slow);
   }
@@ -201,7 +201,7 @@ class ClientOutboxTest {
           int block = Math.min(1 + random.nextInt(3), each - number);
           var lines = new ArrayList<String>();
           for (int k = 0; k < block; k++) lines.add(sender + " " + number++ + " " + "x".repeat(1 + random.nextInt(10)));
-          if (block == 1 ? outbox.door.sendMessage(lines.getFirst()) : outbox.door.sendMessages(lines)) {
+          if (block == 1 ? outbox.actor.sendMessage(lines.getFirst()) : outbox.actor.sendMessages(lines)) {
             taken.addAndGet(block);
             accepted.addAll(lines);
           }

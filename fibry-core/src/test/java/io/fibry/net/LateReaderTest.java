@@ -72,11 +72,11 @@ class LateReaderTest {
   }
 
   private void send(String text) throws IOException {
-    int before = client.link.available();
+    int before = client.transport.available();
     peer.getOutputStream().write(text.getBytes());
     Patience.eventually(() -> {
       try {
-        return client.link.available() == before + text.length();
+        return client.transport.available() == before + text.length();
       } catch (IOException closed) {
         throw new AssertionError(closed);
       }
@@ -144,7 +144,7 @@ class LateReaderTest {
     var cut = assertThrows(SocketTimeoutException.class, () -> read(100));
 
     assertTrue(cut.getMessage().endsWith("did not finish sending within 8 s, so it was cut off"), cut.getMessage());
-    assertTrue(client.isClientFault(cut));
+    assertTrue(client.isClientError(cut));
   }
 
   @Test
@@ -154,7 +154,7 @@ class LateReaderTest {
 
     var cut = assertThrows(SocketTimeoutException.class, () -> read(100));
 
-    assertTrue(client.isClosed() && client.isClientFault(cut));
+    assertTrue(client.isClosed() && client.isClientError(cut));
   }
 
   @Test

@@ -197,29 +197,29 @@ class UdpServerTest {
   void addressDoesNotSpendRateOfAnother() throws Exception {
     var rates = new SourceRateLimiter(clock, 1, Duration.ofSeconds(1));
 
-    assertTrue(rates.admits(InetAddress.getByName("10.0.0.1")));
-    assertTrue(rates.admits(InetAddress.getByName("10.0.0.2")));
-    assertFalse(rates.admits(InetAddress.getByName("10.0.0.1")));
+    assertTrue(rates.tryAdmit(InetAddress.getByName("10.0.0.1")));
+    assertTrue(rates.tryAdmit(InetAddress.getByName("10.0.0.2")));
+    assertFalse(rates.tryAdmit(InetAddress.getByName("10.0.0.1")));
   }
 
   @Test
   void allAddressesOfOneNetworkOfVersion6ShareARate() throws Exception {
     var rates = new SourceRateLimiter(clock, 1, Duration.ofSeconds(1));
 
-    assertTrue(rates.admits(InetAddress.getByName("2001:db8::1")));
-    assertFalse(rates.admits(InetAddress.getByName("2001:db8::2")));
-    assertTrue(rates.admits(InetAddress.getByName("2001:db8:0:1::2")));
+    assertTrue(rates.tryAdmit(InetAddress.getByName("2001:db8::1")));
+    assertFalse(rates.tryAdmit(InetAddress.getByName("2001:db8::2")));
+    assertTrue(rates.tryAdmit(InetAddress.getByName("2001:db8:0:1::2")));
   }
 
   @Test
   void noMoreAddressesAreRememberedThanThereIsRoomFor() throws Exception {
     var rates = new SourceRateLimiter(clock, 1, Duration.ofSeconds(1));
     var busy = InetAddress.getByName("10.0.0.1");
-    rates.admits(busy);
+    rates.tryAdmit(busy);
 
     for (int i = 0; i < 20_000; i++) {
-      rates.admits(InetAddress.getByAddress(new byte[] {11, (byte) (i >> 16), (byte) (i >> 8), (byte) i}));
-      if (i % 1_000 == 0) assertFalse(rates.admits(busy), "it was forgotten although it was not silent");
+      rates.tryAdmit(InetAddress.getByAddress(new byte[] {11, (byte) (i >> 16), (byte) (i >> 8), (byte) i}));
+      if (i % 1_000 == 0) assertFalse(rates.tryAdmit(busy), "it was forgotten although it was not silent");
     }
 
     assertEquals(SourceRateLimiter.MAX, rates.size());

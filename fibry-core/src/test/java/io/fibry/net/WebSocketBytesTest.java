@@ -42,7 +42,7 @@ class WebSocketBytesTest {
       int split = random.nextInt(bytes.length + 1);
 
       boolean ours =
-          check.accepts(bytes, 0, split) && check.accepts(bytes, split, bytes.length - split) && check.isWhole();
+          check.accepts(bytes, 0, split) && check.accepts(bytes, split, bytes.length - split) && check.isComplete();
 
       boolean theirs = isUtf8(bytes);
       if (theirs) valid++;

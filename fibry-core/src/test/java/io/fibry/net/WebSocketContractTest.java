@@ -392,7 +392,7 @@ class WebSocketContractTest {
   @Test
   void begunResponseCannotBeUpgraded() {
     var answer = new ServerResponse(java.io.OutputStream.nullOutputStream(), true, false, true, false);
-    answer.out();
+    answer.outputStream();
 
     assertEquals("an upgrade comes too late: the answer has begun; do this first",
         assertThrows(IllegalStateException.class, () -> answer.upgrade(List.of())).getMessage());

@@ -20,7 +20,7 @@ class StackSafeLockTest {
     private int visits;
 
     void visit() {
-      lock.take();
+      lock.acquire();
       shared |= taken;
       taken = true;
       visits++;

@@ -21,12 +21,12 @@ final class FailureDomain {
   /** Gives a simulated thread what its place has, and all others what the process has. */
   static final Environment WORLD = new Environment() {
     @Override
-    public <T> T single(T ofProcess, Supplier<? extends T> maker) {
+    public <T> T instanceFor(T ofProcess, Supplier<? extends T> maker) {
       return MachineLookup.machine() instanceof SimulationRun run ? run.place().own(ofProcess, maker) : ofProcess;
     }
 
     @Override
-    public void note(Object actor, Supplier<String> what) {
+    public void noteEvent(Object actor, Supplier<String> what) {
       if (MachineLookup.machine() instanceof SimulationRun run && run.trace != null)
         run.trace.note(run, (Actor<?>) actor, what.get());
     }

@@ -35,11 +35,11 @@ final class SimulationCarrier {
       Thread.currentThread().interrupt();
       throw new CancellationException("interrupted while it waited for another simulation in this JVM to end");
     }
-    Environment.other = FailureDomain.WORLD;
+    Environment.simulated = FailureDomain.WORLD;
   }
 
   static void leave() {
-    Environment.other = null;
+    Environment.simulated = null;
     LOCK.unlock();
   }
 

@@ -46,8 +46,8 @@ class ActorCell extends Cell implements ActorWithReturn<Object, Object>, Sink<Ob
     new Admission(null, null, null); // loads its class while there is memory
   }
 
-  ActorCell(ActorBehavior behaviour) {
-    super(behaviour);
+  ActorCell(ActorBehavior behavior) {
+    super(behavior);
   }
 
   @Override
@@ -71,7 +71,7 @@ class ActorCell extends Cell implements ActorWithReturn<Object, Object>, Sink<Ob
   public final void admit(Callable<Object> message, String what, boolean here) {
     try {
       if (here) makeAndAdmit(message, what);
-      else tellElsewhere(new Admission(this, message, what));
+      else runOffThread(new Admission(this, message, what));
     } catch (Throwable edge) { // of stack or memory
       EngineLog.LOG.error("actor '{}' could not be told of {}", name(), what, edge);
     }
@@ -113,7 +113,7 @@ class ActorCell extends Cell implements ActorWithReturn<Object, Object>, Sink<Ob
 
   @Override
   public final void sendFromTimer(Runnable sending) {
-    if (onlyQueues()) DeadLetters.tellElsewhere(sending);
+    if (onlyQueues()) DeadLetters.runOffThread(sending);
     else GuaranteedStart.start(sending);
   }
 
@@ -160,7 +160,7 @@ class ActorCell extends Cell implements ActorWithReturn<Object, Object>, Sink<Ob
   private CompletableFuture<Object> request(Object message, Duration limit, boolean declared) {
     var deadline = Deadline.of(owner().options().scheduler(), limit);
     var request = request(message, deadline, false, declared);
-    request.limit(message, deadline);
+    request.startLimit(message, deadline);
     return request;
   }
 
@@ -171,12 +171,12 @@ class ActorCell extends Cell implements ActorWithReturn<Object, Object>, Sink<Ob
 
   private RequestFuture<Object> request(Object message, Deadline deadline, boolean asked, boolean declared) {
     var request = new RequestFuture<Object>(this, Objects.requireNonNull(message, "message"),
-        asked ? baggageOfAsk(EngineMessage.given(message)) : baggage(message), asked);
-    request.declared = declared;
+        asked ? baggageOfAsk(EngineMessage.unwrap(message)) : baggage(message), asked);
+    request.hasDeclaredType = declared;
     if (deadline.isBounded()) request.deadline = deadline;
     var refusal = offer(request, message, deadline);
     if (refusal != null) refuse(request, message, refusal);
-    else if (phase == ENDED) request.stop(message); // the killer may have missed it
+    else if (phase == ENDED) request.failStopped(message); // the killer may have missed it
     return request;
   }
 
@@ -185,7 +185,7 @@ class ActorCell extends Cell implements ActorWithReturn<Object, Object>, Sink<Ob
     else if (refusal == Reason.EXPIRED) request.expire(message);
     else {
       owner().accounts().countUnhandled(refusal);
-      request.fail(refusal == Reason.UNDELIVERED ? stopped(message, Outcome.NOT_DONE) : full(request, message));
+      request.fail(refusal == Reason.UNDELIVERED ? stopped(message, Outcome.NOT_DONE) : mailboxFull(request, message));
     }
   }
 
@@ -218,7 +218,7 @@ class ActorCell extends Cell implements ActorWithReturn<Object, Object>, Sink<Ob
   @Override
   public Object ask(Object message, Duration limit) {
     var asker = WaitingHandler.current();
-    var deadline = Deadline.ofAsk(owner().options().scheduler(), limit, asker == null ? null : asker.due());
+    var deadline = Deadline.ofAsk(owner().options().scheduler(), limit, asker == null ? null : asker.answerDeadline());
     Wait.prepare(this, message);
     if (deadline.isZero()) throw RequestFailures.tooLate(this, message, deadline);
     var event = JfrEvents.beginAsk();
@@ -263,7 +263,7 @@ class ActorCell extends Cell implements ActorWithReturn<Object, Object>, Sink<Ob
 
   @Override
   public void askExit() {
-    if (!isEnding()) shutDoor(new ExitReason.Stopped());
+    if (!isEnding()) stopAccepting(new ExitReason.Stopped());
   }
 
   @Override
@@ -293,7 +293,7 @@ class ActorCell extends Cell implements ActorWithReturn<Object, Object>, Sink<Ob
 
   @Override
   public CompletableFuture<ExitReason> onExit() {
-    return extras().exit().shown(this, owner().accounts());
+    return extras().exit().publicFuture(this, owner().accounts());
   }
 
   @Override
@@ -361,15 +361,15 @@ class ActorCell extends Cell implements ActorWithReturn<Object, Object>, Sink<Ob
   }
 
   @Override
-  public void withdrawn(RequestFuture<?> request, Reason reason) {
+  public void onWithdrawn(RequestFuture<?> request, Reason reason) {
     owner().accounts().countUnhandled(reason);
-    if (reason == Reason.EXPIRED) for (var cell : crew()) Dispatch.handOutAgain(cell);
+    if (reason == Reason.EXPIRED) for (var cell : workersAndSelf()) Dispatch.restartUnclaimed(cell);
   }
 
   @Override
-  public final void forget(RequestFuture<?> request, boolean givenUp) {
-    var told = extras().forget(request);
-    if (givenUp && told != ColdState.NOBODY_IS_TOLD) tellElsewhere(told);
+  public final void removePromise(RequestFuture<?> request, boolean givenUp) {
+    var told = extras().removePromised(request);
+    if (givenUp && told != ColdState.NO_CALLBACK) runOffThread(told);
   }
 
   @Override
@@ -378,8 +378,8 @@ class ActorCell extends Cell implements ActorWithReturn<Object, Object>, Sink<Ob
   }
 
   @Override
-  public final void note(RequestFuture<?> request) {
-    ActorInspector.note(this, request);
+  public final void rememberStart(RequestFuture<?> request) {
+    ActorInspector.rememberStart(this, request);
   }
 
   @Override
@@ -388,11 +388,11 @@ class ActorCell extends Cell implements ActorWithReturn<Object, Object>, Sink<Ob
   }
 
   @Override
-  public String doing() {
-    return ActorInspector.doing(this);
+  public String activity() {
+    return ActorInspector.activity(this);
   }
 
-  MailboxFullException full(RequestFuture<?> request, Object message) {
+  MailboxFullException mailboxFull(RequestFuture<?> request, Object message) {
     return RequestFailures.full(this, message, capacity());
   }
 }

@@ -42,19 +42,19 @@ import java.util.function.Predicate;
 public final class DefaultActorBuilder<M> implements BlockBuilder<M>, Cloneable {
   private static final Mailbox<Object> POOL_MAILBOX = Mailbox.bounded(1024, Overflow.BLOCK); // unless told
 
-  // written by `with` only, before the copy is published
+  // written by `copyWith` only, before the copy is published
   private OwningScope owner;
   private String label;
   private Strategy strategy;
   private Mailbox<?> mailbox;
   private FailurePolicy policy = FailurePolicy.resume();
   private Class<?> type;
-  private Handler.Interceptor<Object> around; // null: none
-  private PoolPolicy<?> sharing; // null: no pool
+  private Handler.Interceptor<Object> interceptor; // null: none
+  private PoolPolicy<?> poolPolicy; // null: no pool
   private boolean inline;
-  private boolean endsFirst;
-  private boolean uncounted;
-  private Predicate<Object> toClient = ActorSettings.NO_CLIENT;
+  private boolean closesFirst;
+  private boolean excludedFromAccounts;
+  private Predicate<Object> isForClient = ActorSettings.NO_CLIENT;
   // shared by the actors made last; a race makes one too many
   private volatile ActorSettings settings;
   private volatile ActorBehavior sink;
@@ -70,18 +70,18 @@ public final class DefaultActorBuilder<M> implements BlockBuilder<M>, Cloneable 
   /** A name changes no settings, so all named actors of a scope share them. */
   public DefaultActorBuilder<M> named(String name) {
     settings();
-    return with(copy -> copy.label = name);
+    return copyWith(copy -> copy.label = name);
   }
 
   /** With settings of its own. */
-  private <N> DefaultActorBuilder<N> changed(Consumer<DefaultActorBuilder<N>> change) {
-    return with(copy -> {
+  private <N> DefaultActorBuilder<N> copyWithSettings(Consumer<DefaultActorBuilder<N>> change) {
+    return copyWith(copy -> {
       copy.settings = null;
       change.accept(copy);
     });
   }
 
-  private <N> DefaultActorBuilder<N> with(Consumer<DefaultActorBuilder<N>> change) {
+  private <N> DefaultActorBuilder<N> copyWith(Consumer<DefaultActorBuilder<N>> change) {
     try {
       var copy = (DefaultActorBuilder<N>) clone();
       copy.sink = null;
@@ -95,76 +95,77 @@ public final class DefaultActorBuilder<M> implements BlockBuilder<M>, Cloneable 
 
   @Override
   public ActorBuilder<M> strategy(Strategy strategy) {
-    return changed(copy -> copy.strategy = Objects.requireNonNull(strategy, "strategy"));
+    return copyWithSettings(copy -> copy.strategy = Objects.requireNonNull(strategy, "strategy"));
   }
 
   @Override
   public <N extends M> ActorBuilder<N> mailbox(Mailbox<? super N> mailbox) {
-    return with(copy -> copy.mailbox = Objects.requireNonNull(mailbox, "mailbox"));
+    return copyWith(copy -> copy.mailbox = Objects.requireNonNull(mailbox, "mailbox"));
   }
 
   @Override
   public ActorBuilder<M> onFailure(FailurePolicy policy) {
     if (Objects.requireNonNull(policy, "policy").kind().isForScopes())
       throw new IllegalArgumentException(policy + " is for scopes: give the actor escalate(), and its scope " + policy);
-    return changed(copy -> copy.policy = policy);
+    return copyWithSettings(copy -> copy.policy = policy);
   }
 
   @Override
   public <N extends M> ActorBuilder<N> protocol(Class<N> type) {
-    return with(copy -> copy.type = Objects.requireNonNull(type, "type"));
+    return copyWith(copy -> copy.type = Objects.requireNonNull(type, "type"));
   }
 
   @Override
   public <N extends M> ActorBuilder<N> intercept(Handler.Interceptor<? super N> around) {
     var outer = (Handler.Interceptor<Object>) Objects.requireNonNull(around, "around");
-    var inner = this.around;
-    return with(copy -> copy.around =
+    var inner = this.interceptor;
+    return copyWith(copy -> copy.interceptor =
         inner == null ? outer : (message, next) -> outer.intercept(message, () -> inner.intercept(message, next)));
   }
 
   @Override
   public ActorBuilder<M> inlineRequests() {
-    return changed(copy -> copy.inline = true);
+    return copyWithSettings(copy -> copy.inline = true);
   }
 
   @Override
   public <N extends M> BlockBuilder<N> pooled(PoolPolicy<? super N> sharing) {
     Objects.requireNonNull(sharing, "sharing");
     if (isPooled()) throw new IllegalArgumentException(
-        "this is a builder of pools already (" + this.sharing + "); make the " + sharing + " of a builder of actors");
-    return this.<N>with(copy -> copy.sharing = sharing).defaultMailbox(POOL_MAILBOX);
+        "this is a builder of pools already (" + this.poolPolicy + "); make the " + sharing
+            + " of a builder of actors");
+    return this.<N>copyWith(copy -> copy.poolPolicy = sharing).defaultMailbox(POOL_MAILBOX);
   }
 
   @Override
   public boolean isPooled() {
-    return sharing != null;
+    return poolPolicy != null;
   }
 
   @Override
   public BlockBuilder<M> closesFirst() {
-    return changed(copy -> copy.endsFirst = true);
+    return copyWithSettings(copy -> copy.closesFirst = true);
   }
 
   @Override
   public BlockBuilder<M> excludedFromAccounts() {
-    return changed(copy -> copy.uncounted = true);
+    return copyWithSettings(copy -> copy.excludedFromAccounts = true);
   }
 
   @Override
   public BlockBuilder<M> countLostAsDisconnected(Predicate<Object> own) {
-    return changed(copy -> copy.toClient = Objects.requireNonNull(own, "own"));
+    return copyWithSettings(copy -> copy.isForClient = Objects.requireNonNull(own, "own"));
   }
 
   @Override
   public BlockBuilder<M> inOuterScope() {
-    return changed(copy -> copy.owner = new NonMemberScope(owner));
+    return copyWithSettings(copy -> copy.owner = new NonMemberScope(owner));
   }
 
   @Override
   public BlockBuilder<M> inNewScope(String kind) {
-    var part = owner.openPart(Objects.requireNonNull(kind, "kind"), label);
-    return changed(copy -> copy.owner = part);
+    var part = owner.openBlockScope(Objects.requireNonNull(kind, "kind"), label);
+    return copyWithSettings(copy -> copy.owner = part);
   }
 
   @Override
@@ -175,7 +176,8 @@ public final class DefaultActorBuilder<M> implements BlockBuilder<M>, Cloneable 
   @Override
   public BlockBuilder<M> child(String part) {
     Objects.requireNonNull(part, "part");
-    return label == null ? this : with(copy -> copy.label = label + "/" + OwningScope.checkedName(Lines.escaped(part)));
+    return label == null ? this
+        : copyWith(copy -> copy.label = label + "/" + OwningScope.checkedName(Lines.escaped(part)));
   }
 
   @Override
@@ -201,7 +203,7 @@ public final class DefaultActorBuilder<M> implements BlockBuilder<M>, Cloneable 
   @Override
   public BlockBuilder<M> defaultMailbox(Mailbox<Object> otherwise) {
     Objects.requireNonNull(otherwise, "otherwise");
-    return mailbox == null && mailbox() == Mailbox.unbounded() ? with(copy -> copy.mailbox = otherwise) : this;
+    return mailbox == null && mailbox() == Mailbox.unbounded() ? copyWith(copy -> copy.mailbox = otherwise) : this;
   }
 
   @Override
@@ -216,12 +218,12 @@ public final class DefaultActorBuilder<M> implements BlockBuilder<M>, Cloneable 
 
   @Override
   public String describe(Object message) {
-    return MessageTexts.shown(message, mayShowMessages());
+    return MessageTexts.describe(message, mayShowMessages());
   }
 
   @Override
   public String describeRequest(Object request) {
-    return MessageTexts.asked(request, mayShowMessages());
+    return MessageTexts.describeRequest(request, mayShowMessages());
   }
 
   @Override
@@ -253,7 +255,7 @@ public final class DefaultActorBuilder<M> implements BlockBuilder<M>, Cloneable 
 
   @Override
   public <N extends M> Actor<N> newActor(Handler.WithContext<N> handler) {
-    return (Actor<N>) make(ActorBehavior.inContext(settings(), (Handler.WithContext<Object>) checked(handler)));
+    return (Actor<N>) make(ActorBehavior.withContext(settings(), (Handler.WithContext<Object>) checked(handler)));
   }
 
   @Override
@@ -265,7 +267,8 @@ public final class DefaultActorBuilder<M> implements BlockBuilder<M>, Cloneable 
   @Override
   public <N extends M, R> ActorWithReturn<N, R> newActorWithReturn(Handler.ReturningWithContext<N, R> handler) {
     return (ActorWithReturn<N, R>) make(
-        ActorBehavior.returningInContext(settings(), (Handler.ReturningWithContext<Object, Object>) checked(handler)));
+        ActorBehavior.returningWithContext(settings(),
+            (Handler.ReturningWithContext<Object, Object>) checked(handler)));
   }
 
   static <H> H checked(H handler) {
@@ -276,7 +279,7 @@ public final class DefaultActorBuilder<M> implements BlockBuilder<M>, Cloneable 
   public Sink<Void> newSink() {
     var current = settings();
     var shared = sink;
-    if (shared == null || shared.settings != current) sink = shared = surrounded(ActorBehavior.ofSink(current));
+    if (shared == null || shared.settings != current) sink = shared = intercepted(ActorBehavior.ofSink(current));
     return (Sink<Void>) (Sink<?>) makeSink(shared);
   }
 
@@ -288,28 +291,29 @@ public final class DefaultActorBuilder<M> implements BlockBuilder<M>, Cloneable 
   ActorSettings settings() {
     var strategy = strategy();
     var carriers = owner.options().contextPropagators();
-    if (!carriers.isEmpty()) Baggage.used = true;
+    if (!carriers.isEmpty()) Baggage.everUsed = true;
     var shared = settings;
-    if (shared == null || shared.strategy() != strategy || shared.carriers() != carriers)
+    if (shared == null || shared.strategy() != strategy || shared.contextPropagators() != carriers)
       settings = shared =
-          owner.shared(new ActorSettings(owner, strategy, policy, inline, endsFirst, uncounted, toClient, carriers));
+          owner.intern(new ActorSettings(owner, strategy, policy, inline, closesFirst, excludedFromAccounts,
+              isForClient, carriers));
     return shared;
   }
 
-  ActorBehavior surrounded(ActorBehavior behaviour) {
-    return around == null ? behaviour : behaviour.within(around);
+  ActorBehavior intercepted(ActorBehavior behavior) {
+    return interceptor == null ? behavior : behavior.intercept(interceptor);
   }
 
-  private ActorCell make(ActorBehavior behaviour) {
-    return admitted(surrounded(behaviour));
+  private ActorCell make(ActorBehavior behavior) {
+    return makeAdmitted(intercepted(behavior));
   }
 
-  ActorCell admitted(ActorBehavior behaviour) {
-    if (isPooled()) return makePool(behaviour);
+  ActorCell makeAdmitted(ActorBehavior behavior) {
+    if (isPooled()) return makePool(behavior);
     var mailbox = mailbox();
-    var cell = GuardedQueue.needed(mailbox) ? new GuardedCell(behaviour, new GuardedQueue<>(mailbox,
+    var cell = GuardedQueue.isNeededFor(mailbox) ? new GuardedCell(behavior, new GuardedQueue<>(mailbox,
         scheduler()::nanoTime, (message, baggage) -> new Envelope(message, (Baggage) baggage)))
-        : behaviour.settings.ownsThreads() ? new ActorCell(behaviour) : new ExecutorCell(behaviour);
+        : behavior.settings.ownsThreads() ? new ActorCell(behavior) : new ExecutorCell(behavior);
     var resident = Dispatch.prepareResident(cell);
     admit(cell);
     if (resident != null) Dispatch.startResident(cell, resident, () -> {});
@@ -317,35 +321,35 @@ public final class DefaultActorBuilder<M> implements BlockBuilder<M>, Cloneable 
   }
 
   void admit(Cell cell) {
-    boolean tracked = owner.tracks(label);
-    if (tracked || label != null) cell.introduce(label, type);
+    boolean tracked = owner.isTracked(label);
+    if (tracked || label != null) cell.setIdentity(label, type);
     if (!tracked) return;
     try {
       owner.admit(cell, label);
     } catch (IllegalStateException closed) {
-      Dispatch.endUnstarted(cell, new ExitReason.Stopped());
+      Dispatch.endNeverStarted(cell, new ExitReason.Stopped());
       throw closed;
     }
   }
 
-  private ActorCell makePool(ActorBehavior behaviour) {
+  private ActorCell makePool(ActorBehavior behavior) {
     var mailbox = mailbox();
     if (mailbox.isSelective()) throw new IllegalArgumentException("the workers of a pool share one mailbox (" + mailbox
         + "), so none of them can choose from it; give it one that is not selective");
-    if (mailbox.isOrdered() && sharing.isByKey())
+    if (mailbox.isOrdered() && poolPolicy.isByKey())
       throw new IllegalArgumentException("a pool by key keeps the messages of a key in the order they came, and a "
           + "priority mailbox does not; give it another mailbox");
-    var pool = new PoolCell(behaviour, new SharedQueue<>(mailbox, sharing, scheduler()::nanoTime));
+    var pool = new PoolCell(behavior, new SharedQueue<>(mailbox, poolPolicy, scheduler()::nanoTime));
     admit(pool);
     pool.open();
     return pool;
   }
 
-  ActorCell makeSink(ActorBehavior behaviour) {
-    if (isPooled() && sharing.isContentAware()) throw new IllegalArgumentException(
+  ActorCell makeSink(ActorBehavior behavior) {
+    if (isPooled() && poolPolicy.isContentAware()) throw new IllegalArgumentException(
         "a sink runs code, which has neither weight nor key; make the sink of a pool of another kind");
     if (mailbox().isOrdered()) throw new IllegalArgumentException(
         "a sink runs code, which a priority mailbox cannot order; give it another mailbox");
-    return admitted(behaviour);
+    return makeAdmitted(behavior);
   }
 }

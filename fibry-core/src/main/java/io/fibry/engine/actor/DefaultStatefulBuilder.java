@@ -71,7 +71,7 @@ record DefaultStatefulBuilder<S, M>(DefaultActorBuilder<M> blueprint, Callable<?
 
   @Override
   public <N extends M> Actor<N> newActor(Handler.StatefulWithContext<S, N> handler) {
-    return (Actor<N>) make(ActorBehavior.statefulInContext(blueprint.settings(),
+    return (Actor<N>) make(ActorBehavior.statefulWithContext(blueprint.settings(),
         (Handler.StatefulWithContext<Object, Object>) DefaultActorBuilder.checked(handler)));
   }
 
@@ -84,7 +84,7 @@ record DefaultStatefulBuilder<S, M>(DefaultActorBuilder<M> blueprint, Callable<?
   @Override
   public <N extends M,
       R> ActorWithReturn<N, R> newActorWithReturn(Handler.StatefulReturningWithContext<S, N, R> handler) {
-    return (ActorWithReturn<N, R>) make(ActorBehavior.statefulReturningInContext(blueprint.settings(),
+    return (ActorWithReturn<N, R>) make(ActorBehavior.statefulReturningWithContext(blueprint.settings(),
         (Handler.StatefulReturningWithContext<Object, Object, Object>) DefaultActorBuilder.checked(handler)));
   }
 
@@ -93,11 +93,11 @@ record DefaultStatefulBuilder<S, M>(DefaultActorBuilder<M> blueprint, Callable<?
     return (Sink<S>) (Sink<?>) blueprint.makeSink(stateful(ActorBehavior.ofSink(blueprint.settings())));
   }
 
-  private ActorCell make(ActorBehavior behaviour) {
-    return blueprint.admitted(stateful(behaviour));
+  private ActorCell make(ActorBehavior behavior) {
+    return blueprint.makeAdmitted(stateful(behavior));
   }
 
-  private ActorBehavior stateful(ActorBehavior behaviour) {
-    return new ActorBehavior.StatefulBehavior(blueprint.surrounded(behaviour), initial, stop, copy);
+  private ActorBehavior stateful(ActorBehavior behavior) {
+    return new ActorBehavior.StatefulBehavior(blueprint.intercepted(behavior), initial, stop, copy);
   }
 }

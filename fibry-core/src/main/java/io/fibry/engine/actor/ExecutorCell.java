@@ -13,25 +13,25 @@ import java.util.List;
  * The next sender looks.
  */
 final class ExecutorCell extends ActorCell {
-  ExecutorCell(ActorBehavior behaviour) {
-    super(behaviour);
+  ExecutorCell(ActorBehavior behavior) {
+    super(behavior);
   }
 
   @Override
   protected Reason offer(Object node, Object message, Deadline deadline) {
-    Dispatch.heedShutDown(this);
+    Dispatch.failIfExecutorShutDown(this);
     return super.offer(node, message, deadline);
   }
 
   @Override
   protected Reason offerBlock(List<?> messages, Baggage baggage) {
-    Dispatch.heedShutDown(this);
+    Dispatch.failIfExecutorShutDown(this);
     return super.offerBlock(messages, baggage);
   }
 
   @Override
   protected void push(Envelope envelope) {
-    Dispatch.heedShutDown(this);
+    Dispatch.failIfExecutorShutDown(this);
     super.push(envelope);
   }
 }

@@ -32,8 +32,8 @@ import java.util.function.Predicate;
 class GuardedCell extends ActorCell {
   private final GuardedQueue<Object> queue;
 
-  GuardedCell(ActorBehavior behaviour, GuardedQueue<Object> queue) {
-    super(behaviour);
+  GuardedCell(ActorBehavior behavior, GuardedQueue<Object> queue) {
+    super(behavior);
     this.queue = queue;
   }
 
@@ -72,7 +72,7 @@ class GuardedCell extends ActorCell {
   }
 
   private Reason offer(QueueEntry<Object> entry, int size, Object message, Deadline deadline) {
-    if (!settings().ownsThreads()) heedShutDown();
+    if (!settings().ownsThreads()) failIfExecutorShutDown();
     boolean mayWait = deadline != Deadline.NO_WAIT;
     var answer = queue.enter(entry, mayWait);
     if (answer == EnterResult.TAKEN && stranded == null) return null;
@@ -83,7 +83,7 @@ class GuardedCell extends ActorCell {
       answer = queue.offer(entry, mayWait);
     }
     try {
-      heed(answer);
+      handleResult(answer);
     } catch (Throwable edge) { // of the stack
       if (answer == EnterResult.RUN) stranded = Envelope.NOTHING;
     }
@@ -98,7 +98,7 @@ class GuardedCell extends ActorCell {
       }
       case FULL -> {
         var refusal = queue.mailbox().isLossy() || deadline == Deadline.NO_WAIT ? Reason.DROPPED : Reason.REJECTED;
-        JfrEvents.pressure(this, capacity(), refusal, entry.foreseen());
+        JfrEvents.recordPressure(this, capacity(), refusal, entry.refusedWaitNanos());
         yield refusal;
       }
       case SHUT -> Reason.UNDELIVERED;
@@ -121,13 +121,13 @@ class GuardedCell extends ActorCell {
     StackProbe.probeForActivation();
   }
 
-  private void heed(EnterResult answer) {
+  private void handleResult(EnterResult answer) {
     if (answer == EnterResult.RUN) begin();
     if (stranded != null) rescue();
   }
 
-  void heedShutDown() {
-    Dispatch.heedShutDown(this);
+  void failIfExecutorShutDown() {
+    Dispatch.failIfExecutorShutDown(this);
   }
 
   void begin() {
@@ -139,9 +139,9 @@ class GuardedCell extends ActorCell {
     var timer = (Scheduler.Timer) null;
     var ring = new AtomicReference<WaitCycle>();
     try (var wait = Wait.forRoom(this, message, entry)) {
-      timer = deadline.waking();
+      timer = deadline.startWakeUpTimer();
       // true in spite of a ring: another thread made room
-      if (queue.await(entry, wait == null ? deadline : () -> deadline.getAsBoolean() || closesRing(wait, ring)))
+      if (queue.await(entry, wait == null ? deadline : () -> deadline.getAsBoolean() || closesCycle(wait, ring)))
         return null;
       if (ring.get() != null && !isEnding()) throw ring.get().exception();
     } finally {
@@ -151,13 +151,13 @@ class GuardedCell extends ActorCell {
         : Thread.currentThread().isInterrupted() ? Reason.CANCELLED : Reason.EXPIRED;
   }
 
-  private static boolean closesRing(Wait wait, AtomicReference<WaitCycle> found) {
-    found.set(WaitCycle.closedBy(wait));
+  private static boolean closesCycle(Wait wait, AtomicReference<WaitCycle> found) {
+    found.set(WaitCycle.findFor(wait));
     return found.get() != null;
   }
 
   private void drop(Object node) {
-    JfrEvents.pressure(this, capacity(), Reason.DROPPED, 0);
+    JfrEvents.recordPressure(this, capacity(), Reason.DROPPED, 0);
     if (node instanceof Envelope envelope) {
       Object message = envelope.message;
       envelope.message = null;
@@ -185,21 +185,21 @@ class GuardedCell extends ActorCell {
   }
 
   private void push(QueueEntry<Object> entry) {
-    if (!settings().ownsThreads()) heedShutDown();
+    if (!settings().ownsThreads()) failIfExecutorShutDown();
     StackProbe.probe();
     var answer = queue.admit(entry);
-    if (isEnding()) queue.shutDoor();
+    if (isEnding()) queue.stopAccepting();
     try {
-      heed(answer);
+      handleResult(answer);
     } catch (Throwable edge) { // of the stack
       if (answer == EnterResult.RUN) stranded = Envelope.NOTHING;
     }
   }
 
   @Override
-  protected void leave() {
-    super.leave();
-    queue.shutDoor();
+  protected void enterLeaving() {
+    super.enterLeaving();
+    queue.stopAccepting();
   }
 
   @Override
@@ -239,8 +239,8 @@ class GuardedCell extends ActorCell {
   }
 
   @Override
-  public void withdrawn(RequestFuture<?> request, Reason reason) {
-    super.withdrawn(request, reason);
+  public void onWithdrawn(RequestFuture<?> request, Reason reason) {
+    super.onWithdrawn(request, reason);
     var entry = request.entry;
     if (entry != null) {
       StackProbe.probe();
@@ -250,10 +250,10 @@ class GuardedCell extends ActorCell {
   }
 
   @Override
-  protected void stopWaiting(Object node) {
-    if (node instanceof RequestFuture<?> taken) taken.stopWaiting();
-    for (var waiting : queue.waiting(Integer.MAX_VALUE))
-      if (waiting instanceof RequestFuture<?> request) request.stopWaiting();
+  protected void failRequests(Object node) {
+    if (node instanceof RequestFuture<?> taken) taken.failIfQueued();
+    for (var waiting : queue.queued(Integer.MAX_VALUE))
+      if (waiting instanceof RequestFuture<?> request) request.failIfQueued();
   }
 
   // ---- selective mailboxes
@@ -266,7 +266,7 @@ class GuardedCell extends ActorCell {
   @Override
   protected Object receive(Predicate<Object> fits, Deadline deadline) {
     StackProbe.probe();
-    var timer = deadline == Deadline.NO_WAIT ? null : deadline.waking();
+    var timer = deadline == Deadline.NO_WAIT ? null : deadline.startWakeUpTimer();
     try {
       return queue.receive(node -> {
         Object message = message(node);
@@ -278,8 +278,8 @@ class GuardedCell extends ActorCell {
   }
 
   @Override
-  protected boolean isHeldUp() {
-    return queue.isHeldUp();
+  protected boolean isBlocked() {
+    return queue.isBlocked();
   }
 
   @Override
@@ -299,27 +299,27 @@ class GuardedCell extends ActorCell {
   }
 
   @Override
-  protected int waiting(Object node, int most) {
-    return queue.present() + super.waiting(node, 1); // taken out
+  protected int countQueued(Object node, int most) {
+    return queue.entryCount() + super.countQueued(node, 1); // taken out
   }
 
   @Override
-  protected boolean waitAtMost(Object node, int most) {
-    return waiting(node, most) <= most;
+  protected boolean hasAtMostQueued(Object node, int most) {
+    return countQueued(node, most) <= most;
   }
 
   @Override
   protected boolean addFirst(Object node, int most, List<Object> found) {
-    found.addAll(queue.waiting(most));
+    found.addAll(queue.queued(most));
     return found.size() < most;
   }
 
   @Override
-  MailboxFullException full(RequestFuture<?> request, Object message) {
+  MailboxFullException mailboxFull(RequestFuture<?> request, Object message) {
     var entry = request.entry;
-    long foreseen = entry == null ? 0 : entry.foreseen();
-    return foreseen == 0 ? super.full(request, message)
-        : RequestFailures.slow(this, message, capacity(), foreseen, queue.mailbox().maxWait());
+    long foreseen = entry == null ? 0 : entry.refusedWaitNanos();
+    return foreseen == 0 ? super.mailboxFull(request, message)
+        : RequestFailures.tooSlow(this, message, capacity(), foreseen, queue.mailbox().maxWait());
   }
 
   @Override

@@ -32,11 +32,11 @@ import java.util.concurrent.atomic.AtomicInteger;
  * worker gets a pill. The last worker to end gives the pool a thread for its hooks.
  */
 final class PoolCell extends GuardedCell {
-  private static final int MOST_TRIES = 10;
+  private static final int MAX_TRIES = 10;
 
   private final SharedQueue<Object> queue;
   private final ActorBehavior work;
-  private final WorkerSet crew = new WorkerSet();
+  private final WorkerSet workers = new WorkerSet();
   private final Queue<Object> undisposed = new ConcurrentLinkedQueue<>(); // disposing of these failed
   private final AtomicInteger numbers = new AtomicInteger();
   private volatile boolean pillsSent; // to all; cleared by a thread that finds that one must go again
@@ -44,7 +44,7 @@ final class PoolCell extends GuardedCell {
   private volatile int tries; // failed, to make a worker; a race may lose one
 
   PoolCell(ActorBehavior work, SharedQueue<Object> queue) {
-    super(work.behind(work.settings.forPool()), queue);
+    super(work.withSettings(work.settings.forPool()), queue);
     this.work = work;
     this.queue = queue;
     this.retirement = new WorkerRetirement(this, queue);
@@ -54,9 +54,9 @@ final class PoolCell extends GuardedCell {
   void open() {
     if (!work.settings.strategy().isResident()) return;
     try {
-      for (int i = 0; i < queue.sharing().minWorkers(); i++) open(queue.reserve());
+      for (int i = 0; i < queue.poolPolicy().minWorkers(); i++) open(queue.reserve());
     } catch (Throwable noThread) { // it may have been found by name, and have messages
-      Dispatch.endUnstarted(this, new ExitReason.Failed(noThread));
+      Dispatch.endNeverStarted(this, new ExitReason.Failed(noThread));
       freeName();
       throw noThread;
     }
@@ -66,7 +66,7 @@ final class PoolCell extends GuardedCell {
     try {
       var worker = hire(slot);
       if (queue.open(slot)) begin();
-      if (isEnding()) endLate(worker); // found by name, or its scope closed
+      if (isEnding()) endLateWorker(worker); // found by name, or its scope closed
     } finally {
       if (slot.worker() == null) leave(slot);
     }
@@ -98,7 +98,7 @@ final class PoolCell extends GuardedCell {
 
   @Override
   protected boolean onlyQueues() {
-    return super.onlyQueues() && work.settings.ownsThreads() && !queue.sharing().isContentAware();
+    return super.onlyQueues() && work.settings.ownsThreads() && !queue.poolPolicy().isContentAware();
   }
 
   /** Gives workers what can begin. */
@@ -111,14 +111,14 @@ final class PoolCell extends GuardedCell {
     StackProbe.probe(); // from here on a message may be in no queue
     boolean hires = true;
     for (var slot = queue.serve(true); slot != null;) {
-      boolean ready = slot.ready(); // first: once given, the slot may be served again
+      boolean ready = slot.isReady(); // first: once given, the slot may be served again
       boolean known = slot.worker() != null;
-      boolean given = give(slot);
+      boolean given = deliverTo(slot);
       if (!given && known) return;
       hires &= given;
       slot = ready || !given ? queue.serve(hires) : null;
     }
-    if (queue.atPill()) end();
+    if (queue.isAtPill()) end();
   }
 
   /** Covers the calls of a worker's beginning, too. */
@@ -128,9 +128,9 @@ final class PoolCell extends GuardedCell {
   }
 
   @Override
-  void heedShutDown() {
-    super.heedShutDown();
-    for (var worker : crew) Dispatch.heedShutDown(worker);
+  void failIfExecutorShutDown() {
+    super.failIfExecutorShutDown();
+    for (var worker : workers) Dispatch.failIfExecutorShutDown(worker);
   }
 
   /** Leaves a failure to the next sender. */
@@ -143,7 +143,7 @@ final class PoolCell extends GuardedCell {
   }
 
   /** Returns false if the message is back in the queue, for another try. */
-  private boolean give(WorkerSlot<Object> slot) {
+  private boolean deliverTo(WorkerSlot<Object> slot) {
     Object node = slot.item();
     var worker = (Worker) slot.worker();
     boolean known = worker != null;
@@ -156,19 +156,19 @@ final class PoolCell extends GuardedCell {
       pillsSent = false; // the worker may have let its pill pass for this message
       stranded = Envelope.NOTHING;
       Dispatch.recover(this, noWorker, tries);
-      if (tries < MOST_TRIES) tries++;
+      if (tries < MAX_TRIES) tries++;
       return false;
     }
     if (tries > 0) tries = 0;
     lookAfter(worker);
-    if (isEnding()) endLate(worker);
+    if (isEnding()) endLateWorker(worker);
     return true;
   }
 
   private Worker hire(WorkerSlot<Object> slot) {
     var worker = new Worker(work, this, slot, numbers.incrementAndGet());
     var resident = Dispatch.prepareResident(worker);
-    crew.add(worker);
+    workers.add(worker);
     slot.take(worker);
     // before it leaves
     if (resident != null) Dispatch.startResident(worker, resident, () -> dispose(queue.takeBack(slot, false)));
@@ -176,9 +176,9 @@ final class PoolCell extends GuardedCell {
   }
 
   /** The pool ended meanwhile, and its pills may have missed this worker. */
-  private void endLate(Worker worker) {
+  private void endLateWorker(Worker worker) {
     try {
-      if (isCondemned()) worker.kill();
+      if (isBeingKilled()) worker.kill();
       else if (phase >= LEAVING) worker.sendPoisonPill();
       lookAfter(worker);
     } catch (Throwable failure) { // of the user's scheduler or the stack
@@ -188,21 +188,21 @@ final class PoolCell extends GuardedCell {
   }
 
   @Override
-  public void withdrawn(RequestFuture<?> request, Reason reason) {
-    super.withdrawn(request, reason);
+  public void onWithdrawn(RequestFuture<?> request, Reason reason) {
+    super.onWithdrawn(request, reason);
     if (queue.ready()) beginSafely();
   }
 
   // ---- workers
 
-  void handled(Worker worker) {
-    if (queue.sharing().isPerMessage()) FailureHandler.dropState(worker, "after its one message");
+  void countHandled(Worker worker) {
+    if (queue.poolPolicy().isPerMessage()) FailureHandler.dropState(worker, "after its one message");
   }
 
   Object next(Worker worker, Object done) {
     var slot = worker.slot;
     Object next = queue.next(slot, done);
-    boolean ready = slot.ready();
+    boolean ready = slot.isReady();
     if (next == null) retirement.idle();
     if (ready) beginSafely();
     return next;
@@ -214,10 +214,10 @@ final class PoolCell extends GuardedCell {
     if (queue.ready()) beginSafely();
   }
 
-  void gone(Worker worker) {
-    crew.remove(worker);
+  void workerExited(Worker worker) {
+    workers.remove(worker);
     try {
-      if (work.settings.strategy().isShutDown()) shutDoor(worker.extras().reason());
+      if (work.settings.strategy().isShutDown()) stopAccepting(worker.extras().reason());
     } finally {
       leave(worker.slot);
     }
@@ -226,7 +226,7 @@ final class PoolCell extends GuardedCell {
   private void leave(WorkerSlot<Object> slot) {
     queue.leave(slot);
     StackProbe.probe(); // so that a thread sees to the end
-    if (queue.deserted()) finish();
+    if (queue.takeDeserted()) finish();
     else if (queue.ready()) beginSafely();
   }
 
@@ -243,8 +243,8 @@ final class PoolCell extends GuardedCell {
    * completes the end.
    */
   private void end() {
-    extras().because(new ExitReason.Finished());
-    leave();
+    extras().setReason(new ExitReason.Finished());
+    enterLeaving();
     queue.beginEnd();
     Object node;
     do {
@@ -254,7 +254,7 @@ final class PoolCell extends GuardedCell {
     } while (node != null);
     if (!pillsSent) sendPills();
     StackProbe.probe(); // as in leave
-    if (queue.deserted()) finish();
+    if (queue.takeDeserted()) finish();
   }
 
   private void dispose(Object node) {
@@ -269,7 +269,7 @@ final class PoolCell extends GuardedCell {
   private void sendPills() {
     pillsSent = true; // first: another thread may clear it
     try {
-      for (var worker : crew) {
+      for (var worker : workers) {
         worker.sendPoisonPill();
         worker.wake(); // if it is suspended
         lookAfter(worker);
@@ -315,7 +315,7 @@ final class PoolCell extends GuardedCell {
   @Override
   protected boolean release(Object node) {
     if (hooksPending || phase == ENDED) return true;
-    for (var worker : crew) {
+    for (var worker : workers) {
       if (worker.isStranded()) worker.rescue();
       lookAfter(worker);
     }
@@ -331,14 +331,14 @@ final class PoolCell extends GuardedCell {
   @Override
   public void kill(ExitReason reason) {
     super.kill(reason);
-    for (var worker : crew) {
+    for (var worker : workers) {
       worker.kill(reason);
       lookAfter(worker);
     }
   }
 
   @Override
-  public void askRestart(long pause) {} // its workers are asked
+  public void requestRestart(long pause) {} // its workers are asked
 
   @Override
   public boolean isPool() {
@@ -348,13 +348,13 @@ final class PoolCell extends GuardedCell {
   @Override
   public boolean isCurrent() {
     for (var context = WaitingHandler.current(); context != null; context = context.outer)
-      if (((Cell) context.party()).front() == this) return true;
+      if (((Cell) context.party()).publicCell() == this) return true;
     return false;
   }
 
   @Override
   public boolean hasOtherWorkers() {
-    return queue.sharing().maxWorkers() > 1;
+    return queue.poolPolicy().maxWorkers() > 1;
   }
 
   @Override
@@ -364,40 +364,40 @@ final class PoolCell extends GuardedCell {
 
   @Override
   public PoolBlockers<Object> blockers(Wait wait) {
-    if (wait.isForEnd()) return new PoolBlockers<>(crew.slots());
+    if (wait.isForEnd()) return new PoolBlockers<>(workers.slots());
     var entry = wait.entry();
     var blockers = entry == null ? null : queue.blockers(entry);
     return blockers == null || blockers.slots() != null ? blockers
-        : new PoolBlockers<>(crew.slots(), blockers.permits(), blockers.workers());
+        : new PoolBlockers<>(workers.slots(), blockers.permits(), blockers.workers());
   }
 
   @Override
   public String kind() {
-    return queue.sharing() + ", " + work.settings.strategy();
+    return queue.poolPolicy() + ", " + work.settings.strategy();
   }
 
   @Override
-  public String doing() {
-    return queue.busy() + " of " + crew.size() + " at work";
+  public String activity() {
+    return queue.busy() + " of " + workers.size() + " at work";
   }
 
   @Override
   public long handled() {
-    return crew.handled();
+    return workers.handled();
   }
 
   @Override
   public long failed() {
-    return crew.failed();
+    return workers.failed();
   }
 
   @Override
-  public List<Cell> crew() {
-    return crew.and(this);
+  public List<Cell> workersAndSelf() {
+    return workers.withPool(this);
   }
 
   @Override
   protected HandlerContext workerOn(RequestFuture<?> request) {
-    return crew.drainOn(request);
+    return workers.drainOn(request);
   }
 }

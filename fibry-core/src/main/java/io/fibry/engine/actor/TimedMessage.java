@@ -25,7 +25,7 @@ public final class TimedMessage extends AttachedTimer implements Runnable {
   private final Cell cell;
   private final Object message;
   private final long period; // nanoseconds; 0 for a message that is sent once
-  private final Object[] captured; // captured when the timer starts; null if there are no carriers
+  private final Object[] capturedContext; // captured when the timer starts; null if there are no carriers
   private volatile Scheduler.Timer timer; // written at the start, read to cancel
   private volatile long due; // written at the start and by the scheduler's thread
   private volatile boolean ran; // false -> true, unless it repeats
@@ -38,7 +38,7 @@ public final class TimedMessage extends AttachedTimer implements Runnable {
     this.message = Objects.requireNonNull(message, "message");
     this.due = due;
     this.period = period;
-    this.captured = cell.captured(message);
+    this.capturedContext = cell.captureContext(message);
   }
 
   /** Here, since a user's scheduler may not look, and one is not asked when the actor has ended. */
@@ -73,10 +73,10 @@ public final class TimedMessage extends AttachedTimer implements Runnable {
     var extras = cell.extras();
     if (!extras.isOver()) {
       timed.start(undelayed); // if it throws, the former timer stays
-      if (extras.keep(timed) || !timed.timer.cancel()) return timed;
+      if (extras.addTimer(timed) || !timed.timer.cancel()) return timed;
     }
     timed.timer = () -> false;
-    cell.send(new Envelope(timed.message, Baggage.of(timed.captured)), Deadline.NO_WAIT);
+    cell.send(new Envelope(timed.message, Baggage.of(timed.capturedContext)), Deadline.NO_WAIT);
     return timed;
   }
 
@@ -100,7 +100,7 @@ public final class TimedMessage extends AttachedTimer implements Runnable {
       done();
       return;
     }
-    var envelope = new Envelope(message, Baggage.of(captured));
+    var envelope = new Envelope(message, Baggage.of(capturedContext));
     if (repeats()) last = envelope;
     if (clock() == Scheduler.system()) cell.sendFromTimer(new SendTask(this, envelope));
     else send(envelope);
@@ -125,7 +125,7 @@ public final class TimedMessage extends AttachedTimer implements Runnable {
   private void done() {
     if (!repeats()) {
       ran = true;
-      cell.extras().drop(this);
+      cell.extras().removeTimer(this);
     } else due = clock().nanoTime() + period; // an estimate
   }
 
@@ -155,7 +155,7 @@ public final class TimedMessage extends AttachedTimer implements Runnable {
 
   @Override
   public boolean cancel() {
-    cell.extras().drop(this);
+    cell.extras().removeTimer(this);
     var running = timer;
     return running != null && running.cancel();
   }

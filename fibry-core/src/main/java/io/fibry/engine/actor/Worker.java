@@ -13,15 +13,15 @@ final class Worker extends ActorCell {
   final WorkerSlot<Object> slot;
   private final PoolCell pool;
   final int number;
-  private Object own; // the last node it reached in its own queue; drain only
+  private Object ownNode; // the last node it reached in its own queue; drain only
   private boolean atPoolNode; // at a node of the pool; drain only
 
-  Worker(ActorBehavior behaviour, PoolCell pool, WorkerSlot<Object> slot, int number) {
-    super(behaviour);
+  Worker(ActorBehavior behavior, PoolCell pool, WorkerSlot<Object> slot, int number) {
+    super(behavior);
     this.pool = pool;
     this.slot = slot;
     this.number = number;
-    if (pool.label() != null) introduce(name(), null);
+    if (pool.label() != null) setIdentity(name(), null);
   }
 
   /** Takes the message of its slot. Throws nothing once entered. */
@@ -31,9 +31,9 @@ final class Worker extends ActorCell {
 
   @Override
   protected Object next(Object node, boolean lingers) {
-    if (!atPoolNode) own = node;
-    pool.handled(this);
-    if (isEnding() || linked(own) != null) pool.finish(this, node);
+    if (!atPoolNode) ownNode = node;
+    pool.countHandled(this);
+    if (isEnding() || linked(ownNode) != null) pool.finish(this, node);
     else {
       Object next = pool.next(this, node);
       if (next != null) {
@@ -41,23 +41,23 @@ final class Worker extends ActorCell {
         return next;
       }
     }
-    Object next = super.next(own, lingers);
-    if (next != null) backToOwn();
+    Object next = super.next(ownNode, lingers);
+    if (next != null) returnToOwnQueue();
     return next;
   }
 
   /** An idle worker keeps no node. The worker keeps the right to run unless this returns true. */
   @Override
   protected boolean release(Object node) {
-    Object last = own;
+    Object last = ownNode;
     boolean before = atPoolNode;
     boolean released = false;
-    backToOwn();
+    returnToOwnQueue();
     try {
       return released = super.release(last);
     } finally {
       if (!released) { // where awaitNext fails, its node is still one of the pool
-        own = last;
+        ownNode = last;
         atPoolNode = before;
       }
     }
@@ -65,19 +65,19 @@ final class Worker extends ActorCell {
 
   @Override
   protected Object awaitNext(Object node) {
-    Object next = super.awaitNext(own);
-    backToOwn();
+    Object next = super.awaitNext(ownNode);
+    returnToOwnQueue();
     return next;
   }
 
-  private void backToOwn() {
-    own = null;
+  private void returnToOwnQueue() {
+    ownNode = null;
     atPoolNode = false;
   }
 
   /** A pill that overtook a message does not count; another follows the message. */
   @Override
-  protected boolean mayEnd() {
+  protected boolean isReadyToEnd() {
     return isEnding() || slot.item() == null;
   }
 
@@ -88,12 +88,12 @@ final class Worker extends ActorCell {
   }
 
   @Override
-  protected void gone() {
-    pool.gone(this);
+  protected void threadExited() {
+    pool.workerExited(this);
   }
 
   @Override
-  public Cell front() {
+  public Cell publicCell() {
     return pool;
   }
 

@@ -27,7 +27,7 @@ final class WorkerRetirement {
 
   /** A worker has become idle. */
   void idle() {
-    var sharing = queue.sharing();
+    var sharing = queue.poolPolicy();
     if (sharing.minWorkers() == sharing.maxWorkers()) return;
     try {
       setTimer();

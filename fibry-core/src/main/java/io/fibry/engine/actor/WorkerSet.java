@@ -34,7 +34,7 @@ final class WorkerSet implements Iterable<Worker> {
     return workers.iterator();
   }
 
-  List<Cell> and(Cell pool) {
+  List<Cell> withPool(Cell pool) {
     var all = new ArrayList<Cell>(workers);
     all.add(pool);
     return all;

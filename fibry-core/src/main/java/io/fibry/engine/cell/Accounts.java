@@ -19,59 +19,59 @@ import java.util.concurrent.atomic.LongAdder;
  * refused sender may be at the edge of its stack.
  */
 public final class Accounts {
-  private static final int KEPT = 100;
+  private static final int MAX_LETTERS = 100;
 
-  private final Accounts around; // null: the root's
+  private final Accounts parent; // null: the root's
   private final LongAdder handled = new LongAdder();
   private final LongAdder passes = new LongAdder(); // drains without an outcome
   private final LongAdder[] unhandled = new LongAdder[Reason.values().length];
-  private final AtomicReferenceArray<DeadLetter> last = new AtomicReferenceArray<>(KEPT); // a ring
+  private final AtomicReferenceArray<DeadLetter> last = new AtomicReferenceArray<>(MAX_LETTERS); // a ring
   private final AtomicLong letters = new AtomicLong();
-  private final AtomicLong tellings = new AtomicLong(); // how many watchers and callbacks are being told
-  private volatile Queue<DeadLetter> leftovers; // null, unless the scope closes
+  private final AtomicLong pendingNotifications = new AtomicLong(); // how many watchers and callbacks are being told
+  private volatile Queue<DeadLetter> undelivered; // null, unless the scope closes
 
   public Accounts(Accounts around) {
-    this.around = around;
+    this.parent = around;
     for (int i = 0; i < unhandled.length; i++) unhandled[i] = new LongAdder();
   }
 
   void countHandled(long messages) {
-    for (var each = this; each != null; each = each.around) each.handled.add(messages);
+    for (var each = this; each != null; each = each.parent) each.handled.add(messages);
   }
 
   public void countUnhandled(Reason reason) {
-    for (var each = this; each != null; each = each.around) each.unhandled[reason.ordinal()].increment();
+    for (var each = this; each != null; each = each.parent) each.unhandled[reason.ordinal()].increment();
   }
 
   /** A watcher or a callback is to hear of an end or an answer; until then nothing is quiet. */
-  private void beginTelling() {
-    for (var each = this; each != null; each = each.around) each.tellings.incrementAndGet();
+  private void beginNotification() {
+    for (var each = this; each != null; each = each.parent) each.pendingNotifications.incrementAndGet();
   }
 
-  private void endTelling() {
-    for (var each = this; each != null; each = each.around) each.tellings.decrementAndGet();
+  private void endNotification() {
+    for (var each = this; each != null; each = each.parent) each.pendingNotifications.decrementAndGet();
   }
 
   /** On another thread; until it has run, the scope is not quiet. */
-  void tellElsewhere(Runnable code) {
-    beginTelling();
+  void runOffThread(Runnable code) {
+    beginNotification();
     try {
       GuaranteedStart.start(new NotificationTask(this, code));
     } catch (Throwable notStarted) {
-      endTelling();
+      endNotification();
       throw notStarted;
     }
   }
 
   /** Does the same on a fiber, or returns false if no fiber can be started. */
-  boolean tellsOnFiber(Runnable code) {
+  boolean tryRunOnFiber(Runnable code) {
     StackProbe.probe(); // a scope that began to tell must be able to end it
-    beginTelling();
+    beginNotification();
     try {
       EngineThreads.startFiber(new NotificationTask(this, code));
       return true;
     } catch (Throwable noThread) {
-      endTelling();
+      endNotification();
       return false;
     }
   }
@@ -83,17 +83,17 @@ public final class Accounts {
       try {
         code.run();
       } finally {
-        accounts.endTelling();
+        accounts.endNotification();
       }
     }
   }
 
-  public boolean isTelling() {
-    return tellings.get() > 0;
+  public boolean isNotifying() {
+    return pendingNotifications.get() > 0;
   }
 
   void countPass() {
-    for (var each = this; each != null; each = each.around) each.passes.increment();
+    for (var each = this; each != null; each = each.parent) each.passes.increment();
   }
 
   public long handled() {
@@ -110,10 +110,10 @@ public final class Accounts {
     return sum;
   }
 
-  void keep(DeadLetter letter) {
-    for (var each = this; each != null; each = each.around) {
-      each.last.set((int) (each.letters.getAndIncrement() % KEPT), letter);
-      var closing = each.leftovers;
+  void addLetter(DeadLetter letter) {
+    for (var each = this; each != null; each = each.parent) {
+      each.last.set((int) (each.letters.getAndIncrement() % MAX_LETTERS), letter);
+      var closing = each.undelivered;
       if (closing != null) closing.add(letter);
     }
   }
@@ -122,8 +122,8 @@ public final class Accounts {
   public List<DeadLetter> letters() {
     var found = new ArrayList<DeadLetter>();
     long end = letters.get();
-    for (long i = Math.max(0, end - KEPT); i < end; i++) {
-      var letter = last.get((int) (i % KEPT));
+    for (long i = Math.max(0, end - MAX_LETTERS); i < end; i++) {
+      var letter = last.get((int) (i % MAX_LETTERS));
       if (letter != null) found.add(letter); // null: being written, or forgotten
     }
     return List.copyOf(found);
@@ -131,19 +131,19 @@ public final class Accounts {
 
   /** A dead letter keeps its actor alive. */
   public void forgetLetters() {
-    for (int i = 0; i < KEPT; i++) last.set(i, null);
+    for (int i = 0; i < MAX_LETTERS; i++) last.set(i, null);
   }
 
-  public void collectLeftovers() {
-    leftovers = new ConcurrentLinkedQueue<>();
+  public void collectUndelivered() {
+    undelivered = new ConcurrentLinkedQueue<>();
   }
 
-  public List<DeadLetter> leftovers() {
-    var collected = leftovers;
+  public List<DeadLetter> undelivered() {
+    var collected = undelivered;
     return collected == null ? List.of() : List.copyOf(collected);
   }
 
   public void stopCollecting() {
-    leftovers = null;
+    undelivered = null;
   }
 }

@@ -35,7 +35,7 @@ import java.util.concurrent.locks.LockSupport;
  * </ul>
  *
  * <p><b>Kinds.</b> A resident activation keeps its thread, and gets the right to run by
- * {@code handed}. An inline one runs one request on the thread of its asker. A disposal only makes
+ * {@code handedNode}. An inline one runs one request on the thread of its asker. A disposal only makes
  * dead letters. Others run once, on a thread of the strategy.
  *
  * <p><b>Killers.</b> A killer writes the phase and then reads {@code thread}; the drain writes
@@ -54,10 +54,10 @@ final class Activation extends MessageRun implements WokenDrain {
     DISPOSAL // on any thread, for an actor that runs no more code of a user
   }
 
-  static final int DEEPEST_INLINE = 32;
+  static final int MAX_INLINE_DEPTH = 32;
   private static final int STREAK = 16; // messages before it lingers
   private static final int BATCH = 256; // messages before it yields
-  private static final int LATE = 1_000; // the number of wake-ups that start a fiber after a late one
+  private static final int LATE_PENALTY = 1_000; // the number of wake-ups that start a fiber after a late one
   private static final VarHandle CLAIMED = ConstantBootstraps.fieldVarHandle(MethodHandles.lookup(), "claimed",
       VarHandle.class, Activation.class, boolean.class);
 
@@ -66,12 +66,12 @@ final class Activation extends MessageRun implements WokenDrain {
   int depth;
   // Resident fibers only: the node at which to continue; set by the holder of the right to run,
   // taken by the fiber
-  volatile Object handed;
+  volatile Object handedNode;
   volatile boolean claimed; // false -> true, by the run that counts
   private boolean leaving; // it met the pill
-  private boolean gone; // it ran the hooks
+  private boolean hooksRun; // it ran the hooks
   private long parked;
-  private boolean handsOver; // whether its thread can run a woken actor next
+  private boolean canHandOver; // whether its thread can run a woken actor next
   Cell waker; // set before this lies in a slot, null once it runs; observers may see either
 
   Activation(Cell cell, Object first, ActivationKind kind) {
@@ -92,9 +92,9 @@ final class Activation extends MessageRun implements WokenDrain {
   }
 
   @Override
-  Object at() {
+  Object currentNode() {
     Object now = node;
-    return now != null ? now : handed;
+    return now != null ? now : handedNode;
   }
 
   @Override
@@ -102,19 +102,19 @@ final class Activation extends MessageRun implements WokenDrain {
     if (kind == ActivationKind.NORMAL && cell.settings().strategy() == Strategy.FIBER
         && Thread.currentThread().isVirtual())
       HandOver.run(this);
-    else if (claims()) runClaimed();
+    else if (tryClaim()) runClaimed();
   }
 
   @Override
   public boolean runOnce() {
-    if (!claims()) return false;
+    if (!tryClaim()) return false;
     waker = null;
-    handsOver = true;
+    canHandOver = true;
     runClaimed();
     return true;
   }
 
-  private boolean claims() {
+  private boolean tryClaim() {
     return CLAIMED.compareAndSet(this, false, true);
   }
 
@@ -124,7 +124,7 @@ final class Activation extends MessageRun implements WokenDrain {
    */
   Object surrender() {
     if (kind == ActivationKind.RESIDENT) return this;
-    return claims() ? node : null;
+    return tryClaim() ? node : null;
   }
 
   private void runClaimed() {
@@ -153,29 +153,29 @@ final class Activation extends MessageRun implements WokenDrain {
   }
 
   @Override
-  public void blameWaker() {
+  public void penalizeWaker() {
     var blamed = waker;
-    if (blamed != null) blamed.behaviour.late = LATE;
+    if (blamed != null) blamed.behavior.lateWakeUps = LATE_PENALTY;
   }
 
   /** Returns whether this fiber will run the woken actor next. */
   boolean handOver(Activation woken) {
-    if (!handsOver) return false;
-    var behaviour = cell.behaviour;
-    if (behaviour.late > 0) {
-      behaviour.late--;
+    if (!canHandOver) return false;
+    var behavior = cell.behavior;
+    if (behavior.lateWakeUps > 0) {
+      behavior.lateWakeUps--;
       return false;
     }
     woken.waker = cell;
-    return lays = HandOver.lay(woken);
+    return mayHoldHandOver = HandOver.offer(woken);
   }
 
   private void work() {
     makeCurrent(this);
     if (ownsThread && cell.label() != null) thread.setName(cell.label());
-    if (kind == ActivationKind.RESIDENT) stay();
+    if (kind == ActivationKind.RESIDENT) runResident();
     else {
-      EngineThreads.startRelayed();
+      EngineThreads.startPendingTask();
       VarHandle.fullFence(); // as in Cell.setWorker: `thread` is written, the phase not yet read
       drain();
     }
@@ -204,13 +204,13 @@ final class Activation extends MessageRun implements WokenDrain {
       makeCurrent(this);
       cell.announce(this);
       Object given = asked.beginUnseen();
-      if (cell.isEnding()) Termination.undelivered(cell, given, asked);
+      if (cell.isEnding()) Termination.failUndelivered(cell, given, asked);
       else deliver(given, asked, null);
-      if (suspends) {
-        suspend(!again);
+      if (suspendNext) {
+        suspend(!redelivered);
         return;
       }
-      if (!again) node = next();
+      if (!redelivered) node = next();
       if (node != null) giveWay();
     } catch (Throwable edge) { // as in run
       if (node != null) cell.stranded = node;
@@ -230,7 +230,7 @@ final class Activation extends MessageRun implements WokenDrain {
    */
   boolean endIdle() {
     try {
-      boolean bare = !cell.behaviour.hasStop(cell);
+      boolean bare = !cell.behavior.hasStopHook(cell);
       if (bare) {
         handle(node, Cell.OPEN);
         leaving = false;
@@ -238,7 +238,7 @@ final class Activation extends MessageRun implements WokenDrain {
         node = next();
       }
       if (node != null) handBack();
-      else if (Termination.finishBare(cell)) return true;
+      else if (Termination.finishWithoutWork(cell)) return true;
       else cell.push(new Envelope(null)); // a resource came, or a letter
     } catch (Throwable edge) { // as in run
       cell.hooksPending |= leaving && node != null;
@@ -250,16 +250,16 @@ final class Activation extends MessageRun implements WokenDrain {
     return false;
   }
 
-  private void stay() {
-    VarHandle.fullFence(); // pairs with Dispatch.attempt, which writes `handed`, then reads `thread`
-    while (!gone) {
-      Object first = handed;
+  private void runResident() {
+    VarHandle.fullFence(); // pairs with Dispatch.attempt, which writes `handedNode`, then reads `thread`
+    while (!hooksRun) {
+      Object first = handedNode;
       if (first == null) {
         LockSupport.park(this);
         Thread.interrupted();
         continue;
       }
-      handed = null;
+      handedNode = null;
       node = first;
       try {
         drain();
@@ -283,26 +283,26 @@ final class Activation extends MessageRun implements WokenDrain {
       byte phase = cell.phase;
       boolean handles = phase >= Cell.OPEN || !restart();
       if (handles) handle(node, phase);
-      if (again) handles = again = false;
-      if (suspends) {
+      if (redelivered) handles = redelivered = false;
+      if (suspendNext) {
         suspend(handles);
         return;
       }
       if (!handles) continue; // restarted without a pause
       node = next();
       if (node == null) break;
-      if (lays) startLaid();
+      if (mayHoldHandOver) startHandedOver();
       if (credit == 0) {
         if (giveWay()) return;
         settleAccounts();
         credit = BATCH;
-        slice.beginAnew();
+        slice.restart();
       } else if (!leaving && slice.isOver()) credit = 1;
       credit--;
     }
     if (!leaving) return;
     leaving = false;
-    gone = true;
+    hooksRun = true;
     Termination.finish(this);
   }
 
@@ -318,18 +318,18 @@ final class Activation extends MessageRun implements WokenDrain {
 
   /** Another actor's failure asked for it. Returns whether a suspension comes first. */
   private boolean restart() {
-    if (!cell.heedRestart()) return false;
+    if (!cell.takeRestartRequest()) return false;
     if (!cell.extras().stash.isEmpty() && PlainQueue.holdsMessage(node)) { // the stash comes first
       cell.putBack(List.of(node));
       node = Envelope.NOTHING;
     }
     FailureHandler.restart(this, null, cell.extras().restartPause());
     if (ownsThread) Thread.interrupted(); // set by the stop hook
-    return suspends;
+    return suspendNext;
   }
 
   private void suspend(boolean handled) {
-    suspends = false;
+    suspendNext = false;
     node = cell.beforeSuspension(node, handled);
     pauseWork();
     cell.suspend(node, cell.extras().pause());
@@ -340,7 +340,7 @@ final class Activation extends MessageRun implements WokenDrain {
   private boolean giveWay() {
     if (kind == ActivationKind.DISPOSAL || leaving) return false;
     if (ownsThread || cell.settings().strategy() == Strategy.CALLER) {
-      if (ownsThread && thread.isVirtual()) parked = EngineThreads.letOthersRun(parked);
+      if (ownsThread && thread.isVirtual()) parked = EngineThreads.yieldToOthers(parked);
       return false;
     }
     pauseWork();
@@ -380,20 +380,20 @@ final class Activation extends MessageRun implements WokenDrain {
       with = asked.baggage;
       given = asked.begin();
       if (given == null) {
-        if (asked.isOpen()) Termination.outOfMemory(cell, asked);
+        if (asked.isOpen()) Termination.failOutOfMemory(cell, asked);
         return;
       }
     }
-    if (given == EngineMessage.PILL) meetPill();
-    else if (phase > Cell.OPEN) Termination.undelivered(cell, given, asked);
+    if (given == EngineMessage.PILL) takePill();
+    else if (phase > Cell.OPEN) Termination.failUndelivered(cell, given, asked);
     else deliver(given, asked, with);
   }
 
-  private void meetPill() {
-    if (cell.pillMet || !cell.mayEnd()) return;
+  private void takePill() {
+    if (cell.pillMet || !cell.isReadyToEnd()) return;
     cell.pillMet = true;
     leaving = true;
-    cell.extras().because(new ExitReason.Finished());
-    cell.leave();
+    cell.extras().setReason(new ExitReason.Finished());
+    cell.enterLeaving();
   }
 }

@@ -13,11 +13,11 @@ final class ActivationSnapshot {
   /** When the activation began with this node, or an observer first found it there. */
   record FirstSeen(WeakReference<Object> node, long nanos) {}
 
-  /** {@code doing} follows "the actor"; {@code stack} is the handler's, or null. */
-  record Observation(String doing, HandlerStack stack) {}
+  /** {@code activity} follows "the actor"; {@code stack} is the handler's, or null. */
+  record Observation(String activity, HandlerStack stack) {}
 
-  /** {@code all}: there were no more. */
-  record QueuePlaces(Map<Object, Integer> places, boolean all) {}
+  /** {@code complete}: there were no more. */
+  record QueuePlaces(Map<Object, Integer> places, boolean complete) {}
 
   final long made = System.nanoTime();
   final long taken; // by the clock of the scope

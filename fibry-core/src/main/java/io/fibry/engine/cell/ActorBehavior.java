@@ -5,14 +5,15 @@ import java.util.concurrent.Callable;
 
 /**
  * What an actor does with a message. It adapts the handler itself: an actor is two objects.
- * Immutable, but for {@code late}.
+ * Immutable, but for {@code lateWakeUps}.
  */
 public abstract class ActorBehavior {
   /** The answer of a handler that gives none. */
   static final Object NONE = new Object();
 
   public final ActorSettings settings;
-  int late; // how many of the next wake-ups start a fiber at once; a plain field, because a lost update does no harm
+  // How many of the next wake-ups start a fiber at once; a plain field, because a lost update does no harm.
+  int lateWakeUps;
 
   private ActorBehavior(ActorSettings settings) {
     this.settings = settings;
@@ -24,7 +25,7 @@ public abstract class ActorBehavior {
     return false;
   }
 
-  boolean hasStop(Cell cell) {
+  boolean hasStopHook(Cell cell) {
     return false;
   }
 
@@ -49,7 +50,7 @@ public abstract class ActorBehavior {
     };
   }
 
-  public static ActorBehavior inContext(ActorSettings settings, Handler.WithContext<Object> handler) {
+  public static ActorBehavior withContext(ActorSettings settings, Handler.WithContext<Object> handler) {
     return new ContextBehavior(settings) {
       @Override
       Object handle(HandlerContext context, Object message) throws Exception {
@@ -59,7 +60,7 @@ public abstract class ActorBehavior {
     };
   }
 
-  public static ActorBehavior returningInContext(ActorSettings settings,
+  public static ActorBehavior returningWithContext(ActorSettings settings,
       Handler.ReturningWithContext<Object, Object> handler) {
     return new ContextBehavior(settings) {
       @Override
@@ -89,7 +90,7 @@ public abstract class ActorBehavior {
     };
   }
 
-  public static ActorBehavior statefulInContext(ActorSettings settings,
+  public static ActorBehavior statefulWithContext(ActorSettings settings,
       Handler.StatefulWithContext<Object, Object> handler) {
     return new ContextBehavior(settings) {
       @Override
@@ -100,7 +101,7 @@ public abstract class ActorBehavior {
     };
   }
 
-  public static ActorBehavior statefulReturningInContext(ActorSettings settings,
+  public static ActorBehavior statefulReturningWithContext(ActorSettings settings,
       Handler.StatefulReturningWithContext<Object, Object, Object> handler) {
     return new ContextBehavior(settings) {
       @Override
@@ -153,7 +154,7 @@ public abstract class ActorBehavior {
     }
   }
 
-  public final ActorBehavior within(Handler.Interceptor<Object> around) {
+  public final ActorBehavior intercept(Handler.Interceptor<Object> around) {
     return new WrappingBehavior(settings, this) {
       @Override
       Object handle(HandlerContext context, Object message) throws Exception {
@@ -165,7 +166,7 @@ public abstract class ActorBehavior {
   }
 
   /** For an actor that never handles a message itself. */
-  public final ActorBehavior behind(ActorSettings settings) {
+  public final ActorBehavior withSettings(ActorSettings settings) {
     return new WrappingBehavior(settings, this);
   }
 
@@ -207,13 +208,13 @@ public abstract class ActorBehavior {
     }
 
     @Override
-    boolean hasStop(Cell cell) {
+    boolean hasStopHook(Cell cell) {
       return cell.hasState && onStop != null;
     }
 
     @Override
     void stop(Cell cell) throws Exception {
-      if (hasStop(cell)) onStop.handle(cell.state);
+      if (hasStopHook(cell)) onStop.handle(cell.state);
     }
   }
 }

@@ -31,7 +31,7 @@ import java.util.concurrent.TimeUnit;
  */
 public final class ActorInspector {
   private static final long FRESH = 100_000_000; // ns
-  private static final int COUNTED = 1_000; // messages
+  private static final int MAX_COUNTED = 1_000; // messages
   private static final int LOOK_TIME = 4_000; // ms; longer than a stack and two texts take at most
   private static final Observation BUSY = new Observation("is busy", null);
   private static final VarHandle SNAPSHOT = ConstantBootstraps.fieldVarHandle(MethodHandles.lookup(), "snapshot",
@@ -40,66 +40,66 @@ public final class ActorInspector {
   private ActorInspector() {}
 
   /** In words that follow "the actor". */
-  public static String doing(Cell cell) {
+  public static String activity(Cell cell) {
     var drain = cell.worker();
     if (cell.isCutOff()) return "cut off, its handler still runs";
     var extras = cell.extrasOrNull();
-    if (extras != null && extras.suspendedAt() != null) return "rests after a failure";
+    if (extras != null && extras.suspendedNode() != null) return "rests after a failure";
     if (drain == null || cell.isIdle()) return "idle";
-    return cell.phase == Cell.LEAVING ? "ends" : seen(snapshot(drain)).doing();
+    return cell.phase == Cell.LEAVING ? "ends" : observation(snapshot(drain)).activity();
   }
 
   /** @param found when the message was found: one object for each */
-  public record SlowMessage(Object found, Object message, long nanos, String doing, HandlerStack stack) {}
+  public record SlowMessage(Object found, Object message, long nanos, String activity, HandlerStack stack) {}
 
   /**
    * Returns null if no message takes as long as {@code limit}, or if this message was reported
    * already.
    */
-  public static SlowMessage slow(Cell cell, Duration limit, Object reported) {
+  public static SlowMessage findSlow(Cell cell, Duration limit, Object reported) {
     var drain = cell.worker();
-    var since = drain == null ? null : note(drain);
-    Object unit = since == null ? null : unit(drain);
+    var since = drain == null ? null : rememberStart(drain);
+    Object unit = since == null ? null : messageOrStep(drain);
     if (unit == null || since == reported) return null;
     long nanos = clock(drain) - since.nanos();
     if (nanos < Deadline.nanos(limit)) return null;
-    var seen = seen(snapshot(drain));
-    if (note(drain) != since) return null; // it has just taken another message
-    return new SlowMessage(since, unit, nanos, seen.doing(), seen.stack());
+    var seen = observation(snapshot(drain));
+    if (rememberStart(drain) != since) return null; // it has just taken another message
+    return new SlowMessage(since, unit, nanos, seen.activity(), seen.stack());
   }
 
   /**
    * Returns for at least how many nanoseconds the actor has been handling its message, or 0 if it
    * handles none.
    */
-  public static long busy(Cell cell) {
+  public static long busyNanos(Cell cell) {
     var drain = cell.worker();
-    var since = drain == null ? null : note(drain);
+    var since = drain == null ? null : rememberStart(drain);
     return since == null ? 0 : Math.max(1, clock(drain) - since.nanos());
   }
 
-  public static void note(Cell cell, RequestFuture<?> request) {
+  public static void rememberStart(Cell cell, RequestFuture<?> request) {
     var drain = cell.workerOn(request);
-    if (drain != null) note(drain);
+    if (drain != null) rememberStart(drain);
   }
 
-  private static FirstSeen note(HandlerContext drain) {
+  private static FirstSeen rememberStart(HandlerContext drain) {
     Object node = node(drain);
     if (node == null) return null;
-    var since = drain.since;
+    var since = drain.firstSeen;
     if (since == null || !since.node().refersTo(node))
-      drain.since = since = new FirstSeen(new WeakReference<>(node), began(drain));
+      drain.firstSeen = since = new FirstSeen(new WeakReference<>(node), startedAt(drain));
     return since;
   }
 
   /** {@return when the message or step began, or the present time, if that is not known} */
-  private static long began(HandlerContext drain) {
+  private static long startedAt(HandlerContext drain) {
     long now = clock(drain);
-    if (Environment.other != null || drain.cell.owner().options().scheduler() != Scheduler.system()) return now;
+    if (Environment.simulated != null || drain.cell.owner().options().scheduler() != Scheduler.system()) return now;
     Object message = drain.message;
     long noted =
-        !(message instanceof MultiStepMessage) ? drain.began
-            : unit(drain) instanceof Timestamped step ? step.began() : 0;
+        !(message instanceof MultiStepMessage) ? drain.startedAt
+            : messageOrStep(drain) instanceof Timestamped step ? step.startNanos() : 0;
     return noted == 0 || message == null || drain.message != message ? now : Math.min(now, noted + CoarseClock.PERIOD);
   }
 
@@ -108,14 +108,14 @@ public final class ActorInspector {
    * the actor handles no message.
    */
   private static Object node(HandlerContext drain) {
-    Object unit = unit(drain);
-    return unit == null || drain.message instanceof MultiStepMessage ? unit : drain.at();
+    Object unit = messageOrStep(drain);
+    return unit == null || drain.message instanceof MultiStepMessage ? unit : drain.currentNode();
   }
 
   /** Returns the message, or its step, or null if there is none. */
-  private static Object unit(HandlerContext drain) {
+  private static Object messageOrStep(HandlerContext drain) {
     Object message = drain.message;
-    if (!(message instanceof MultiStepMessage steps)) return EngineMessage.given(message);
+    if (!(message instanceof MultiStepMessage steps)) return EngineMessage.unwrap(message);
     try {
       return steps.currentStep();
     } catch (Throwable failure) { // of the user
@@ -129,14 +129,14 @@ public final class ActorInspector {
 
   /** One observer makes it; others wait a little. */
   private static ActivationSnapshot snapshot(HandlerContext drain) {
-    var step = drain.message instanceof MultiStepMessage ? note(drain) : null;
+    var step = drain.message instanceof MultiStepMessage ? rememberStart(drain) : null;
     while (true) {
       var last = drain.snapshot;
       if (last != null && isFresh(last, drain, step)) return last;
       var fresh = new ActivationSnapshot(clock(drain), step);
       if (!SNAPSHOT.compareAndSet(drain, last, fresh)) continue;
       try {
-        fresh.seen.complete(look(drain, fresh));
+        fresh.seen.complete(inspect(drain, fresh));
       } finally {
         fresh.seen.complete(BUSY);
       }
@@ -150,7 +150,7 @@ public final class ActorInspector {
     return clock(drain) - last.taken < FRESH && System.nanoTime() - last.made < FRESH;
   }
 
-  private static Observation seen(ActivationSnapshot snapshot) {
+  private static Observation observation(ActivationSnapshot snapshot) {
     try {
       return snapshot.seen.get(LOOK_TIME, TimeUnit.MILLISECONDS);
     } catch (Exception late) {
@@ -159,33 +159,33 @@ public final class ActorInspector {
     }
   }
 
-  private static Observation look(HandlerContext drain, ActivationSnapshot snapshot) {
+  private static Observation inspect(HandlerContext drain, ActivationSnapshot snapshot) {
     var cell = drain.cell;
     var thread = drain.thread;
     if (thread == null) return new Observation(noThread(cell, drain), null);
-    var since = note(drain);
-    Object unit = unit(drain);
+    var since = rememberStart(drain);
+    Object unit = messageOrStep(drain);
     if (since == null || unit == null) return new Observation(unoccupied(drain), null);
-    var wait = drain.waits();
+    var wait = drain.currentWait();
     var stack = handlerFrames(drain, StackTraces.of(thread));
     if (!since.node().refersTo(node(drain))) return new Observation("was going on to its next message", null);
     long nanos = snapshot.taken - since.nanos();
-    String shown = cell.shown(unit);
+    String shown = cell.describe(unit);
     String doing = (nanos > 0 ? "has been handling " + shown + " for at least " + Durations.textOfNanos(nanos)
-        : "is handling " + shown) + (wait == null ? "" : ", where it waits for " + wait.goal());
+        : "is handling " + shown) + (wait == null ? "" : ", where it waits for " + wait.describe());
     return new Observation(doing, new HandlerStack(cell.name(), stack));
   }
 
   private static String unoccupied(HandlerContext drain) {
     Object message = drain.message;
-    return message instanceof MultiStepMessage ? "waits for " + drain.cell.shown(message)
+    return message instanceof MultiStepMessage ? "waits for " + drain.cell.describe(message)
         : drain.cell.isIdle() ? "is idle" : "is between two messages";
   }
 
   private static String noThread(Cell cell, HandlerContext drain) {
     var waker = drain instanceof Activation woken ? woken.waker : null;
-    if (waker != null) return "was woken by '" + waker.front().name() + "', and has not begun yet";
-    return "has been given no thread yet by " + MessageTexts.shown(cell.settings().strategy());
+    if (waker != null) return "was woken by '" + waker.publicCell().name() + "', and has not begun yet";
+    return "has been given no thread yet by " + MessageTexts.describe(cell.settings().strategy());
   }
 
   /**
@@ -212,8 +212,8 @@ public final class ActorInspector {
     if (request.answered) return new Diagnosis("its handler promised the answer for later", null);
     var drain = cell.workerOn(request);
     if (drain == null) return new Diagnosis("it had begun with it", null);
-    var seen = seen(snapshot(drain));
-    return new Diagnosis("it had begun with it, and may still be at it; the actor " + seen.doing(), seen.stack());
+    var seen = observation(snapshot(drain));
+    return new Diagnosis("it had begun with it, and may still be at it; the actor " + seen.activity(), seen.stack());
   }
 
   private static Diagnosis diagnoseWaiting(Cell cell, RequestFuture<?> request) {
@@ -225,31 +225,31 @@ public final class ActorInspector {
       turn += ": it waited for room in the mailbox, which holds " + cell.capacity();
     if (entry != null && entry.isGone() && cell.isPool()) turn += ": a worker was given it";
     if (extras != null && extras.stash.contains(request)) turn += ": it was put aside";
-    if (extras != null && extras.givesAgain(request))
+    if (extras != null && extras.isRedelivery(request))
       turn = "its handler had failed, and it was to be handled again after a rest";
-    if (extras != null && extras.suspendedAt() != null)
+    if (extras != null && extras.suspendedNode() != null)
       return new Diagnosis(turn + "; the actor rests after a failure", null);
     if (drain == null) return new Diagnosis(turn + "; the actor "
         + (cell.isStranded() ? noThread(cell, null) : cell.isIdle() ? "is idle" : "is between two messages"), null);
     var snapshot = snapshot(drain);
-    var seen = seen(snapshot);
-    return new Diagnosis(turn + place(drain, snapshot, request) + "; the actor " + seen.doing(), seen.stack());
+    var seen = observation(snapshot);
+    return new Diagnosis(turn + place(drain, snapshot, request) + "; the actor " + seen.activity(), seen.stack());
   }
 
   /** Follows "its turn had not come". Returns an empty text if the place is not known. */
   private static String place(HandlerContext drain, ActivationSnapshot snapshot, RequestFuture<?> request) {
     var found = snapshot.places.get();
     // it came after the count
-    if (found == null || found.all() && !found.places().containsKey(request))
+    if (found == null || found.complete() && !found.places().containsKey(request))
       snapshot.places = new WeakReference<>(found = count(drain));
     var number = found.places().get(request);
     if (number != null) return ": it was number " + number + " in the queue";
-    return found.places().size() < COUNTED ? "" : ": more than 1,000 were before it";
+    return found.places().size() < MAX_COUNTED ? "" : ": more than 1,000 were before it";
   }
 
   private static QueuePlaces count(HandlerContext drain) {
     var first = new ArrayList<Object>();
-    boolean all = drain.cell.front().addFirst(drain.at(), COUNTED, first);
+    boolean all = drain.cell.publicCell().addFirst(drain.currentNode(), MAX_COUNTED, first);
     var places = new IdentityHashMap<Object, Integer>();
     for (var node : first) places.put(node, places.size() + 1);
     return new QueuePlaces(places, all);

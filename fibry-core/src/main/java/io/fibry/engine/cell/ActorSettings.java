@@ -10,19 +10,20 @@ import java.util.function.Predicate;
  * Shared by all actors of one builder.
  *
  * @param inline whether an asker on a virtual thread may run the handler
- * @param uncounted whether what they handle is no message of the program
- * @param toClient whether the actor writes to a client outside, and which messages
+ * @param excludedFromAccounts whether what they handle is no message of the program
+ * @param isForClient whether the actor writes to a client outside, and which messages
  * for that client the library itself has sent; {@link #NO_CLIENT} if it writes to none
  * @param ownsThreads whether the library makes the threads, and so may name and interrupt them
  */
 public record ActorSettings(OwningScope owner, Strategy strategy, FailurePolicy policy, boolean inline,
-    boolean endsFirst,
-    boolean uncounted, Predicate<Object> toClient, List<ContextPropagator<?>> carriers, boolean ownsThreads) {
+    boolean closesFirst,
+    boolean excludedFromAccounts, Predicate<Object> isForClient, List<ContextPropagator<?>> contextPropagators,
+    boolean ownsThreads) {
   public static final Predicate<Object> NO_CLIENT = message -> false;
 
-  public ActorSettings(OwningScope owner, Strategy strategy, FailurePolicy policy, boolean inline, boolean endsFirst,
-      boolean uncounted, Predicate<Object> toClient, List<ContextPropagator<?>> carriers) {
-    this(owner, strategy, policy, inline, endsFirst, uncounted, toClient, carriers,
+  public ActorSettings(OwningScope owner, Strategy strategy, FailurePolicy policy, boolean inline, boolean closesFirst,
+      boolean excludedFromAccounts, Predicate<Object> isForClient, List<ContextPropagator<?>> contextPropagators) {
+    this(owner, strategy, policy, inline, closesFirst, excludedFromAccounts, isForClient, contextPropagators,
         strategy == Strategy.FIBER || strategy == Strategy.THREAD || strategy == Strategy.RESIDENT_FIBER);
   }
 
@@ -33,8 +34,9 @@ public record ActorSettings(OwningScope owner, Strategy strategy, FailurePolicy 
   @Override
   public boolean equals(Object object) {
     return object instanceof ActorSettings other && owner == other.owner && strategy == other.strategy
-        && policy == other.policy && inline == other.inline && endsFirst == other.endsFirst
-        && uncounted == other.uncounted && toClient == other.toClient && carriers == other.carriers;
+        && policy == other.policy && inline == other.inline && closesFirst == other.closesFirst
+        && excludedFromAccounts == other.excludedFromAccounts && isForClient == other.isForClient
+        && contextPropagators == other.contextPropagators;
   }
 
   @Override
@@ -44,7 +46,8 @@ public record ActorSettings(OwningScope owner, Strategy strategy, FailurePolicy 
 
   /** A pool handles no message itself, and needs a thread only to end. */
   public ActorSettings forPool() {
-    return new ActorSettings(owner, strategy.isResident() ? Strategy.FIBER : strategy, policy, false, false, uncounted,
-        toClient, carriers, strategy.isResident() || ownsThreads);
+    return new ActorSettings(owner, strategy.isResident() ? Strategy.FIBER : strategy, policy, false, false,
+        excludedFromAccounts,
+        isForClient, contextPropagators, strategy.isResident() || ownsThreads);
   }
 }

@@ -22,10 +22,10 @@ final class ActorTimers {
    * run already, and its message may have started that one. Returns the timer that is to be
    * canceled, or null if there is none.
    */
-  AttachedTimer keep(AttachedTimer timer) {
+  AttachedTimer put(AttachedTimer timer) {
     var present = timer.key == null ? null : keyed.get(timer.key);
     if (present != null && present.isAfter(timer)) return timer;
-    if (present != null) drop(present);
+    if (present != null) remove(present);
     if (!timer.hasRun()) add(timer);
     return present;
   }
@@ -42,7 +42,7 @@ final class ActorTimers {
   }
 
   /** Once or more often. */
-  void drop(AttachedTimer timer) {
+  void remove(AttachedTimer timer) {
     var before = timer.before;
     var after = timer.after;
     if (before == null && first != timer) return;
@@ -54,7 +54,7 @@ final class ActorTimers {
     timer.before = timer.after = null;
   }
 
-  boolean isAny(Predicate<AttachedTimer> such) {
+  boolean anyMatch(Predicate<AttachedTimer> such) {
     for (var timer = first; timer != null; timer = timer.after) if (such.test(timer)) return true;
     return false;
   }
@@ -65,7 +65,7 @@ final class ActorTimers {
    */
   AttachedTimer poll() {
     var timer = first;
-    if (timer != null) drop(timer);
+    if (timer != null) remove(timer);
     return timer;
   }
 }

@@ -41,7 +41,7 @@ public abstract class Cell extends PlainQueue implements Recipient, Watches.Watc
       VarHandle.class, Cell.class, HandlerContext.class);
   private static final Runnable NOTHING = () -> {};
 
-  protected final ActorBehavior behaviour;
+  protected final ActorBehavior behavior;
   protected Object state; // drain only, as the next three
   protected boolean hasState;
   protected boolean pillMet;
@@ -51,31 +51,31 @@ public abstract class Cell extends PlainQueue implements Recipient, Watches.Watc
   private HandlerContext worker;
   private volatile ColdState extras; // null -> one, when first needed
 
-  protected Cell(ActorBehavior behaviour) {
-    this.behaviour = behaviour;
+  protected Cell(ActorBehavior behavior) {
+    this.behavior = behavior;
   }
 
   public final ActorSettings settings() {
-    return behaviour.settings;
+    return behavior.settings;
   }
 
   @Override
-  public final boolean showsMessages() {
+  public final boolean mayLogContents() {
     return owner().options().hasMessageContents();
   }
 
   @Override
-  public final void tellElsewhere(Runnable code) {
-    owner().accounts().tellElsewhere(code);
+  public final void runOffThread(Runnable code) {
+    owner().accounts().runOffThread(code);
   }
 
   @Override
-  public final boolean tellsOnFiber(Runnable code) {
-    return owner().accounts().tellsOnFiber(code);
+  public final boolean tryRunOnFiber(Runnable code) {
+    return owner().accounts().tryRunOnFiber(code);
   }
 
   public final OwningScope owner() {
-    return behaviour.settings.owner();
+    return behavior.settings.owner();
   }
 
   /** Gets a stranded right to run a thread. Throws nothing once entered. */
@@ -100,12 +100,12 @@ public abstract class Cell extends PlainQueue implements Recipient, Watches.Watc
   protected abstract int capacity();
 
   /** Returns the actor that users know: for a worker, its pool. */
-  public Cell front() {
+  public Cell publicCell() {
     return this;
   }
 
   /** For a pool: its workers, then itself. */
-  public List<Cell> crew() {
+  public List<Cell> workersAndSelf() {
     return List.of(this);
   }
 
@@ -124,7 +124,7 @@ public abstract class Cell extends PlainQueue implements Recipient, Watches.Watc
     return null;
   }
 
-  protected boolean mayEnd() {
+  protected boolean isReadyToEnd() {
     return true;
   }
 
@@ -147,7 +147,7 @@ public abstract class Cell extends PlainQueue implements Recipient, Watches.Watc
   }
 
   /** Its thread is done, too. */
-  protected void gone() {
+  protected void threadExited() {
     owner().forget(this, label());
   }
 
@@ -180,14 +180,14 @@ public abstract class Cell extends PlainQueue implements Recipient, Watches.Watc
   }
 
   /** Called before any other thread knows the actor. */
-  public final void introduce(String label, Class<?> type) {
+  public final void setIdentity(String label, Class<?> type) {
     if (label != null || type != null) extras = new ColdState(label, type);
   }
 
   /** Where the actor keeps its own counts, or null if they are not shown anywhere. */
-  final ColdState figures() {
+  final ColdState ownCounts() {
     var present = extras;
-    return present != null || !owner().tracks(null) ? present : extras();
+    return present != null || !owner().isTracked(null) ? present : extras();
   }
 
   public final String label() {
@@ -206,19 +206,19 @@ public abstract class Cell extends PlainQueue implements Recipient, Watches.Watc
   }
 
   public final Baggage baggage(Object message) {
-    return Baggage.isUsed() ? Baggage.of(captured(message), isPool()) : null;
+    return Baggage.isUsed() ? Baggage.of(captureContext(message), isPool()) : null;
   }
 
   public final Baggage baggageOfAsk(Object message) {
-    return Baggage.isUsed() ? Baggage.ofAsk(captured(message)) : null;
+    return Baggage.isUsed() ? Baggage.ofAsk(captureContext(message)) : null;
   }
 
   /**
    * Returns the context that the carriers of the actor find on the sender's thread. Returns null if
    * the actor has no carriers.
    */
-  public final Object[] captured(Object message) {
-    return Baggage.captured(settings().carriers(), (Actor<?>) front(), message);
+  public final Object[] captureContext(Object message) {
+    return Baggage.captureContext(settings().contextPropagators(), (Actor<?>) publicCell(), message);
   }
 
   public final HandlerContext worker() {
@@ -272,18 +272,18 @@ public abstract class Cell extends PlainQueue implements Recipient, Watches.Watc
   }
 
   @Override
-  public final boolean isCondemned() {
-    return extras().condemned;
+  public final boolean isBeingKilled() {
+    return extras().beingKilled;
   }
 
   /** Changes OPEN to ENDING and sends the pill; does nothing if the door is already shut. */
-  public final void shutDoor(ExitReason why) {
-    extras().because(why);
-    shutDoor(NOTHING);
+  public final void stopAccepting(ExitReason why) {
+    extras().setReason(why);
+    stopAccepting(NOTHING);
   }
 
   /** Runs {@code first} before a handler that waits for a message can notice. */
-  final void shutDoor(Runnable first) {
+  final void stopAccepting(Runnable first) {
     var pill = new Envelope(EngineMessage.PILL);
     StackProbe.probe(); // an actor with a shut door and no pill would never end
     boolean shut = false;
@@ -306,14 +306,14 @@ public abstract class Cell extends PlainQueue implements Recipient, Watches.Watc
   }
 
   /** At the pill: -> LEAVING, under the monitor a killer holds to interrupt the handler. */
-  protected void leave() {
+  protected void enterLeaving() {
     var present = extras();
     synchronized (present) {
       if (phase < LEAVING) phase = LEAVING;
     }
   }
 
-  final void ended() {
+  final void markEnded() {
     synchronized (extras()) {
       phase = ENDED;
     }
@@ -321,39 +321,39 @@ public abstract class Cell extends PlainQueue implements Recipient, Watches.Watc
   }
 
   public final void freeName() {
-    owner().free(this, label());
+    owner().freeName(this, label());
   }
 
   /** Whether its handler may still run after its end. */
   public final boolean isCutOff() {
-    return phase == ENDED && !extras().ended;
+    return phase == ENDED && !extras().endedNormally;
   }
 
   /** OPEN -> RENEW, and wakes it. */
-  public void askRestart(long pause) {
-    extras().restartAfter(pause);
-    if (PHASE.compareAndSet(this, OPEN, RENEW)) push(new Envelope(null));
+  public void requestRestart(long pause) {
+    extras().requestRestartAfter(pause);
+    if (PHASE.compareAndSet(this, OPEN, RESTARTING)) push(new Envelope(null));
   }
 
   /** RENEW -> OPEN, by the drain. */
-  final boolean heedRestart() {
-    return PHASE.compareAndSet(this, RENEW, OPEN);
+  final boolean takeRestartRequest() {
+    return PHASE.compareAndSet(this, RESTARTING, OPEN);
   }
 
   public String kind() {
     return settings().strategy().toString();
   }
 
-  public abstract String doing();
+  public abstract String activity();
 
   public long handled() {
-    var drain = counted();
-    return (extras == null ? 0 : extras.handled) + (drain == null ? 0 : drain.stepsDone());
+    var drain = countedDrain();
+    return (extras == null ? 0 : extras.handled) + (drain == null ? 0 : drain.completedSteps());
   }
 
   /** {@return the drain, if the messages that it handles are counted, or null} */
-  public final HandlerContext counted() {
-    return settings().uncounted() ? null : worker();
+  public final HandlerContext countedDrain() {
+    return settings().excludedFromAccounts() ? null : worker();
   }
 
   public long failed() {
@@ -368,37 +368,37 @@ public abstract class Cell extends PlainQueue implements Recipient, Watches.Watc
     if (phase == LEAVING) return false;
     var clock = owner().options().scheduler();
     if (extras != null && (extras.hooks != null || extras.hasDueTimer(clock.nanoTime()))) return false;
-    return isIdle() || clock.isManual() && waits(clock, others);
+    return isIdle() || clock.isManual() && isWaiting(clock, others);
   }
 
-  private boolean waits(Scheduler clock, Set<Cell> others) {
-    if (isHeldUp() || extras != null && extras.rests()) return true;
+  private boolean isWaiting(Scheduler clock, Set<Cell> others) {
+    if (isBlocked() || extras != null && extras.isSuspended()) return true;
     var drain = worker();
     var thread = drain == null ? null : drain.thread;
     if (thread == null || drain.message == null) return false;
-    var wait = drain.waits();
+    var wait = drain.currentWait();
     return clock.isAsleep(thread) || wait != null && wait.isForAnswerOf(others);
   }
 
   /** Its handler waits for a message that has not come; or, of a pool, no worker can begin one. */
-  protected boolean isHeldUp() {
+  protected boolean isBlocked() {
     return false;
   }
 
   /** With the stash; counts up to {@code most}. */
-  public final int waiting(int most) {
-    return Math.min(waiting(at(), most) + stashed(), most);
+  public final int countQueued(int most) {
+    return Math.min(countQueued(currentNode(), most) + stashed(), most);
   }
 
   /** False also where that is not certain. */
-  public final boolean waitAtMost(int most) {
-    return waitAtMost(at(), most - stashed());
+  public final boolean hasAtMostQueued(int most) {
+    return hasAtMostQueued(currentNode(), most - stashed());
   }
 
-  private Object at() {
+  private Object currentNode() {
     var drain = worker();
-    Object node = drain == null ? null : drain.at(); // read once: the drain may give it up now
-    return node != null ? node : extras == null ? null : extras.suspendedAt();
+    Object node = drain == null ? null : drain.currentNode(); // read once: the drain may give it up now
+    return node != null ? node : extras == null ? null : extras.suspendedNode();
   }
 
   private int stashed() {

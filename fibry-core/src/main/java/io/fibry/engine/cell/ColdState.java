@@ -26,10 +26,10 @@ public final class ColdState {
     // fixed until needed
     List<AutoCloseable> resources = List.of();
     Map<RequestFuture<?>, PromisedRequest> promised = Map.of();
-    List<Runnable> letters = List.of(); // to tell a listener
+    List<Runnable> endCallbacks = List.of(); // to tell a listener
 
     private boolean isEmpty() {
-      return resources.isEmpty() && timers.isEmpty() && promised.isEmpty() && letters.isEmpty();
+      return resources.isEmpty() && timers.isEmpty() && promised.isEmpty() && endCallbacks.isEmpty();
     }
   }
 
@@ -44,29 +44,29 @@ public final class ColdState {
   }
 
   /** A request that will be answered. */
-  record PromisedRequest(Object message, Runnable givenUp) {}
+  record PromisedRequest(Object message, Runnable onAbandoned) {}
 
-  public static final Runnable NOBODY_IS_TOLD = () -> {};
+  public static final Runnable NO_CALLBACK = () -> {};
 
-  private static final Queue<Object> NONE = new ConcurrentLinkedQueue<>(); // always empty
+  private static final Queue<Object> EMPTY_STASH = new ConcurrentLinkedQueue<>(); // always empty
 
   final String label;
   public final Class<?> type;
   private ExitReason reason; // the first one given; a kill overrules it
   private boolean over; // whether the attached parts are being ended
   private boolean announced; // a thread tells the end
-  private boolean told; // to all that wait
+  private boolean notified; // to all that wait
   private boolean hooksKilled; // a kill came when only the hooks were left
-  volatile boolean condemned; // false -> true, by the first kill
-  volatile Scheduler.Timer grace; // set by the killer, read by the thread that announces the end
+  volatile boolean beingKilled; // false -> true, by the first kill
+  volatile Scheduler.Timer killTimer; // set by the killer, read by the thread that announces the end
   // these four: null -> one, when first needed
   private ExitSignal exit;
   private AttachedParts attached; // -> null at the end
   private Watches watches;
   private volatile RecoveryState recovery;
-  volatile Queue<Object> stash = NONE; // nodes; changed by the drain, read by killers
+  volatile Queue<Object> stash = EMPTY_STASH; // nodes; changed by the drain, read by killers
   volatile Wait.WaitingHandler hooks; // set by the thread that runs them, read by threads about to wait
-  volatile boolean ended; // not cut off
+  volatile boolean endedNormally; // not cut off
   volatile long handled; // set by the drain, read by observers
   // When the last failure was logged; a field, because the handler may have failed for lack of
   // memory
@@ -78,8 +78,8 @@ public final class ColdState {
   }
 
   /** Stashes a node; called by the drain. */
-  void putAside(Object node) {
-    if (stash == NONE) stash = new ConcurrentLinkedQueue<>();
+  void addToStash(Object node) {
+    if (stash == EMPTY_STASH) stash = new ConcurrentLinkedQueue<>();
     stash.add(node);
   }
 
@@ -87,7 +87,7 @@ public final class ColdState {
     return (int) stash.stream().filter(PlainQueue::holdsMessage).count();
   }
 
-  public synchronized void because(ExitReason why) {
+  public synchronized void setReason(ExitReason why) {
     if (reason == null || why instanceof ExitReason.Killed && !announced) reason = why;
   }
 
@@ -98,20 +98,20 @@ public final class ColdState {
   public synchronized ExitSignal exit() {
     if (exit == null) {
       exit = new ExitSignal();
-      if (told) exit.complete(reason);
+      if (notified) exit.complete(reason);
     }
     return exit;
   }
 
-  public synchronized boolean isTold() {
-    return told;
+  public synchronized boolean isNotified() {
+    return notified;
   }
 
   /** Tells all that wait for the end. */
-  void tell() {
+  void notifyWaiters() {
     ExitSignal waited;
     synchronized (this) {
-      told = true;
+      notified = true;
       waited = exit;
     }
     if (waited != null) waited.end(reason);
@@ -131,11 +131,11 @@ public final class ColdState {
   }
 
   /** Returns false if the end has come. */
-  synchronized boolean tellAtEnd(Runnable letter) {
+  synchronized boolean runAtEnd(Runnable letter) {
     if (over) return false;
     var mine = attached();
-    if (mine.letters.isEmpty()) mine.letters = new ArrayList<>();
-    return mine.letters.add(letter);
+    if (mine.endCallbacks.isEmpty()) mine.endCallbacks = new ArrayList<>();
+    return mine.endCallbacks.add(letter);
   }
 
   public synchronized boolean isOver() {
@@ -143,36 +143,36 @@ public final class ColdState {
   }
 
   /** Returns false if the end has come. */
-  public boolean keep(AttachedTimer timer) {
+  public boolean addTimer(AttachedTimer timer) {
     AttachedTimer replaced;
     synchronized (this) {
       if (over) return false;
-      replaced = attached().timers.keep(timer);
+      replaced = attached().timers.put(timer);
     }
     if (replaced != null) replaced.cancel();
     return true;
   }
 
-  public synchronized void drop(AttachedTimer timer) {
-    if (attached != null) attached.timers.drop(timer);
+  public synchronized void removeTimer(AttachedTimer timer) {
+    if (attached != null) attached.timers.remove(timer);
   }
 
   synchronized boolean hasDueTimer(long now) {
-    return attached != null && attached.timers.isAny(timer -> timer.isDue(now));
+    return attached != null && attached.timers.anyMatch(timer -> timer.isDue(now));
   }
 
-  synchronized boolean promise(RequestFuture<?> request, Object message, Runnable givenUp) {
+  synchronized boolean addPromised(RequestFuture<?> request, Object message, Runnable onAbandoned) {
     if (over) return false;
     var mine = attached();
     if (mine.promised.isEmpty()) mine.promised = new LinkedHashMap<>();
-    mine.promised.put(request, new PromisedRequest(message, givenUp));
+    mine.promised.put(request, new PromisedRequest(message, onAbandoned));
     return true;
   }
 
   /** {@return code to run once if the asker of the request gives up} */
-  public synchronized Runnable forget(RequestFuture<?> request) {
+  public synchronized Runnable removePromised(RequestFuture<?> request) {
     var promised = attached == null || attached.promised.isEmpty() ? null : attached.promised.remove(request);
-    return promised == null ? NOBODY_IS_TOLD : promised.givenUp;
+    return promised == null ? NO_CALLBACK : promised.onAbandoned;
   }
 
   synchronized Watches watches(Watches.Watcher actor) {
@@ -195,8 +195,8 @@ public final class ColdState {
     return present.restarts;
   }
 
-  synchronized boolean givesAgain(Object node) {
-    return recovery != null && recovery.restarts != null && recovery.restarts.givesAgain(node);
+  synchronized boolean isRedelivery(Object node) {
+    return recovery != null && recovery.restarts != null && recovery.restarts.isRedelivery(node);
   }
 
   /** Sets the length of the next suspension; called by the drain. */
@@ -209,7 +209,7 @@ public final class ColdState {
   }
 
   /** Asks for a restart after a pause; called by the actor whose failure restarts this one. */
-  void restartAfter(long nanos) {
+  void requestRestartAfter(long nanos) {
     recovery().restartPause = nanos;
   }
 
@@ -235,27 +235,27 @@ public final class ColdState {
     return recovery == null ? null : recovery.suspension;
   }
 
-  synchronized Object suspendedAt() {
+  synchronized Object suspendedNode() {
     var here = suspension();
     return here == null ? null : here.node;
   }
 
   /** It is suspended, and the timer that ends this is set. */
-  synchronized boolean rests() {
+  synchronized boolean isSuspended() {
     var here = suspension();
     return here != null && here.timer != null;
   }
 
   /** Once, and before the end. */
-  void startGrace(Scheduler clock, Duration time, Runnable end) {
+  void startKillTimer(Scheduler clock, Duration time, Runnable end) {
     synchronized (this) {
-      if (announced || condemned) return;
-      condemned = true;
+      if (announced || beingKilled) return;
+      beingKilled = true;
     }
     try {
-      grace = clock.schedule(time, end);
+      killTimer = clock.schedule(time, end);
     } catch (Throwable noTimer) {
-      condemned = false; // an assignment cannot fail
+      beingKilled = false; // an assignment cannot fail
       throw noTimer;
     }
   }
@@ -274,13 +274,13 @@ public final class ColdState {
   }
 
   /** Whether no code of a user runs at its end: closes, cancels, tells, handles. */
-  synchronized boolean isBare() {
+  synchronized boolean hasNoEndWork() {
     return !over && (attached == null || attached.isEmpty()) && stash.isEmpty();
   }
 
   /** Ends it, if it is bare. */
-  synchronized boolean endBare() {
-    return isBare() && (over = true);
+  synchronized boolean endWithoutWork() {
+    return hasNoEndWork() && (over = true);
   }
 
   /** Returns null if another thread ends the actor. */

@@ -15,7 +15,7 @@ import java.util.function.Consumer;
 /** Enters unhandled messages without an asker, and tells their scope's listener. */
 public final class DeadLetters {
   private static final ThreadLocal<Boolean> LISTENING = new ThreadLocal<>(); // set inside a listener
-  private static final Runnable NOBODY = () -> {};
+  private static final Runnable NO_LISTENER = () -> {};
   private static final ThreadLocal<Boolean> ELSEWHERE = new ThreadLocal<>(); // set where no listener may run
 
   private DeadLetters() {}
@@ -27,7 +27,7 @@ public final class DeadLetters {
   /** For a message that its ending actor does not handle: the requests behind it are told first. */
   static void addAtEnd(Cell cell, Object message) {
     var telling = enter(cell, message, Reason.UNDELIVERED, null);
-    if (telling != NOBODY && !cell.extras().tellAtEnd(telling)) telling.run();
+    if (telling != NO_LISTENER && !cell.extras().runAtEnd(telling)) telling.run();
   }
 
   /** Returns code that tells the listener. */
@@ -36,25 +36,25 @@ public final class DeadLetters {
     var accounts = owner.accounts();
     var settings = cell.settings();
     // a block's own
-    if (settings.uncounted() && message instanceof EngineMessage || settings.toClient().test(message)) {
+    if (settings.excludedFromAccounts() && message instanceof EngineMessage || settings.isForClient().test(message)) {
       accounts.countPass();
-      return NOBODY;
+      return NO_LISTENER;
     }
-    boolean gone = settings.toClient() != ActorSettings.NO_CLIENT
+    boolean gone = settings.isForClient() != ActorSettings.NO_CLIENT
         && (reason == Reason.UNDELIVERED || reason == Reason.FAILED && cause instanceof IOException);
     if (gone) reason = Reason.DISCONNECTED;
     accounts.countUnhandled(reason);
-    JfrEvents.deadLetter(cell, message, reason);
-    if (LISTENING.get() != null) return NOBODY;
-    var letter = new ActorDeadLetter(cell.front(), message, reason, Optional.ofNullable(cause));
-    if (!gone) accounts.keep(letter);
+    JfrEvents.recordDeadLetter(cell, message, reason);
+    if (LISTENING.get() != null) return NO_LISTENER;
+    var letter = new ActorDeadLetter(cell.publicCell(), message, reason, Optional.ofNullable(cause));
+    if (!gone) accounts.addLetter(letter);
     var listener = owner.options().deadLetters();
-    return listener == ActorScope.Options.defaults().deadLetters() ? NOBODY
+    return listener == ActorScope.Options.defaults().deadLetters() ? NO_LISTENER
         : new ListenerCall(owner, listener, letter, false);
   }
 
   /** Runs code on the thread of all timers: listeners run on threads of their own. */
-  public static void tellElsewhere(Runnable code) {
+  public static void runOffThread(Runnable code) {
     ELSEWHERE.set(true);
     try {
       code.run();
@@ -69,11 +69,11 @@ public final class DeadLetters {
       implements Runnable {
     @Override
     public void run() {
-      if (elsewhere || ELSEWHERE.get() == null) tell();
-      else owner.accounts().tellElsewhere(new ListenerCall(owner, listener, letter, true));
+      if (elsewhere || ELSEWHERE.get() == null) callListener();
+      else owner.accounts().runOffThread(new ListenerCall(owner, listener, letter, true));
     }
 
-    private void tell() {
+    private void callListener() {
       LISTENING.set(true);
       try {
         listener.accept(letter);
@@ -95,7 +95,7 @@ public final class DeadLetters {
 
     @Override
     public Object message() {
-      return EngineMessage.given(sent);
+      return EngineMessage.unwrap(sent);
     }
 
     @Override
@@ -105,7 +105,7 @@ public final class DeadLetters {
 
     @Override
     public String toString() {
-      return "dead letter to '" + actor() + "', " + reason + ": " + cell.shown(message());
+      return "dead letter to '" + actor() + "', " + reason + ": " + cell.describe(message());
     }
   }
 }

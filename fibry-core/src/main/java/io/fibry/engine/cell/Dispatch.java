@@ -98,7 +98,7 @@ public final class Dispatch {
   }
 
   private static boolean rescue(Cell cell, int tries) {
-    Object held = cell.unstrand();
+    Object held = cell.takeStranded();
     if (held == null) return true;
     try {
       StackProbe.probe();
@@ -119,7 +119,7 @@ public final class Dispatch {
       if (!(held instanceof Activation)) StackProbe.probe(); // else see prepare
       held = holder(cell, held);
       if (((Activation) held).kind == ActivationKind.RESIDENT) {
-        VarHandle.fullFence(); // pairs with Activation.stay: `handed` is written, `thread` not yet read
+        VarHandle.fullFence(); // pairs with Activation.runResident: `handedNode` is written, `thread` not yet read
         LockSupport.unpark(((Activation) held).thread);
       } else if (tries > 0 && cell.isEnding()) GuaranteedStart.start((Activation) held); // the end needs no strategy
       else if (!isHandedOver(cell, (Activation) held)) cell.settings().strategy().activate((Activation) held);
@@ -137,7 +137,7 @@ public final class Dispatch {
         && WaitingHandler.current() instanceof Activation waker && waker.handOver(woken);
   }
 
-  /** For a resident, only its last step, writing {@code handed}, gives the right away. */
+  /** For a resident, only its last step, writing {@code handedNode}, gives the right away. */
   private static Activation holder(Cell cell, Object held) {
     if (held instanceof Activation made) return made;
     if (!cell.settings().strategy().isResident()) {
@@ -146,7 +146,7 @@ public final class Dispatch {
       return made;
     }
     var resident = (Activation) cell.worker();
-    resident.handed = held;
+    resident.handedNode = held;
     return resident;
   }
 
@@ -154,11 +154,11 @@ public final class Dispatch {
   public static boolean recover(Cell cell, Throwable failure, int tries) {
     Object held = null;
     try {
-      held = cell.unstrand();
+      held = cell.takeStranded();
       if (held == null) return true;
       if (failure instanceof RejectedExecutionException && cell.settings().strategy().isShutDown()) {
         held = holder(cell, held);
-        cell.shutDoor(new ExitReason.Failed(failure));
+        cell.stopAccepting(new ExitReason.Failed(failure));
         GuaranteedStart.start((Activation) held);
       } else {
         Object given = held;
@@ -206,7 +206,7 @@ public final class Dispatch {
   }
 
   /** The JDK loses fibers whose carrier has no memory. A fiber too many does nothing. */
-  public static void handOutAgain(Cell cell) {
+  public static void restartUnclaimed(Cell cell) {
     try {
       var late = unclaimed(cell);
       if (late != null && cell.settings().strategy() == Strategy.FIBER) EngineThreads.startFiber(late);
@@ -217,12 +217,12 @@ public final class Dispatch {
    * An executor that was shut down may have dropped a drain that it took. A drain that it still
    * runs does nothing more.
    */
-  public static void heedShutDown(Cell cell) {
+  public static void failIfExecutorShutDown(Cell cell) {
     try {
       var late = unclaimed(cell);
       var strategy = cell.settings().strategy();
       if (late == null || !strategy.isShutDown()) return;
-      cell.shutDoor(new ExitReason.Failed(new RejectedExecutionException(strategy + " was shut down")));
+      cell.stopAccepting(new ExitReason.Failed(new RejectedExecutionException(strategy + " was shut down")));
       GuaranteedStart.start(late);
     } catch (Throwable edge) {} // of stack or memory, or the user's: the next sender looks again
   }
@@ -254,7 +254,7 @@ public final class Dispatch {
       throw noTimer;
     }
     // the thread that shut the door may have looked before
-    if (cell.isEnding() || cell.front().isEnding()) wake(cell);
+    if (cell.isEnding() || cell.publicCell().isEnding()) wake(cell);
   }
 
   /** Takes up a suspended right, unless another thread does. */
@@ -297,21 +297,21 @@ public final class Dispatch {
       cell.settings().strategy().activate(resident);
     } catch (Throwable noThread) { // the actor may be known by name, and have messages
       undo.run();
-      endUnstarted(cell, new ExitReason.Failed(noThread));
+      endNeverStarted(cell, new ExitReason.Failed(noThread));
       cell.freeName();
       throw noThread;
     }
   }
 
   /** Ends an actor that its scope refused; a closer may already wait for its end. */
-  public static void endUnstarted(Cell cell, ExitReason reason) {
-    cell.shutDoor(reason);
+  public static void endNeverStarted(Cell cell, ExitReason reason) {
+    cell.stopAccepting(reason);
     if (cell.settings().strategy().isResident()) GuaranteedStart.start((Activation) cell.worker());
   }
 
   /** Ends it on this thread, if it is idle and no code of a user runs at its end. */
   public static boolean endIdle(Cell cell) {
-    if (cell.settings().strategy().isResident() || !cell.isIdle() || !cell.extras().isBare())
+    if (cell.settings().strategy().isResident() || !cell.isIdle() || !cell.extras().hasNoEndWork())
       return false;
     var pill = new Envelope(EngineMessage.PILL);
     var activation = new Activation(cell, pill, ActivationKind.DISPOSAL);
@@ -323,14 +323,14 @@ public final class Dispatch {
   public static Object inline(Cell cell, Object message) {
     if (cell.settings().strategy() != Strategy.FIBER || !Thread.currentThread().isVirtual()) return null;
     var asker = (Activation) WaitingHandler.current();
-    if (asker != null && asker.depth >= Activation.DEEPEST_INLINE) return null;
+    if (asker != null && asker.depth >= Activation.MAX_INLINE_DEPTH) return null;
     var request = new RequestFuture<>(cell, message, null, true);
     var activation = new Activation(cell, request, ActivationKind.INLINE);
     if (!cell.acquire(request)) return null;
     Deadline limit = null; // only where the handler can use it: the clock costs a third of an inline request
     try {
-      if (cell.behaviour.usesContext()) limit = askDeadline(cell, asker);
-      activation.deadline = limit != null ? limit : asker == null ? null : asker.due();
+      if (cell.behavior.usesContext()) limit = askDeadline(cell, asker);
+      activation.deadline = limit != null ? limit : asker == null ? null : asker.answerDeadline();
       activation.runInline(request, asker);
     } catch (Throwable edge) { // not entered
       cell.stranded = request;
@@ -344,6 +344,6 @@ public final class Dispatch {
 
   private static Deadline askDeadline(Cell cell, HandlerContext asker) {
     var options = cell.owner().options();
-    return Deadline.ofAsk(options.scheduler(), options.askLimit(), asker == null ? null : asker.due());
+    return Deadline.ofAsk(options.scheduler(), options.askLimit(), asker == null ? null : asker.answerDeadline());
   }
 }

@@ -13,7 +13,7 @@ import java.util.concurrent.TimeoutException;
 
 /** The end of an actor, for the engine; no user can chain code to it. */
 public final class ExitSignal extends CompletableFuture<ExitReason> implements Wait.Awaitable {
-  private PublicExitFuture shown; // null until a user asks for it; guarded by this
+  private PublicExitFuture publicFuture; // null until a user asks for it; guarded by this
 
   ExitSignal() {}
 
@@ -21,27 +21,27 @@ public final class ExitSignal extends CompletableFuture<ExitReason> implements W
     PublicExitFuture future;
     synchronized (this) {
       complete(reason);
-      future = shown;
+      future = publicFuture;
     }
-    if (future != null) future.tell(reason);
+    if (future != null) future.notifyCallbacks(reason);
   }
 
   /** Returns the end as users see it; the accounts count the code that users chain to it. */
-  public synchronized CompletableFuture<ExitReason> shown(Wait.WaitTarget actor, Accounts accounts) {
-    if (shown == null) {
-      var future = new PublicExitFuture(this, deaf -> publish(actor, deaf), accounts);
-      if (isDone()) future.tellHere(join()); // no code is chained to it yet
-      shown = future;
+  public synchronized CompletableFuture<ExitReason> publicFuture(Wait.WaitTarget actor, Accounts accounts) {
+    if (publicFuture == null) {
+      var future = new PublicExitFuture(this, ignoresInterrupts -> publish(actor, ignoresInterrupts), accounts);
+      if (isDone()) future.runInPlace(join()); // no code is chained to it yet
+      publicFuture = future;
     }
-    return shown;
+    return publicFuture;
   }
 
   /** Returns null if this thread runs no handler, or the actor has ended. */
-  private Wait publish(Wait.WaitTarget actor, boolean deaf) {
+  private Wait publish(Wait.WaitTarget actor, boolean ignoresInterrupts) {
     var waiter = Wait.WaitingHandler.current();
     if (waiter == null || isDone()) return null;
     Wait.prepare(actor, Wait.END);
-    return Wait.begin(actor, Wait.END, this, waiter, deaf);
+    return Wait.begin(actor, Wait.END, this, waiter, ignoresInterrupts);
   }
 
   /** {@code limit} null: waits without limit. */
@@ -49,7 +49,7 @@ public final class ExitSignal extends CompletableFuture<ExitReason> implements W
     if (isDone()) return true;
     Wait.prepare(actor, Wait.END);
     try (var wait = Wait.begin(actor, Wait.END, this)) {
-      WaitCycle.refuse(wait);
+      WaitCycle.throwIfCycle(wait);
       if (limit == null) get();
       else get(Deadline.nanos(limit), TimeUnit.NANOSECONDS);
       return true;

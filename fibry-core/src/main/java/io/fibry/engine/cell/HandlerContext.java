@@ -38,14 +38,15 @@ public abstract class HandlerContext extends Wait.WaitingHandler implements Acto
   RequestFuture<?> request; // null if there is none; read by killers
   Baggage baggage;
   boolean stashed;
-  boolean suspends; // next, for extras.pause
-  boolean again; // the message waits in its node again, to be handled after the restart
+  boolean suspendNext; // next, for extras.pause
+  boolean redelivered; // the message waits in its node again, to be handled after the restart
   volatile List<ReceivedRequest> received; // null if there are none; read by killers
   Deadline deadline; // inline requests only: the limit of the asker, or null if there is none
   int handled; // not yet in the accounts; read by observers
-  boolean elsewhere; // the message counts by its outcome, or as waiting, though its handler runs; read by observers
-  long began; // when the message began, by the coarse clock; 0 if not known. Read by observers
-  volatile ActivationSnapshot.FirstSeen since; // written by observers
+  // The message counts by its outcome, or as waiting, though its handler runs; read by observers.
+  boolean countedElsewhere;
+  long startedAt; // when the message began, by the coarse clock; 0 if not known. Read by observers
+  volatile ActivationSnapshot.FirstSeen firstSeen; // written by observers
   volatile ActivationSnapshot snapshot; // likewise
 
   HandlerContext(Cell cell) {
@@ -53,7 +54,7 @@ public abstract class HandlerContext extends Wait.WaitingHandler implements Acto
   }
 
   /** The node being handled, or the next; read by observers. */
-  abstract Object at();
+  abstract Object currentNode();
 
   @Override
   public final Wait.WaitTarget party() {
@@ -66,7 +67,7 @@ public abstract class HandlerContext extends Wait.WaitingHandler implements Acto
   }
 
   @Override
-  public final Deadline due() {
+  public final Deadline answerDeadline() {
     var current = request;
     if (deadline != null || current == null) return deadline; // inline, the asker waits for the handler too
     return current.answered && current.isDone() ? null : current.deadline;
@@ -76,9 +77,9 @@ public abstract class HandlerContext extends Wait.WaitingHandler implements Acto
    * Returns how often the message has been redelivered, counting this time, or 0 if it is not
    * redelivered.
    */
-  abstract int giveAgain(int most);
+  abstract int redeliver(int most);
 
-  final void failUnanswered(Throwable failure) {
+  final void failOpenRequests(Throwable failure) {
     for (var one : received) if (one.request.isOpen())
       fail(one.request, one.message, failure != null ? failure : RequestFailures.noReply(cell, one.message));
     received = null;
@@ -86,15 +87,15 @@ public abstract class HandlerContext extends Wait.WaitingHandler implements Acto
 
   /** After a cut-off, whose thread may come later, the asker is told of that. */
   final void fail(RequestFuture<?> one, Object asked, Throwable failure) {
-    one.fail(cell.phase == Cell.ENDED ? cell.front().stopped(asked, Outcome.UNKNOWN) : failure);
+    one.fail(cell.phase == Cell.ENDED ? cell.publicCell().stopped(asked, Outcome.UNKNOWN) : failure);
   }
 
   /** Returns the steps of the current message that have ended. */
-  final long stepsDone() {
-    return open() instanceof MultiStepMessage steps ? stepsDone(steps) : 0;
+  final long completedSteps() {
+    return countedMessage() instanceof MultiStepMessage steps ? completedSteps(steps) : 0;
   }
 
-  private static long stepsDone(MultiStepMessage steps) {
+  private static long completedSteps(MultiStepMessage steps) {
     try {
       return steps.completedSteps();
     } catch (Throwable failure) { // of the user
@@ -103,13 +104,13 @@ public abstract class HandlerContext extends Wait.WaitingHandler implements Acto
   }
 
   /** {@return how many messages and steps have ended, and are not in the accounts yet} */
-  public final long handledSince() {
-    return handled + stepsDone(); // in this order
+  public final long handledUnsettled() {
+    return handled + completedSteps(); // in this order
   }
 
   /** Whether it is at a message or step that has no outcome yet. */
   public final boolean isHandling() {
-    Object now = open();
+    Object now = countedMessage();
     try {
       return now instanceof MultiStepMessage steps ? steps.currentStep() != null : now != null;
     } catch (Throwable failure) { // of the user
@@ -121,36 +122,36 @@ public abstract class HandlerContext extends Wait.WaitingHandler implements Acto
    * {@return the message, or null if it counts elsewhere} Observers read in the order against that
    * in which the drain writes.
    */
-  private Object open() {
+  private Object countedMessage() {
     VarHandle.acquireFence();
-    if (elsewhere) return null;
+    if (countedElsewhere) return null;
     VarHandle.acquireFence();
     return message;
   }
 
   /** The drain calls this, then writes the outcome of the message, or lets it wait again. */
   final void countElsewhere() {
-    elsewhere = true;
+    countedElsewhere = true;
     VarHandle.releaseFence();
   }
 
   /** The drain calls this after it has cleared the message, for the next one. */
-  final void countHereAgain() {
+  final void resumeCounting() {
     VarHandle.releaseFence();
-    elsewhere = false;
+    countedElsewhere = false;
   }
 
   /**
    * A message counts once. A message of steps counts as its ended steps, even if it fails then.
    */
-  final void count(Object given, boolean failed) {
+  final void countOutcome(Object given, boolean failed) {
     if (failed) countElsewhere();
     else {
       message = null;
       VarHandle.releaseFence(); // an observer that sees the count does not see the message
     }
     if (given instanceof MultiStepMessage steps)
-      handled += Math.clamp(stepsDone(steps), 0, Integer.MAX_VALUE - handled);
+      handled += Math.clamp(completedSteps(steps), 0, Integer.MAX_VALUE - handled);
     else if (!failed) handled++;
   }
 
@@ -158,19 +159,19 @@ public abstract class HandlerContext extends Wait.WaitingHandler implements Acto
     if (handled == 0) return;
     int settled = handled;
     handled = 0;
-    if (cell.settings().uncounted()) {
+    if (cell.settings().excludedFromAccounts()) {
       cell.owner().accounts().countPass();
       return;
     }
     cell.owner().accounts().countHandled(settled);
     try {
-      var extras = cell.figures();
+      var extras = cell.ownCounts();
       if (extras != null) extras.handled += settled;
     } catch (OutOfMemoryError full) { // only a figure is missing
     }
   }
 
-  private void check() {
+  private void checkOnHandlerThread() {
     if (message == null || Thread.currentThread() != thread) throw new IllegalStateException("the context of actor '"
         + cell.name() + "' is valid on its handler's thread, until the handler returns; for later, keep self()");
     if (cell.phase == Cell.ENDED)
@@ -180,16 +181,17 @@ public abstract class HandlerContext extends Wait.WaitingHandler implements Acto
   @Override
   @SuppressWarnings("unchecked") // every message is an Object here
   public Actor<Object> self() {
-    check();
-    return (Actor<Object>) cell.front();
+    checkOnHandlerThread();
+    return (Actor<Object>) cell.publicCell();
   }
 
   /** Finds the open request with this message, and marks it answered. */
-  private RequestFuture<?> take(Object asked) {
-    check();
-    if (request != null && message == asked && !stashed && request.answer()) return request;
-    if (received != null) for (var one : received) if (one.message == asked && one.request.answer()) return one.request;
-    throw new IllegalArgumentException("actor '" + cell.name() + "' has no request " + cell.shown(asked)
+  private RequestFuture<?> claimRequest(Object asked) {
+    checkOnHandlerThread();
+    if (request != null && message == asked && !stashed && request.markAnswered()) return request;
+    if (received != null)
+      for (var one : received) if (one.message == asked && one.request.markAnswered()) return one.request;
+    throw new IllegalArgumentException("actor '" + cell.name() + "' has no request " + cell.describe(asked)
         + " to answer: its handler was not given this very object as a request, or has answered it");
   }
 
@@ -206,7 +208,7 @@ public abstract class HandlerContext extends Wait.WaitingHandler implements Acto
   }
 
   private void answer(Object asked, Object value, Throwable failure) {
-    var taken = take(asked);
+    var taken = claimRequest(asked);
     try {
       if (failure == null) taken.finish(value);
       else taken.fail(failure);
@@ -218,44 +220,45 @@ public abstract class HandlerContext extends Wait.WaitingHandler implements Acto
 
   @Override
   public <R> void replyWhen(Request<?, R> asked, CompletionStage<? extends R> value) {
-    replyWhen(asked, value, ColdState.NOBODY_IS_TOLD);
+    replyWhen(asked, value, ColdState.NO_CALLBACK);
   }
 
   @Override
-  public <R> void replyWhen(Request<?, R> asked, CompletionStage<? extends R> value, Runnable givenUp) {
+  public <R> void replyWhen(Request<?, R> asked, CompletionStage<? extends R> value, Runnable onAbandoned) {
     Objects.requireNonNull(value, "value");
-    Objects.requireNonNull(givenUp, "givenUp");
-    var promised = take(asked);
-    var front = cell.front(); // a worker may end before
-    if (!front.extras().promise(promised, asked, givenUp)) promised.fail(front.stopped(asked, Outcome.UNKNOWN));
-    promised.checkGivenUp();
-    value.whenComplete((answer, failure) -> keepPromise(promised, answer, failure));
+    Objects.requireNonNull(onAbandoned, "givenUp");
+    var promised = claimRequest(asked);
+    var front = cell.publicCell(); // a worker may end before
+    if (!front.extras().addPromised(promised, asked, onAbandoned)) promised.fail(front.stopped(asked, Outcome.UNKNOWN));
+    promised.checkAbandoned();
+    value.whenComplete((answer, failure) -> fulfillPromise(promised, answer, failure));
   }
 
-  private static void keepPromise(RequestFuture<?> promised, Object answer, Throwable failure) {
-    if (failure instanceof CompletionException && failure.getCause() != null) promised.keep(null, failure.getCause());
-    else if (failure != null) promised.keep(null, failure);
-    else if (answer == null) promised.keep(null, new NullPointerException(
+  private static void fulfillPromise(RequestFuture<?> promised, Object answer, Throwable failure) {
+    if (failure instanceof CompletionException && failure.getCause() != null)
+      promised.fulfill(null, failure.getCause());
+    else if (failure != null) promised.fulfill(null, failure);
+    else if (answer == null) promised.fulfill(null, new NullPointerException(
         "the promised answer of actor '" + promised.recipient.name() + "' was null; let it be an Optional, or Done"));
-    else promised.keep(answer, null);
-    promised.recipient.forget(promised, false);
+    else promised.fulfill(answer, null);
+    promised.recipient.removePromise(promised, false);
   }
 
   @Override
   public boolean isCancelled() {
-    check();
+    checkOnHandlerThread();
     return request != null && (request.isDone() || deadline != null && deadline.getAsBoolean());
   }
 
   @Override
   public Optional<Duration> remainingTime() {
-    check();
-    var due = due();
-    return due == null ? Optional.empty() : due.timeLeft();
+    checkOnHandlerThread();
+    var due = answerDeadline();
+    return due == null ? Optional.empty() : due.remaining();
   }
 
   private void checkSelective(String verb) {
-    check();
+    checkOnHandlerThread();
     if (!cell.isSelective()) throw new IllegalStateException("actor '" + cell.name() + "' cannot " + verb
         + ": its mailbox does not let the handler choose; make it with .mailbox(Mailbox.unbounded().selective())");
   }
@@ -270,12 +273,12 @@ public abstract class HandlerContext extends Wait.WaitingHandler implements Acto
     Objects.requireNonNull(type, "type");
     Objects.requireNonNull(which, "which");
     checkSelective("receive");
-    if (lays) startLaid();
+    if (mayHoldHandOver) startHandedOver();
     var until = Objects.requireNonNull(limit, "limit").isZero() ? Deadline.NO_WAIT
         : Deadline.of(cell.owner().options().scheduler(), limit);
     Predicate<Object> fits = waiting -> type.isInstance(waiting) && which.test(type.cast(waiting));
     for (Object node = cell.receive(fits, until); node != null; node = cell.receive(fits, until)) {
-      Object given = open(node);
+      Object given = beginReceived(node);
       if (given != null) return Optional.of(type.cast(given));
     }
     if (Thread.currentThread().isInterrupted()) throw new CancellationException(
@@ -284,7 +287,7 @@ public abstract class HandlerContext extends Wait.WaitingHandler implements Acto
   }
 
   /** Returns null if the request was canceled. */
-  private Object open(Object node) {
+  private Object beginReceived(Object node) {
     Object given;
     if (node instanceof Envelope envelope) {
       given = envelope.message;
@@ -295,7 +298,7 @@ public abstract class HandlerContext extends Wait.WaitingHandler implements Acto
       if (given == null) return null;
       if (received == null) received = new CopyOnWriteArrayList<>();
       received.add(new ReceivedRequest(given, taken));
-      if (cell.phase == Cell.ENDED) taken.stop(given); // the killer may have looked before
+      if (cell.phase == Cell.ENDED) taken.failStopped(given); // the killer may have looked before
     }
     handled++;
     return given;
@@ -308,11 +311,11 @@ public abstract class HandlerContext extends Wait.WaitingHandler implements Acto
       throw new IllegalStateException("actor '" + cell.name() + "' has answered this message or put it aside already");
     stashed = true;
     countElsewhere();
-    since = null; // the message may come again
-    if (request == null) cell.extras().putAside(new Envelope(message, baggage));
+    firstSeen = null; // the message may come again
+    if (request == null) cell.extras().addToStash(new Envelope(message, baggage));
     else if (request.stash(message, baggage)) {
-      cell.extras().putAside(request);
-      if (cell.phase == Cell.ENDED) request.stop(message); // as in open
+      cell.extras().addToStash(request);
+      if (cell.phase == Cell.ENDED) request.failStopped(message); // as in open
     } else cell.owner().accounts().countUnhandled(Reason.CANCELLED);
   }
 
@@ -331,16 +334,16 @@ public abstract class HandlerContext extends Wait.WaitingHandler implements Acto
 
   @Override
   public void watch(Exitable other, Function<ExitReason, ? extends Object> news) {
-    check();
+    checkOnHandlerThread();
     Objects.requireNonNull(news, "message");
-    if (other == cell.front()) throw new IllegalArgumentException("actor '" + cell.name()
+    if (other == cell.publicCell()) throw new IllegalArgumentException("actor '" + cell.name()
         + "' cannot watch its own end: it would be told when it takes no message any more; use closeOnExit or onStop");
-    cell.front().watches().watch(Objects.requireNonNull(other, "other"), news);
+    cell.publicCell().watches().watch(Objects.requireNonNull(other, "other"), news);
   }
 
   @Override
   public void unwatch(Exitable other) {
-    check();
-    cell.front().watches().unwatch(Objects.requireNonNull(other, "other"));
+    checkOnHandlerThread();
+    cell.publicCell().watches().unwatch(Objects.requireNonNull(other, "other"));
   }
 }

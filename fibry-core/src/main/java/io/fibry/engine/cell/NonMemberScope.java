@@ -16,7 +16,7 @@ public final class NonMemberScope extends OwningScope {
   }
 
   @Override
-  public <T> T shared(T made) {
+  public <T> T intern(T made) {
     return made;
   }
 
@@ -31,8 +31,8 @@ public final class NonMemberScope extends OwningScope {
   }
 
   @Override
-  public OwningScope openPart(String kind, String label) {
-    return scope.openPart(kind, label);
+  public OwningScope openBlockScope(String kind, String label) {
+    return scope.openBlockScope(kind, label);
   }
 
   @Override
@@ -46,7 +46,7 @@ public final class NonMemberScope extends OwningScope {
   }
 
   @Override
-  public boolean tracks(String label) {
+  public boolean isTracked(String label) {
     return false;
   }
 
@@ -59,7 +59,7 @@ public final class NonMemberScope extends OwningScope {
   }
 
   @Override
-  protected void free(Exitable actor, String label) {}
+  protected void freeName(Exitable actor, String label) {}
 
   @Override
   protected void forget(Exitable actor, String label) {}

@@ -8,11 +8,11 @@ import java.util.Objects;
 
 /** What an actor needs of its scope. */
 public abstract class OwningScope {
-  public enum Verdict { GO_ON, RESTART, STOP }
+  public enum Verdict { RESUME, RESTART, STOP }
 
   /** @param pause nanoseconds before the restart */
   public record Decision(Verdict verdict, long pause) {
-    public static final Decision GO_ON = new Decision(Verdict.GO_ON, 0);
+    public static final Decision RESUME = new Decision(Verdict.RESUME, 0);
     public static final Decision STOP = new Decision(Verdict.STOP, 0);
   }
 
@@ -41,7 +41,7 @@ public abstract class OwningScope {
   }
 
   /** Or an equal one, if it still has one, so that actors that are made alike share it. */
-  public <T> T shared(T made) {
+  public <T> T intern(T made) {
     return made;
   }
 
@@ -54,7 +54,7 @@ public abstract class OwningScope {
    * name. It has the options of this one, failures pass through it, and it keeps actors as this one
    * does.
    */
-  public abstract OwningScope openPart(String kind, String label);
+  public abstract OwningScope openBlockScope(String kind, String label);
 
   public abstract ActorScope.Options options();
 
@@ -64,7 +64,7 @@ public abstract class OwningScope {
    * Returns whether the scope tracks actors with this label, which is null for actors without a
    * name.
    */
-  public abstract boolean tracks(String label);
+  public abstract boolean isTracked(String label);
 
   /** Throws an IllegalStateException if the scope is closed. */
   public abstract void admit(Exitable actor, String label);
@@ -73,7 +73,7 @@ public abstract class OwningScope {
   public abstract Decision decide(Object member, Exitable failed, Throwable failure);
 
   /** The actor has ended: its name is free. */
-  protected abstract void free(Exitable actor, String label);
+  protected abstract void freeName(Exitable actor, String label);
 
   /** Its thread is done, too. */
   protected abstract void forget(Exitable actor, String label);

@@ -48,12 +48,12 @@ import java.util.List;
  */
 abstract class PlainQueue implements Rescuable {
   // see Cell
-  protected static final byte RENEW = -1; // open; restarts before the next message
+  protected static final byte RESTARTING = -1; // open; restarts before the next message
   protected static final byte OPEN = 0;
   protected static final byte ENDING = 1;
   protected static final byte LEAVING = 2;
   protected static final byte ENDED = 3;
-  private static final int LOOKS = 64;
+  private static final int SPIN_CHECKS = 64;
   private static final VarHandle TAIL = ConstantBootstraps.fieldVarHandle(MethodHandles.lookup(), "tail",
       VarHandle.class, PlainQueue.class, Object.class);
   private static final VarHandle STRANDED = ConstantBootstraps.fieldVarHandle(MethodHandles.lookup(), "stranded",
@@ -129,7 +129,7 @@ abstract class PlainQueue implements Rescuable {
    * has no room for this either, it stays stranded.
    */
   private boolean takeBack(Object last) {
-    Object held = unstrand();
+    Object held = takeStranded();
     boolean idle = false;
     try {
       return idle = held != null && TAIL.compareAndSet(this, last, null);
@@ -144,9 +144,9 @@ abstract class PlainQueue implements Rescuable {
   }
 
   /** Returns null if this node is the last one; then the drain may release the right to run. */
-  protected Object next(Object node, boolean lingers) {
+  protected Object next(Object node, boolean spins) {
     Object next = linked(node);
-    if (next == null && lingers) next = linger(node);
+    if (next == null && spins) next = spinForNext(node);
     if (next == null && tail == node) return null;
     return next == null ? awaitNext(node) : unlink(node, next);
   }
@@ -180,9 +180,9 @@ abstract class PlainQueue implements Rescuable {
   }
 
   /** After a streak the next is near, and a thread costs more than the wait. */
-  private static Object linger(Object node) {
+  private static Object spinForNext(Object node) {
     Object next = null;
-    for (int looks = 0; next == null && looks < LOOKS; looks++) {
+    for (int looks = 0; next == null && looks < SPIN_CHECKS; looks++) {
       Thread.onSpinWait();
       VarHandle.acquireFence();
       next = linked(node);
@@ -195,7 +195,7 @@ abstract class PlainQueue implements Rescuable {
   }
 
   /** Returns null if no right to run is stranded, or if another thread took it. */
-  final Object unstrand() {
+  final Object takeStranded() {
     Object held = stranded;
     return held != null && STRANDED.compareAndSet(this, held, null) ? held : null;
   }
@@ -205,14 +205,14 @@ abstract class PlainQueue implements Rescuable {
   }
 
   /** Counts up to {@code most}; may miss messages in motion. */
-  protected int waiting(Object node, int most) {
+  protected int countQueued(Object node, int most) {
     int count = 0;
     for (; node != null && count < most; node = linked(node)) if (holdsMessage(node)) count++;
     return count;
   }
 
   /** False also if the drain overtook the count. */
-  protected boolean waitAtMost(Object node, int most) {
+  protected boolean hasAtMostQueued(Object node, int most) {
     int count = 0;
     Object last = null;
     for (; node != null && count <= most; node = linked(node)) {
@@ -242,7 +242,7 @@ abstract class PlainQueue implements Rescuable {
     return message != null && message != EngineMessage.PILL;
   }
 
-  protected void stopWaiting(Object node) {
-    for (; node != null; node = linked(node)) if (node instanceof RequestFuture<?> request) request.stopWaiting();
+  protected void failRequests(Object node) {
+    for (; node != null; node = linked(node)) if (node instanceof RequestFuture<?> request) request.failIfQueued();
   }
 }

@@ -34,15 +34,15 @@ final class PublicExitFuture extends CompletableFuture<ExitReason> {
   }
 
   /** After the end. Behind {@code allOf}, user code may run there. */
-  void tell(ExitReason reason) {
+  void notifyCallbacks(ExitReason reason) {
     try {
-      start(() -> tellHere(reason));
+      start(() -> runInPlace(reason));
     } catch (Throwable edge) { // of stack or memory: better here than never
-      tellHere(reason);
+      runInPlace(reason);
     }
   }
 
-  void tellHere(ExitReason reason) {
+  void runInPlace(ExitReason reason) {
     super.complete(reason);
   }
 
@@ -53,11 +53,11 @@ final class PublicExitFuture extends CompletableFuture<ExitReason> {
 
   /** Code that it starts in turn is counted before it ends. */
   private void start(Runnable code) {
-    accounts.tellElsewhere(code);
+    accounts.runOffThread(code);
   }
 
   /** Chained to a told future, code runs at once, on the thread that chains it. */
-  private boolean isTold() {
+  private boolean isNotified() {
     return super.isDone();
   }
 
@@ -71,7 +71,7 @@ final class PublicExitFuture extends CompletableFuture<ExitReason> {
   @Override
   public ExitReason get() throws InterruptedException, ExecutionException {
     try (var wait = waits.publish(false)) {
-      WaitCycle.refuse(wait);
+      WaitCycle.throwIfCycle(wait);
       return exit.get();
     }
   }
@@ -79,7 +79,7 @@ final class PublicExitFuture extends CompletableFuture<ExitReason> {
   @Override
   public ExitReason get(long timeout, TimeUnit unit) throws InterruptedException, ExecutionException, TimeoutException {
     try (var wait = waits.publish(false)) {
-      WaitCycle.refuse(wait);
+      WaitCycle.throwIfCycle(wait);
       return exit.get(timeout, unit);
     }
   }
@@ -87,7 +87,7 @@ final class PublicExitFuture extends CompletableFuture<ExitReason> {
   @Override
   public ExitReason join() {
     try (var wait = waits.publish(true)) {
-      WaitCycle.refuse(wait);
+      WaitCycle.throwIfCycle(wait);
       return exit.join();
     }
   }
@@ -116,66 +116,66 @@ final class PublicExitFuture extends CompletableFuture<ExitReason> {
 
   @Override
   public <U> CompletableFuture<U> thenApply(Function<? super ExitReason, ? extends U> code) {
-    return isTold() ? super.thenApply(code) : thenApplyAsync(code);
+    return isNotified() ? super.thenApply(code) : thenApplyAsync(code);
   }
 
   @Override
   public CompletableFuture<Void> thenAccept(Consumer<? super ExitReason> code) {
-    return isTold() ? super.thenAccept(code) : thenAcceptAsync(code);
+    return isNotified() ? super.thenAccept(code) : thenAcceptAsync(code);
   }
 
   @Override
   public CompletableFuture<Void> thenRun(Runnable code) {
-    return isTold() ? super.thenRun(code) : thenRunAsync(code);
+    return isNotified() ? super.thenRun(code) : thenRunAsync(code);
   }
 
   @Override
   public <U, V> CompletableFuture<V> thenCombine(CompletionStage<? extends U> other,
       BiFunction<? super ExitReason, ? super U, ? extends V> code) {
-    return isTold() ? super.thenCombine(other, code) : thenCombineAsync(other, code);
+    return isNotified() ? super.thenCombine(other, code) : thenCombineAsync(other, code);
   }
 
   @Override
   public <U> CompletableFuture<Void> thenAcceptBoth(CompletionStage<? extends U> other,
       BiConsumer<? super ExitReason, ? super U> code) {
-    return isTold() ? super.thenAcceptBoth(other, code) : thenAcceptBothAsync(other, code);
+    return isNotified() ? super.thenAcceptBoth(other, code) : thenAcceptBothAsync(other, code);
   }
 
   @Override
   public CompletableFuture<Void> runAfterBoth(CompletionStage<?> other, Runnable code) {
-    return isTold() ? super.runAfterBoth(other, code) : runAfterBothAsync(other, code);
+    return isNotified() ? super.runAfterBoth(other, code) : runAfterBothAsync(other, code);
   }
 
   @Override
   public <U> CompletableFuture<U> applyToEither(CompletionStage<? extends ExitReason> other,
       Function<? super ExitReason, U> code) {
-    return isTold() ? super.applyToEither(other, code) : applyToEitherAsync(other, code);
+    return isNotified() ? super.applyToEither(other, code) : applyToEitherAsync(other, code);
   }
 
   @Override
   public CompletableFuture<Void> acceptEither(CompletionStage<? extends ExitReason> other,
       Consumer<? super ExitReason> code) {
-    return isTold() ? super.acceptEither(other, code) : acceptEitherAsync(other, code);
+    return isNotified() ? super.acceptEither(other, code) : acceptEitherAsync(other, code);
   }
 
   @Override
   public CompletableFuture<Void> runAfterEither(CompletionStage<?> other, Runnable code) {
-    return isTold() ? super.runAfterEither(other, code) : runAfterEitherAsync(other, code);
+    return isNotified() ? super.runAfterEither(other, code) : runAfterEitherAsync(other, code);
   }
 
   @Override
   public <U> CompletableFuture<U> thenCompose(Function<? super ExitReason, ? extends CompletionStage<U>> code) {
-    return isTold() ? super.thenCompose(code) : thenComposeAsync(code);
+    return isNotified() ? super.thenCompose(code) : thenComposeAsync(code);
   }
 
   @Override
   public CompletableFuture<ExitReason> whenComplete(BiConsumer<? super ExitReason, ? super Throwable> code) {
-    return isTold() ? super.whenComplete(code) : whenCompleteAsync(code);
+    return isNotified() ? super.whenComplete(code) : whenCompleteAsync(code);
   }
 
   @Override
   public <U> CompletableFuture<U> handle(BiFunction<? super ExitReason, Throwable, ? extends U> code) {
-    return isTold() ? super.handle(code) : handleAsync(code);
+    return isNotified() ? super.handle(code) : handleAsync(code);
   }
 
   // ---- read-only

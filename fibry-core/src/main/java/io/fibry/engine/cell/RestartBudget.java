@@ -36,7 +36,7 @@ public final class RestartBudget {
     return given == null ? times = 0 : ++times;
   }
 
-  boolean givesAgain(Object node) {
+  boolean isRedelivery(Object node) {
     return given == node;
   }
 

@@ -32,7 +32,7 @@ import java.util.List;
  * <p><b>In order.</b> The drain meets the pill, makes dead letters of stashed messages, runs the
  * stop hook, ends timers and watches, fails promised requests, closes resources in reverse order,
  * and then announces the end. If none of the user's code runs at the end, any thread that has the
- * right to run may take these steps ({@code finishBare}).
+ * right to run may take these steps ({@code finishWithoutWork}).
  *
  * <p><b>By a kill.</b> {@code kill} shuts the door, interrupts the handler and starts the grace.
  * The interrupt reaches the handler and never a hook, because the phase changes between them under
@@ -45,7 +45,7 @@ import java.util.List;
  * first. Before the end is announced, a cut-off runs no code of the user.
  */
 public final class Termination {
-  private static final int MOST_ROUNDS = 16;
+  private static final int MAX_ROUNDS = 16;
 
   private Termination() {}
 
@@ -58,7 +58,7 @@ public final class Termination {
     try {
       for (var stashed : extras.stash) dispose(cell, stashed);
       extras.stash.clear();
-      cell.behaviour.stop(cell);
+      cell.behavior.stop(cell);
     } catch (Throwable failure) {
       EngineLog.LOG.error("the stop hook of actor '{}' failed", cell.name(), failure);
     } finally {
@@ -66,7 +66,7 @@ public final class Termination {
       try {
         end(cell, true);
       } finally { // or its scope would keep it for ever
-        cell.gone();
+        cell.threadExited();
         extras.hooks = null;
       }
     }
@@ -76,16 +76,16 @@ public final class Termination {
    * Ends an actor on any thread, if it has nothing that must end on its own thread. Returns false
    * if code of a user runs at its end.
    */
-  static boolean finishBare(Cell cell) {
+  static boolean finishWithoutWork(Cell cell) {
     var extras = cell.extras();
-    if (!extras.endBare()) return false;
+    if (!extras.endWithoutWork()) return false;
     cell.state = null;
     try {
       var watches = extras.watchesOrNull();
       if (watches != null) watches.end();
       announce(cell, true);
     } finally { // as above
-      cell.gone();
+      cell.threadExited();
     }
     return true;
   }
@@ -94,24 +94,24 @@ public final class Termination {
     if (node instanceof Envelope envelope) {
       Object given = envelope.message;
       envelope.message = null;
-      if (given != null && given != EngineMessage.PILL) undelivered(cell, given, null);
+      if (given != null && given != EngineMessage.PILL) failUndelivered(cell, given, null);
     } else {
       var request = (RequestFuture<?>) node;
       Object given = request.begin();
-      if (given != null) undelivered(cell, given, request);
-      else if (request.isOpen()) outOfMemory(cell, request); // an earlier attempt failed here
+      if (given != null) failUndelivered(cell, given, request);
+      else if (request.isOpen()) failOutOfMemory(cell, request); // an earlier attempt failed here
     }
   }
 
-  static void undelivered(Cell cell, Object given, RequestFuture<?> request) {
+  static void failUndelivered(Cell cell, Object given, RequestFuture<?> request) {
     if (request == null) DeadLetters.addAtEnd(cell, given);
     else {
       cell.owner().accounts().countUnhandled(Reason.UNDELIVERED);
-      request.fail(cell.front().stopped(given, Outcome.NOT_DONE));
+      request.fail(cell.publicCell().stopped(given, Outcome.NOT_DONE));
     }
   }
 
-  static void outOfMemory(Cell cell, RequestFuture<?> request) {
+  static void failOutOfMemory(Cell cell, RequestFuture<?> request) {
     request.fail(new IllegalStateException("actor '" + cell.name() + "' had no stack or memory left to answer"));
   }
 
@@ -131,7 +131,7 @@ public final class Termination {
       for (var promised : attached.promised.entrySet())
         promised.getKey().fail(cell.stopped(promised.getValue().message(), Outcome.UNKNOWN));
       for (var resource : attached.resources.reversed()) close(cell, resource);
-      for (var telling : attached.letters) telling.run();
+      for (var telling : attached.endCallbacks) telling.run();
       for (var message : notDue) DeadLetters.add(cell, message, Reason.TIMER_CANCELLED, null);
     } finally {
       announce(cell, obeyed);
@@ -152,33 +152,33 @@ public final class Termination {
     var extras = cell.extras();
     var reason = extras.announce();
     if (reason == null) return;
-    extras.ended = obeyed;
-    cell.ended();
-    extras.tell(); // from here on the end is known; the following calls run user code
+    extras.endedNormally = obeyed;
+    cell.markEnded();
+    extras.notifyWaiters(); // from here on the end is known; the following calls run user code
     var watches = extras.watchesOrNull();
     if (watches != null) watches.announce(reason);
-    endGrace(cell, extras); // perhaps user code: so last
+    cancelKillTimer(cell, extras); // perhaps user code: so last
   }
 
   public static void close(Cell cell, AutoCloseable resource) {
     try {
       resource.close();
     } catch (Throwable failure) {
-      EngineLog.LOG.error("actor '{}' could not close {}", cell.name(), MessageTexts.shown(resource), failure);
+      EngineLog.LOG.error("actor '{}' could not close {}", cell.name(), MessageTexts.describe(resource), failure);
     }
   }
 
   public static void kill(Cell cell, ExitReason reason) {
     var extras = cell.extras();
-    extras.because(reason);
-    cell.shutDoor(new Interruption(cell, extras)); // a strategy may then run user code
+    extras.setReason(reason);
+    cell.stopAccepting(new Interruption(cell, extras)); // a strategy may then run user code
     // the thread that announced the end may have looked before
-    if (extras.isTold()) endGrace(cell, extras);
+    if (extras.isNotified()) cancelKillTimer(cell, extras);
   }
 
-  private static void endGrace(Cell cell, ColdState extras) {
+  private static void cancelKillTimer(Cell cell, ColdState extras) {
     try {
-      if (extras.grace != null) extras.grace.cancel();
+      if (extras.killTimer != null) extras.killTimer.cancel();
     } catch (Throwable failure) { // of the user's scheduler
       EngineLog.LOG.error("actor '{}' could not cancel the timer of its grace", cell.name(), failure);
     }
@@ -189,7 +189,7 @@ public final class Termination {
     public void run() {
       interrupt(cell, extras);
       var options = cell.owner().options();
-      extras.startGrace(options.scheduler(), options.killGrace(), new CutOffTimer(cell));
+      extras.startKillTimer(options.scheduler(), options.killGrace(), new CutOffTimer(cell));
     }
   }
 
@@ -236,8 +236,8 @@ public final class Termination {
   /** The handler may run on. No user code runs on this thread before the end is announced. */
   public static void cutOff(Cell cell, String when) {
     if (cell.phase == Cell.ENDED) return;
-    cell.ended();
-    stopRequests(cell, cell.worker(), 0);
+    cell.markEnded();
+    failRequests(cell, cell.worker(), 0);
     announce(cell, false);
     EngineLog.LOG.warn("actor '{}' did not obey {}; it is cut off, and its handler may still run", cell.name(), when);
     end(cell, false);
@@ -247,33 +247,33 @@ public final class Termination {
    * Repeats while the handler runs: a sender may be about to link a request, or the drain to begin
    * one.
    */
-  private static void stopRequests(Cell cell, HandlerContext drain, int round) {
-    if (drain != null) stopRequests(drain);
-    else cell.stopWaiting(cell.extras().suspendedAt());
-    if (drain != null && cell.worker() == drain && drain.thread != null && round < MOST_ROUNDS)
+  private static void failRequests(Cell cell, HandlerContext drain, int round) {
+    if (drain != null) failRequests(drain);
+    else cell.failRequests(cell.extras().suspendedNode());
+    if (drain != null && cell.worker() == drain && drain.thread != null && round < MAX_ROUNDS)
       Scheduler.system().schedule(Duration.ofMillis(1L << round), new FailRequestsRound(cell, drain, round + 1, false));
   }
 
   record FailRequestsRound(Cell cell, HandlerContext drain, int number, boolean onFiber) implements Runnable {
     @Override
     public void run() {
-      if (onFiber) stopRequests(cell, drain, number);
+      if (onFiber) failRequests(cell, drain, number);
       else GuaranteedStart.start(new FailRequestsRound(cell, drain, number, true));
     }
   }
 
   /** May race with the drain: failing a request twice does no harm. */
-  private static void stopRequests(HandlerContext drain) {
+  private static void failRequests(HandlerContext drain) {
     var current = drain.request;
-    if (current != null) current.stop(drain.message);
+    if (current != null) current.failStopped(drain.message);
     var received = drain.received;
-    if (received != null) for (var one : received) one.request().stop(one.message());
-    stopBehind(drain);
+    if (received != null) for (var one : received) one.request().failStopped(one.message());
+    failQueuedRequests(drain);
   }
 
-  public static void stopBehind(HandlerContext drain) {
+  public static void failQueuedRequests(HandlerContext drain) {
     for (var stashed : drain.cell.extras().stash)
-      if (stashed instanceof RequestFuture<?> request) request.stopWaiting();
-    drain.cell.stopWaiting(drain.at());
+      if (stashed instanceof RequestFuture<?> request) request.failIfQueued();
+    drain.cell.failRequests(drain.currentNode());
   }
 }

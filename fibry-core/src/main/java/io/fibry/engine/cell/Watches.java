@@ -22,7 +22,7 @@ final class Watches {
     Watches watches();
 
     /** Its mailbox never refuses this. User code makes the message: here, or on its own thread. */
-    void admit(Callable<Object> message, String what, boolean here);
+    void admit(Callable<Object> message, String what, boolean inPlace);
   }
 
   /**
@@ -31,7 +31,7 @@ final class Watches {
   private static final class ForeignWatch extends AtomicReference<Consumer<ExitReason>> {
     private static final long serialVersionUID = 1;
 
-    void tell(ExitReason reason) {
+    void onExit(ExitReason reason) {
       var listener = getAndSet(null);
       if (listener != null) listener.accept(reason);
     }
@@ -68,7 +68,7 @@ final class Watches {
       foreign.set(reason -> tell(actor, name, message, reason, true));
       if (isOver()) foreign.set(null); // ended meanwhile
       other.onExit()
-          .whenComplete((reason, failure) -> foreign.tell(failure == null ? reason : new ExitReason.Failed(failure)));
+          .whenComplete((reason, failure) -> foreign.onExit(failure == null ? reason : new ExitReason.Failed(failure)));
     }
   }
 
@@ -137,8 +137,8 @@ final class Watches {
   }
 
   private static void tell(Watcher watcher, String name, Function<ExitReason, ?> message, ExitReason reason,
-      boolean here) {
-    watcher.admit(new ExitMessage(message, reason), "the end of '" + name + "'", here);
+      boolean inPlace) {
+    watcher.admit(new ExitMessage(message, reason), "the end of '" + name + "'", inPlace);
   }
 
   /** No lambda: see Dispatch. */

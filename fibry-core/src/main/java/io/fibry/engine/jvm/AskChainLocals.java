@@ -8,7 +8,7 @@ import java.util.List;
  */
 public final class AskChainLocals {
   /** Whether there ever was any. Written by a sender before it sends: it sees it. */
-  public static boolean used;
+  public static boolean everUsed;
 
   private static final ThreadLocal<List<String>> HANDLED = new ThreadLocal<>();
   private static final ThreadLocal<List<String>> SENT = new ThreadLocal<>();
@@ -19,12 +19,12 @@ public final class AskChainLocals {
    * Returns the askers of the message that this handler, or a handler below it on the same thread,
    * is handling.
    */
-  public static List<String> handled() {
+  public static List<String> handledAskers() {
     return orNone(HANDLED.get());
   }
 
   /** Returns the askers to send along with a request. */
-  public static List<String> sent() {
+  public static List<String> sentAskers() {
     return orNone(SENT.get());
   }
 
@@ -44,7 +44,7 @@ public final class AskChainLocals {
   }
 
   public static void send(List<String> askers, Runnable sending) {
-    used = true;
+    everUsed = true;
     var outer = SENT.get();
     SENT.set(askers);
     try {

@@ -7,7 +7,7 @@ import java.util.ArrayDeque;
  * thread.
  */
 public final class CallerThreadRunner {
-  private static final int DEEPEST = 64;
+  private static final int MAX_DEPTH = 64;
 
   private static final class Nesting {
     private int depth;
@@ -22,7 +22,7 @@ public final class CallerThreadRunner {
 
   public static void run(Runnable activation) {
     var nesting = NESTING.get();
-    if (nesting.depth >= DEEPEST) {
+    if (nesting.depth >= MAX_DEPTH) {
       everPostponed = true;
       nesting.postponed.add(activation);
       return;

@@ -48,7 +48,7 @@ public final class CoarseClock implements Runnable {
   }
 
   private long begin() {
-    if (Environment.other != null) return 0; // a simulation has no threads of its own
+    if (Environment.simulated != null) return 0; // a simulation has no threads of its own
     StackProbe.probe(); // a thread that changes 0 must be able to unpark
     long time = time();
     var thread = mover != null ? mover : startMover();

@@ -11,10 +11,10 @@ import java.util.function.BooleanSupplier;
  */
 public final class EngineThreads {
   private static final long YIELDING = 10_000_000; // ns
-  private static final StartRetrier LAST_RESORT = new StartRetrier(EngineThreads::startFiber);
-  private static final FiberStarter RELAY =
-      new FiberStarter(starter(Thread.ofVirtual().inheritInheritableThreadLocals(false).factory()), LAST_RESORT::keep,
-          FiberStarter.PATIENCE);
+  private static final StartRetrier START_RETRIER = new StartRetrier(EngineThreads::startFiber);
+  private static final FiberStarter FIBER_STARTER =
+      new FiberStarter(starter(Thread.ofVirtual().inheritInheritableThreadLocals(false).factory()), START_RETRIER::add,
+          FiberStarter.FETCH_TIMEOUT);
   private static final Executor PLATFORM =
       starter(Thread.ofPlatform().daemon().inheritInheritableThreadLocals(false).name("fibry-", 0).factory());
 
@@ -30,17 +30,17 @@ public final class EngineThreads {
   }
 
   public static void startFiber(Runnable task) {
-    RELAY.start(task);
+    FIBER_STARTER.start(task);
   }
 
   /** Rescues the actor on a fiber, as soon as there is memory for one. */
   public static void rescue(Rescuable actor) {
-    LAST_RESORT.keep(actor);
+    START_RETRIER.add(actor);
   }
 
   /** Starts the task on a fiber, as soon as there is memory for one. Allocates nothing. */
-  static void keep(Runnable task) {
-    LAST_RESORT.keep(task);
+  static void startLater(Runnable task) {
+    START_RETRIER.add(task);
   }
 
   public static void startPlatformThread(Runnable task) {
@@ -48,8 +48,8 @@ public final class EngineThreads {
   }
 
   /** On a fiber: starts a task that waits for one, if any. */
-  public static void startRelayed() {
-    RELAY.startIfCalled();
+  public static void startPendingTask() {
+    FIBER_STARTER.startPending();
   }
 
   /**
@@ -59,8 +59,8 @@ public final class EngineThreads {
    *
    * @param parked the result of the last call, at first 0
    */
-  public static long letOthersRun(long parked) {
-    RELAY.startIfCalled();
+  public static long yieldToOthers(long parked) {
+    FIBER_STARTER.startPending();
     long now = System.nanoTime();
     if (parked == 0) parked = now;
     if (now - parked < YIELDING) {
@@ -97,10 +97,10 @@ public final class EngineThreads {
     return interrupted;
   }
 
-  /** Pauses at most {@code mostTries} times; keeps the interrupt flag. */
-  public static void pauseWhile(BooleanSupplier condition, int mostTries) {
+  /** Pauses at most {@code maxTries} times; keeps the interrupt flag. */
+  public static void pauseWhile(BooleanSupplier condition, int maxTries) {
     boolean interrupted = false;
-    for (int tries = 0; tries < mostTries && condition.getAsBoolean(); tries++) interrupted |= pause(tries);
+    for (int tries = 0; tries < maxTries && condition.getAsBoolean(); tries++) interrupted |= pause(tries);
     if (interrupted) Thread.currentThread().interrupt();
   }
 }

@@ -18,8 +18,8 @@ import java.util.function.Consumer;
  * not come, the next sender calls another. One too many finds nothing to do.
  */
 final class FiberStarter {
-  static final long PATIENCE = 100_000_000; // ns until a fetcher counts as lost
-  private static final int MOST_AT_ONCE = 64;
+  static final long FETCH_TIMEOUT = 100_000_000; // ns until a fetcher counts as lost
+  private static final int MAX_BATCH = 64;
   private static final VarHandle CALLED =
       ConstantBootstraps.fieldVarHandle(MethodHandles.lookup(), "called", VarHandle.class, FiberStarter.class,
           boolean.class);
@@ -32,12 +32,12 @@ final class FiberStarter {
   // caller that failed
   private volatile boolean called;
   private volatile long calledAt; // may be of the call before; then there is one fetcher too many
-  private final long patience;
+  private final long fetchTimeout;
 
   FiberStarter(Executor fibers, Consumer<Runnable> keep, long patience) {
     this.fibers = fibers;
     this.keep = keep;
-    this.patience = patience;
+    this.fetchTimeout = patience;
   }
 
   void start(Runnable task) {
@@ -49,14 +49,14 @@ final class FiberStarter {
     StackProbe.probe(); // where this throws, the task must not start
     tasks.add(task);
     try {
-      callFetcher();
+      startFetcher();
     } catch (Throwable noThread) {
       if (tasks.remove(task)) throw noThread;
     }
   }
 
-  private void callFetcher() {
-    if (!CALLED.compareAndSet(this, false, true) && System.nanoTime() - calledAt < patience) return;
+  private void startFetcher() {
+    if (!CALLED.compareAndSet(this, false, true) && System.nanoTime() - calledAt < fetchTimeout) return;
     calledAt = System.nanoTime();
     try {
       fibers.execute(fetcher);
@@ -72,8 +72,8 @@ final class FiberStarter {
     if (first == null) return;
     try {
       int started = 0;
-      while (started < MOST_AT_ONCE && startNext()) started++;
-      if (!tasks.isEmpty()) callFetcher();
+      while (started < MAX_BATCH && startNext()) started++;
+      if (!tasks.isEmpty()) startFetcher();
     } catch (Throwable noThread) {
       keep.accept(fetcher);
     } finally {
@@ -85,7 +85,7 @@ final class FiberStarter {
    * On a busy fiber: starts one task for a fetcher that has yet to come. More would fill the JDK's
    * queues, which never shrink.
    */
-  void startIfCalled() {
+  void startPending() {
     if (called) startNext();
   }
 

@@ -9,13 +9,13 @@ import java.util.concurrent.atomic.AtomicInteger;
 
 /**
  * A task that begins even if no carrier is free, or no fiber can be made: the end of a wait, the
- * news of an end. A fiber begins it; if none has after {@link #PATIENCE}, a platform thread does.
+ * news of an end. A fiber begins it; if none has after {@link #LATE_AFTER}, a platform thread does.
  *
  * <p>It runs once, by its claim. It is never forgotten: {@code start} has it watched.
  */
 public final class GuaranteedStart extends AtomicBoolean implements Runnable { // false -> true: claimed
   private static final long serialVersionUID = 1;
-  private static final Duration PATIENCE = Duration.ofMillis(50);
+  private static final Duration LATE_AFTER = Duration.ofMillis(50);
   private static final LateTaskWatch PROCESS = new LateTaskWatch();
 
   private transient Runnable task; // null once claimed
@@ -43,8 +43,8 @@ public final class GuaranteedStart extends AtomicBoolean implements Runnable { /
   }
 
   private static LateTaskWatch watch() {
-    var other = Environment.other;
-    return other == null ? PROCESS : other.single(PROCESS, LateTaskWatch::new);
+    var other = Environment.simulated;
+    return other == null ? PROCESS : other.instanceFor(PROCESS, LateTaskWatch::new);
   }
 
   @Override
@@ -62,19 +62,19 @@ public final class GuaranteedStart extends AtomicBoolean implements Runnable { /
    * the tasks behind it by one look only.
    */
   private static final class LateTaskWatch implements Rescuable {
-    private static final int MOST_THREADS = 64;
+    private static final int MAX_THREADS = 64;
 
     final ConcurrentLinkedQueue<GuaranteedStart> tasks = new ConcurrentLinkedQueue<>();
     private final ConcurrentLinkedQueue<GuaranteedStart> late = new ConcurrentLinkedQueue<>();
     private final AtomicInteger helpers = new AtomicInteger(); // platform threads for late tasks
     private final AtomicBoolean armed = new AtomicBoolean(); // a look will come
-    private final Runnable look = this::look; // linked while there is memory: see Dispatch
-    private final Runnable help = this::help;
+    private final Runnable look = this::checkTasks; // linked while there is memory: see Dispatch
+    private final Runnable help = this::runLate;
 
     void arm() {
       if (armed.get() || !armed.compareAndSet(false, true)) return;
       try {
-        Scheduler.system().schedule(PATIENCE, look);
+        Scheduler.system().schedule(LATE_AFTER, look);
       } catch (Throwable noMemory) {
         armed.set(false); // the next start tries again
         throw noMemory;
@@ -94,7 +94,7 @@ public final class GuaranteedStart extends AtomicBoolean implements Runnable { /
       armAgain();
     }
 
-    private void look() {
+    private void checkTasks() {
       armed.set(false);
       try {
         sort();
@@ -114,7 +114,7 @@ public final class GuaranteedStart extends AtomicBoolean implements Runnable { /
     }
 
     private void startHelper() {
-      if (helpers.incrementAndGet() <= MOST_THREADS) {
+      if (helpers.incrementAndGet() <= MAX_THREADS) {
         try {
           EngineThreads.startPlatformThread(help);
           return;
@@ -124,7 +124,7 @@ public final class GuaranteedStart extends AtomicBoolean implements Runnable { /
       helpers.decrementAndGet();
     }
 
-    private void help() {
+    private void runLate() {
       try {
         for (var one = late.poll(); one != null; one = late.poll()) one.run();
       } finally {

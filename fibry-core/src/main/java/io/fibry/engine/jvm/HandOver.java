@@ -25,16 +25,16 @@ public final class HandOver {
    * For a fiber that runs a drain. Returns false if the woken actor must be started. So in a
    * simulation, whose drains the monitor, a thread of the process, must not start.
    */
-  public static boolean lay(WokenDrain woken) {
-    if (Environment.other != null || !MONITOR.isThere()) return false;
-    var before = SLOTS.lay(woken);
+  public static boolean offer(WokenDrain woken) {
+    if (Environment.simulated != null || !MONITOR.ensureStarted()) return false;
+    var before = SLOTS.put(woken);
     if (before != null) start(before);
     MONITOR.wake();
     return true;
   }
 
   /** Starts what lies in the slot of this fiber. */
-  public static void startLaid() {
+  public static void startHandedOver() {
     var laid = SLOTS.take();
     if (laid != null) start(laid);
   }
@@ -43,7 +43,7 @@ public final class HandOver {
     try {
       EngineThreads.startFiber(drain);
     } catch (Throwable noThread) {
-      EngineThreads.keep(drain);
+      EngineThreads.startLater(drain);
     }
   }
 
@@ -59,13 +59,13 @@ public final class HandOver {
         return;
       }
       now.leaveThread();
-      tidy(Thread.currentThread());
+      resetThread(Thread.currentThread());
       now = next;
     }
   }
 
   /** Resets the thread to the condition of a new fiber, except for thread-locals. */
-  private static void tidy(Thread fiber) {
+  private static void resetThread(Thread fiber) {
     if (!fiber.getName().isEmpty()) fiber.setName("");
     if (fiber.getContextClassLoader() != LOADER) fiber.setContextClassLoader(LOADER);
   }

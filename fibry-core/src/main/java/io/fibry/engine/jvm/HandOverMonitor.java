@@ -14,8 +14,8 @@ import java.util.function.Consumer;
  * fiber places its drain and then reads whether the monitor is asleep.
  */
 final class HandOverMonitor {
-  private static final long SHORTEST = 50_000; // ns
-  private static final long LONGEST = 2_500_000; // ns; a look costs some 20 µs
+  private static final long MIN_SLEEP = 50_000; // ns
+  private static final long MAX_SLEEP = 2_500_000; // ns; a look costs some 20 µs
   private static final int UNUSED = 20; // looks, before it sleeps
 
   private final HandOverSlots slots;
@@ -34,7 +34,7 @@ final class HandOverMonitor {
   }
 
   /** Returns false if there is no memory for the thread now. */
-  boolean isThere() {
+  boolean ensureStarted() {
     return started || isStarted();
   }
 
@@ -52,18 +52,18 @@ final class HandOverMonitor {
   }
 
   private void watch() {
-    long pause = SHORTEST;
+    long pause = MIN_SLEEP;
     int unused = 0;
     while (true) {
       try {
         LockSupport.parkNanos(this, pause);
-        boolean late = isAnyLaid() && isAnyLate();
+        boolean late = hasDrains() && startLate();
         unused = isUsed() ? 0 : unused + 1;
-        pause = late ? SHORTEST : Math.min(LONGEST, 2 * pause);
+        pause = late ? MIN_SLEEP : Math.min(MAX_SLEEP, 2 * pause);
         if (unused < UNUSED) continue;
         sleep();
         unused = 0;
-        pause = SHORTEST;
+        pause = MIN_SLEEP;
       } catch (Throwable noMemory) {} // the next look tries again
     }
   }
@@ -81,29 +81,29 @@ final class HandOverMonitor {
 
   void fallAsleep() {
     asleep.set(true);
-    if (isAnyLaid()) asleep.set(false);
+    if (hasDrains()) asleep.set(false);
   }
 
   boolean isAsleep() {
     return asleep.get();
   }
 
-  private boolean isAnyLaid() {
+  private boolean hasDrains() {
     boolean any = false;
     for (int slot = 0; slot < seen.length; slot++) any |= (seen[slot] = slots.at(slot)) != null;
     return any;
   }
 
   /** Starts the drains that were seen in the last look and are still there. */
-  private boolean isAnyLate() {
-    LockSupport.parkNanos(this, SHORTEST);
+  private boolean startLate() {
+    LockSupport.parkNanos(this, MIN_SLEEP);
     boolean late = false;
     for (int slot = 0; slot < seen.length; slot++) {
       var drain = seen[slot];
       seen[slot] = null;
       if (drain == null || !slots.take(slot, drain)) continue;
       late = true;
-      drain.blameWaker();
+      drain.penalizeWaker();
       start.accept(drain);
     }
     return late;

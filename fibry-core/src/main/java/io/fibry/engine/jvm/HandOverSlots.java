@@ -10,13 +10,13 @@ final class HandOverSlots {
   private static final int APART = 32; // references: slots on one line of a cache would slow each other down
 
   private final int mask;
-  private final AtomicReferenceArray<WokenDrain> laid;
+  private final AtomicReferenceArray<WokenDrain> drains;
   private final int[] uses; // plain: where a count is lost, the monitor sleeps early, and is woken again
 
   HandOverSlots(int least) {
     int count = Integer.highestOneBit(2 * least - 1);
     this.mask = count - 1;
-    this.laid = new AtomicReferenceArray<>((count + 1) * APART);
+    this.drains = new AtomicReferenceArray<>((count + 1) * APART);
     this.uses = new int[(count + 1) * APART];
   }
 
@@ -33,25 +33,25 @@ final class HandOverSlots {
   }
 
   /** Returns the drain that was in the slot, or null if it was empty. */
-  WokenDrain lay(WokenDrain drain) {
+  WokenDrain put(WokenDrain drain) {
     int mine = mine();
     uses[mine]++;
-    return laid.getAndSet(mine, drain);
+    return drains.getAndSet(mine, drain);
   }
 
   /** Returns null if the slot is empty. */
   WokenDrain take() {
     int mine = mine();
-    return laid.getPlain(mine) == null ? null : laid.getAndSet(mine, null);
+    return drains.getPlain(mine) == null ? null : drains.getAndSet(mine, null);
   }
 
   WokenDrain at(int slot) {
-    return laid.get(index(slot));
+    return drains.get(index(slot));
   }
 
   /** Returns false if the drain has left the slot. */
   boolean take(int slot, WokenDrain drain) {
-    return laid.compareAndSet(index(slot), drain, null);
+    return drains.compareAndSet(index(slot), drain, null);
   }
 
   /** How often drains were laid. */

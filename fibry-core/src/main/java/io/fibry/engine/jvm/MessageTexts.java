@@ -14,7 +14,7 @@ public final class MessageTexts {
   /** Stands for the text of the reason why an actor ended. */
   public static final String REASON = "\2";
 
-  private static final int MOST_UNFINISHED = 4; // per class of messages
+  private static final int MAX_UNFINISHED = 4; // per class of messages
   // texts being made
   private static final ClassValue<AtomicInteger> UNFINISHED = new ClassValue<>() {
     @Override
@@ -42,31 +42,31 @@ public final class MessageTexts {
    * user code, and may want a lock that a handler holds for ever. So it has a thread of its own and
    * 50 ms, or a second if it computes.
    */
-  public static String shown(Object message) {
-    return needsNoCode(message) ? Lines.text(message) : inTime(message);
+  public static String describe(Object message) {
+    return isSafeToPrint(message) ? Lines.text(message) : describeBounded(message);
   }
 
   /** Writes the text of a message, or only its class. */
-  public static String shown(Object message, boolean whole) {
-    return whole ? shown(message) : type(message);
+  public static String describe(Object message, boolean whole) {
+    return whole ? describe(message) : typeName(message);
   }
 
   /**
    * How an exception names a request: by a place for its text, which is made when somebody reads
    * the exception, or by its class.
    */
-  public static String asked(Object request, boolean whole) {
-    return whole ? REQUEST : type(request);
+  public static String describeRequest(Object request, boolean whole) {
+    return whole ? REQUEST : typeName(request);
   }
 
   /** For where a message must not be read. */
-  public static String type(Object message) {
+  public static String typeName(Object message) {
     if (message == null) return "null";
     String name = message.getClass().getSimpleName();
     return name.isEmpty() ? message.getClass().getName() : name;
   }
 
-  private static boolean needsNoCode(Object message) {
+  private static boolean isSafeToPrint(Object message) {
     return message == null || message instanceof String || message instanceof Boolean || message instanceof Character
         || message instanceof Class
         || message instanceof Number && message.getClass().getName().startsWith("java.lang.")
@@ -78,9 +78,9 @@ public final class MessageTexts {
     return loader == null || loader == ClassLoader.getPlatformClassLoader();
   }
 
-  private static String inTime(Object message) {
+  private static String describeBounded(Object message) {
     var unfinished = UNFINISHED.get(message.getClass());
-    if (unfinished.get() >= MOST_UNFINISHED) return late(message);
+    if (unfinished.get() >= MAX_UNFINISHED) return late(message);
     unfinished.incrementAndGet();
     String made = BoundedCall.run(() -> Lines.text(message), unfinished::decrementAndGet).getNow(null);
     return made == null ? late(message) : made;

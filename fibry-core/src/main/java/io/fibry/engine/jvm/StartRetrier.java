@@ -9,7 +9,7 @@ import java.util.concurrent.locks.LockSupport;
  * fibers, and actors whose right to run is stranded. A thread tries again until it succeeds.
  * Keeping a right to run allocates no memory.
  *
- * <p>No right to run is missed: {@code keep} fills a slot and then unparks; the thread looks
+ * <p>No right to run is missed: {@code add} fills a slot and then unparks; the thread looks
  * through all slots before it parks, and an unpark in between makes that park return at once.
  */
 final class StartRetrier {
@@ -34,11 +34,11 @@ final class StartRetrier {
     this.thread = DaemonThreads.unstarted("fibry-rescue", this::loop);
   }
 
-  void keep(Runnable task) {
+  void add(Runnable task) {
     put(task);
   }
 
-  void keep(Rescuable actor) {
+  void add(Rescuable actor) {
     put(actor);
   }
 
@@ -63,7 +63,7 @@ final class StartRetrier {
   private void loop() {
     while (true) {
       try {
-        if (isTried()) LockSupport.park();
+        if (retryAll()) LockSupport.park();
         else LockSupport.parkNanos(PAUSE);
         Thread.interrupted();
       } catch (Throwable failure) {} // of memory: the slots keep what is left
@@ -71,16 +71,16 @@ final class StartRetrier {
   }
 
   /** Tries all slots, and returns whether none is left. */
-  private boolean isTried() {
+  private boolean retryAll() {
     boolean none = true;
     for (int slot = 0; slot < SLOTS; slot++) {
       Object one = kept.getAndSet(slot, null); // first: it may be kept again at once
-      if (one != null) none &= isStarted(one);
+      if (one != null) none &= tryStart(one);
     }
     return none;
   }
 
-  private boolean isStarted(Object one) {
+  private boolean tryStart(Object one) {
     try {
       fibers.execute(one instanceof Runnable task ? task : new StrandedTask((Rescuable) one));
       return true;

@@ -19,7 +19,7 @@ public final class TimeSlice {
     return now - began > NANOS;
   }
 
-  public void beginAnew() {
+  public void restart() {
     began = 0;
   }
 }

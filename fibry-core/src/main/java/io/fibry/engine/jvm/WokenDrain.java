@@ -9,5 +9,5 @@ public interface WokenDrain extends Runnable {
   void leaveThread();
 
   /** Its waker blocked or computed for long, instead of going on. */
-  void blameWaker();
+  void penalizeWaker();
 }

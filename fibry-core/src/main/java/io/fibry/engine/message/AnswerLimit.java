@@ -9,7 +9,7 @@ record AnswerLimit<R>(ExpiringAnswer<R> answer, Object given, Deadline until)
 
   /** An answer that can be too late. */
   interface ExpiringAnswer<R> extends Deadline.AwaitedResult<R> {
-    void tellElsewhere(Runnable code);
+    void runOffThread(Runnable code);
 
     /** The message was given to the actor, or waits for it. */
     void expire(Object given, Deadline until);
@@ -33,7 +33,7 @@ record AnswerLimit<R>(ExpiringAnswer<R> answer, Object given, Deadline until)
   /** Elsewhere: the text, and what is chained to the future, are user code. */
   @Override
   public void expire() {
-    answer.tellElsewhere(this);
+    answer.runOffThread(this);
   }
 
   @Override
@@ -41,12 +41,12 @@ record AnswerLimit<R>(ExpiringAnswer<R> answer, Object given, Deadline until)
     try {
       answer.expire(given, until);
     } catch (Throwable edge) { // of memory: it is undone
-      until.enter(this);
+      until.startExpiry(this);
     }
   }
 
   @Override
-  public void note() {
-    answer.note();
+  public void noteStart() {
+    answer.noteStart();
   }
 }

@@ -37,7 +37,7 @@ public final class AnswerType {
 
   public static ClassCastException refused(DescribedActor actor, Object request, Object answer) {
     return new ClassCastException("actor '" + actor.name() + "' answered a " + answer.getClass().getName() + " to "
-        + actor.shown(request) + ", whose answer is a " + of(request).getName() + "; let its handler return that");
+        + actor.describe(request) + ", whose answer is a " + of(request).getName() + "; let its handler return that");
   }
 
   /** In terms of the type variables of whoever wrote {@code type}. */

@@ -17,11 +17,12 @@ import java.util.List;
  */
 public final class Baggage {
   /** Whether any actor has carriers. Written before the first such actor, so its senders see it. */
-  public static boolean used;
+  public static boolean everUsed;
 
   private final Object[] captured; // one capture per carrier, which may be null; null without carriers
   public final List<String> askers;
-  private final long sent = JfrEvents.messages() ? System.nanoTime() : 0; // 0 means that messages are not recorded
+  // 0 means that messages are not recorded.
+  private final long sentAt = JfrEvents.isRecordingMessages() ? System.nanoTime() : 0;
 
   private Baggage(Object[] captured, List<String> askers) {
     this.captured = captured;
@@ -30,11 +31,11 @@ public final class Baggage {
 
   /** One look for a sender, as long as none has carriers and nothing is recorded. */
   public static boolean isUsed() {
-    return used || AskChainLocals.used || JfrEvents.messages();
+    return everUsed || AskChainLocals.everUsed || JfrEvents.isRecordingMessages();
   }
 
   public static Baggage of(Object[] captured, boolean toPool) {
-    var askers = AskChainLocals.sent();
+    var askers = AskChainLocals.sentAskers();
     return of(captured, toPool ? withoutLast(askers) : askers);
   }
 
@@ -45,7 +46,7 @@ public final class Baggage {
 
   /** Captures the context of a request whose asker waits on this thread. */
   public static Baggage ofAsk(Object[] captured) {
-    return of(captured, AskChainLocals.handled());
+    return of(captured, AskChainLocals.handledAskers());
   }
 
   public static Baggage of(Object[] captured) {
@@ -53,28 +54,29 @@ public final class Baggage {
   }
 
   private static Baggage of(Object[] captured, List<String> askers) {
-    return captured == null && askers.isEmpty() && !JfrEvents.messages() ? null : new Baggage(captured, askers);
+    return captured == null && askers.isEmpty() && !JfrEvents.isRecordingMessages() ? null
+        : new Baggage(captured, askers);
   }
 
-  public static Object[] captured(List<ContextPropagator<?>> carriers, Actor<?> to, Object message) {
-    if (carriers.isEmpty()) return null;
-    var captured = new Object[carriers.size()];
+  public static Object[] captureContext(List<ContextPropagator<?>> propagators, Actor<?> to, Object message) {
+    if (propagators.isEmpty()) return null;
+    var captured = new Object[propagators.size()];
     for (int i = 0; i < captured.length; i++) {
       try {
-        captured[i] = carriers.get(i).capture(to, message);
+        captured[i] = propagators.get(i).capture(to, message);
       } catch (Throwable failure) {
-        logFailure("capture", carriers.get(i), to, failure);
+        logFailure("capture", propagators.get(i), to, failure);
       }
     }
     return captured;
   }
 
-  public long waited() {
-    return sent == 0 ? JfrEvents.UNKNOWN : System.nanoTime() - sent;
+  public long waitedNanos() {
+    return sentAt == 0 ? JfrEvents.UNKNOWN : System.nanoTime() - sentAt;
   }
 
-  /** Room for what {@link #set} makes. Returns null if no carrier will be set. */
-  public AutoCloseable[] room() {
+  /** Room for what {@link #restore} makes. Returns null if no carrier will be set. */
+  public AutoCloseable[] newCloseables() {
     return captured == null ? null : new AutoCloseable[captured.length];
   }
 
@@ -83,29 +85,30 @@ public final class Baggage {
    * method fails.
    */
   @SuppressWarnings("unchecked") // each carrier gets what it captured
-  public void set(List<ContextPropagator<?>> carriers, Actor<?> at, Object message, AutoCloseable[] toClose) {
+  public void restore(List<ContextPropagator<?>> propagators, Actor<?> at, Object message, AutoCloseable[] toClose) {
     for (int i = 0; i < toClose.length; i++) {
       try {
         if (captured[i] != null)
-          toClose[i] = ((ContextPropagator<Object>) carriers.get(i)).restore(captured[i], at, message);
+          toClose[i] = ((ContextPropagator<Object>) propagators.get(i)).restore(captured[i], at, message);
       } catch (Throwable failure) {
-        logFailure("set", carriers.get(i), at, failure);
+        logFailure("set", propagators.get(i), at, failure);
       }
     }
   }
 
-  public static void close(List<ContextPropagator<?>> carriers, Actor<?> at, AutoCloseable[] toClose) {
+  public static void close(List<ContextPropagator<?>> propagators, Actor<?> at, AutoCloseable[] toClose) {
     for (int i = toClose.length - 1; i >= 0; i--) {
       try {
         if (toClose[i] != null) toClose[i].close();
       } catch (Throwable failure) {
-        logFailure("take back", carriers.get(i), at, failure);
+        logFailure("take back", propagators.get(i), at, failure);
       }
     }
   }
 
-  static void logFailure(String verb, ContextPropagator<?> carrier, Actor<?> actor, Throwable failure) {
-    EngineLog.LOG.error("carrier {} could not {} what a message to actor '{}' takes along", MessageTexts.shown(carrier),
+  static void logFailure(String verb, ContextPropagator<?> propagator, Actor<?> actor, Throwable failure) {
+    EngineLog.LOG.error("carrier {} could not {} what a message to actor '{}' takes along",
+        MessageTexts.describe(propagator),
         verb,
         actor.name(), failure);
   }

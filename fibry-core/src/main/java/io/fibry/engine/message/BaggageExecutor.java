@@ -6,33 +6,34 @@ import java.util.List;
 import java.util.concurrent.Executor;
 
 /** Baggage that a block keeps until it sends the message: set while the block's code runs. */
-public record BaggageExecutor(List<ContextPropagator<?>> carriers, Actor<?> to, Object message, Baggage baggage)
+public record BaggageExecutor(List<ContextPropagator<?>> propagators, Actor<?> to, Object message, Baggage baggage)
     implements Executor {
 
   /** Captures on this thread. */
-  public static BaggageExecutor of(List<ContextPropagator<?>> carriers, Actor<?> to, Object message) {
-    return new BaggageExecutor(carriers, to, message, Baggage.of(Baggage.captured(carriers, to, message)));
+  public static BaggageExecutor of(List<ContextPropagator<?>> propagators, Actor<?> to, Object message) {
+    return new BaggageExecutor(propagators, to, message, Baggage.of(Baggage.captureContext(propagators, to, message)));
   }
 
   /** Of a text that was written in another process. */
-  public static BaggageExecutor ofText(List<ContextPropagator<?>> carriers, Actor<?> to, Object message, String text) {
-    boolean any = !carriers.isEmpty() && !text.isEmpty();
-    return new BaggageExecutor(carriers, to, message,
-        any ? Baggage.of(BaggageText.captured(carriers, to, text)) : null);
+  public static BaggageExecutor ofText(List<ContextPropagator<?>> propagators, Actor<?> to, Object message,
+      String text) {
+    boolean any = !propagators.isEmpty() && !text.isEmpty();
+    return new BaggageExecutor(propagators, to, message,
+        any ? Baggage.of(BaggageText.parse(propagators, to, text)) : null);
   }
 
   @Override
   public void execute(Runnable code) {
-    var toClose = baggage == null ? null : baggage.room();
+    var toClose = baggage == null ? null : baggage.newCloseables();
     if (toClose == null) {
       code.run();
       return;
     }
     try {
-      baggage.set(carriers, to, message, toClose);
+      baggage.restore(propagators, to, message, toClose);
       code.run();
     } finally {
-      Baggage.close(carriers, to, toClose);
+      Baggage.close(propagators, to, toClose);
     }
   }
 }

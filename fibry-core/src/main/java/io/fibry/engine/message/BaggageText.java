@@ -19,35 +19,35 @@ import java.util.Map;
  * URL. The text is printable ASCII, so it fits into any header.
  */
 public final class BaggageText {
-  private static final int MOST = 2_048; // characters
+  private static final int MAX_LENGTH = 2_048; // characters
   private static final FailureLog TOO_LONG = new FailureLog();
 
   private BaggageText() {}
 
   /** Captures on this thread. Empty: nothing. */
-  public static String of(List<ContextPropagator<?>> carriers, Actor<?> to, Object message) {
+  public static String of(List<ContextPropagator<?>> propagators, Actor<?> to, Object message) {
     String text = "";
-    for (var carrier : carriers) {
-      if (!(carrier instanceof TextContextPropagator<?> one)) continue;
+    for (var propagator : propagators) {
+      if (!(propagator instanceof TextContextPropagator<?> one)) continue;
       String more = written(one, to, message);
       String both = text.isEmpty() || more.isEmpty() ? text + more : text + "&" + more;
-      if (both.length() <= MOST) text = both;
-      else logTooLong(carrier, to, more.length());
+      if (both.length() <= MAX_LENGTH) text = both;
+      else logTooLong(propagator, to, more.length());
     }
     return text;
   }
 
-  private static <C> String written(TextContextPropagator<C> carrier, Actor<?> to, Object message) {
+  private static <C> String written(TextContextPropagator<C> propagator, Actor<?> to, Object message) {
     var text = new StringBuilder();
     try {
-      C captured = carrier.capture(to, message);
-      if (captured != null) for (var each : carrier.write(captured).entrySet()) {
+      C captured = propagator.capture(to, message);
+      if (captured != null) for (var each : propagator.write(captured).entrySet()) {
         if (!text.isEmpty()) text.append('&');
         text.append(encoded(each.getKey())).append('=').append(encoded(each.getValue()));
       }
       return text.toString();
     } catch (Throwable failure) {
-      Baggage.logFailure("write", carrier, to, failure);
+      Baggage.logFailure("write", propagator, to, failure);
       return "";
     }
   }
@@ -57,37 +57,37 @@ public final class BaggageText {
   }
 
   /** At most one line a second for each class of carriers. */
-  private static void logTooLong(ContextPropagator<?> carrier, Actor<?> to, int length) {
-    int omitted = TOO_LONG.admit(carrier.getClass(), "", System.nanoTime());
+  private static void logTooLong(ContextPropagator<?> propagator, Actor<?> to, int length) {
+    int omitted = TOO_LONG.admit(propagator.getClass(), "", System.nanoTime());
     if (omitted == FailureLog.OMITTED) return;
     EngineLog.LOG.warn(
         "what carrier {} writes for a message to actor '{}' is left out: it has {} bytes, and all carriers "
             + "together may write {}{}",
-        MessageTexts.shown(carrier), to.name(), length, MOST,
+        MessageTexts.describe(propagator), to.name(), length, MAX_LENGTH,
         omitted == 0 ? "" : "; " + omitted + " more messages since the last such line");
   }
 
   /** One for each carrier; null: it is to set nothing. All null for a text of another program. */
-  static Object[] captured(List<ContextPropagator<?>> carriers, Actor<?> to, String text) {
-    var captured = new Object[carriers.size()];
+  static Object[] parse(List<ContextPropagator<?>> propagators, Actor<?> to, String text) {
+    var captured = new Object[propagators.size()];
     var texts = texts(text);
     if (texts.isEmpty()) return captured;
     for (int i = 0; i < captured.length; i++)
-      if (carriers.get(i) instanceof TextContextPropagator<?> one) captured[i] = read(one, to, texts);
+      if (propagators.get(i) instanceof TextContextPropagator<?> one) captured[i] = read(one, to, texts);
     return captured;
   }
 
-  private static Object read(TextContextPropagator<?> carrier, Actor<?> to, Map<String, String> texts) {
+  private static Object read(TextContextPropagator<?> propagator, Actor<?> to, Map<String, String> texts) {
     try {
-      return carrier.read(texts);
+      return propagator.read(texts);
     } catch (Throwable failure) {
-      Baggage.logFailure("read", carrier, to, failure);
+      Baggage.logFailure("read", propagator, to, failure);
       return null;
     }
   }
 
   private static Map<String, String> texts(String text) {
-    if (text.isEmpty() || text.length() > MOST) return Map.of();
+    if (text.isEmpty() || text.length() > MAX_LENGTH) return Map.of();
     var texts = new HashMap<String, String>();
     try {
       for (var each : text.split("&")) {

@@ -17,7 +17,7 @@ import java.util.function.BooleanSupplier;
 public final class Deadline extends TimeoutSweep.SweepEntry implements BooleanSupplier {
   public static final Deadline NONE = new Deadline(Scheduler.system(), null);
   public static final Deadline NO_WAIT = new Deadline(Scheduler.system(), Duration.ZERO);
-  private static final Duration SHORT = Duration.ofNanos(10 * TimeoutSweep.EVERY.toNanos());
+  private static final Duration SHORT = Duration.ofNanos(10 * TimeoutSweep.PERIOD.toNanos());
 
   interface AwaitedResult<R> {
     boolean isDone();
@@ -28,7 +28,7 @@ public final class Deadline extends TimeoutSweep.SweepEntry implements BooleanSu
 
     void expire();
 
-    void note();
+    void noteStart();
   }
 
   static {
@@ -63,7 +63,7 @@ public final class Deadline extends TimeoutSweep.SweepEntry implements BooleanSu
     var own = of(clock, limit);
     if (due == null) return own;
     long now = own.end - nanos(limit);
-    long left = Math.max(0, due.clock == clock ? due.end - now : due.left());
+    long left = Math.max(0, due.clock == clock ? due.end - now : due.remainingNanos());
     return left < nanos(limit) ? new Deadline(clock, Duration.ofNanos(left), now + left, true) : own;
   }
 
@@ -74,7 +74,7 @@ public final class Deadline extends TimeoutSweep.SweepEntry implements BooleanSu
     return new Deadline(clock, limit);
   }
 
-  public static Deadline within(Scheduler clock, Duration limit) {
+  public static Deadline ofOrNoWait(Scheduler clock, Duration limit) {
     return limit.isZero() ? NO_WAIT : new Deadline(clock, limit);
   }
 
@@ -110,16 +110,17 @@ public final class Deadline extends TimeoutSweep.SweepEntry implements BooleanSu
 
   @Override
   public boolean getAsBoolean() {
-    return limit != null && (isZero() || left() <= 0);
+    return limit != null && (isZero() || remainingNanos() <= 0);
   }
 
-  private long left() {
+  private long remainingNanos() {
     return end - clock.nanoTime();
   }
 
   /** Returns an empty value if there is no limit. */
-  public Optional<Duration> timeLeft() {
-    return limit == null ? Optional.empty() : Optional.of(Duration.ofNanos(isZero() ? 0 : Math.max(0, left())));
+  public Optional<Duration> remaining() {
+    return limit == null ? Optional.empty()
+        : Optional.of(Duration.ofNanos(isZero() ? 0 : Math.max(0, remainingNanos())));
   }
 
   private Scheduler.Timer atEnd(Runnable task) {
@@ -127,7 +128,7 @@ public final class Deadline extends TimeoutSweep.SweepEntry implements BooleanSu
   }
 
   /** Unparks this thread. Returns null if there is no deadline. */
-  public Scheduler.Timer waking() {
+  public Scheduler.Timer startWakeUpTimer() {
     var sleeper = Thread.currentThread();
     return atEnd(new Unpark(sleeper));
   }
@@ -137,7 +138,7 @@ public final class Deadline extends TimeoutSweep.SweepEntry implements BooleanSu
     try {
       if (limit == null) done.get();
       else if (!done.isDone() && !getAsBoolean()) {
-        if (clock == Scheduler.system()) done.get(left(), TimeUnit.NANOSECONDS);
+        if (clock == Scheduler.system()) done.get(remainingNanos(), TimeUnit.NANOSECONDS);
         else awaitByClock(done);
       }
       return done.isDone();
@@ -166,7 +167,7 @@ public final class Deadline extends TimeoutSweep.SweepEntry implements BooleanSu
     if (limit == null || answer.isDone()) return answer.park();
     if (clock == Scheduler.system() && limit.compareTo(SHORT) < 0) return getSoon(answer);
     pending = answer;
-    if (isSwept()) TimeoutSweep.add(this);
+    if (isSweepable()) TimeoutSweep.add(this);
     else arm();
     try {
       return answer.park();
@@ -179,19 +180,19 @@ public final class Deadline extends TimeoutSweep.SweepEntry implements BooleanSu
   }
 
   /** No simulation may leave a wait in the sweep, which is one for the process. */
-  private boolean isSwept() {
-    return clock == Scheduler.system() && Environment.other == null;
+  private boolean isSweepable() {
+    return clock == Scheduler.system() && Environment.simulated == null;
   }
 
-  /** For an answer that no thread waits for: it expires, unless {@link #leave} comes first. */
-  void enter(AwaitedResult<?> answer) {
+  /** For an answer that no thread waits for: it expires, unless {@link #cancelExpiry} comes first. */
+  void startExpiry(AwaitedResult<?> answer) {
     pending = answer;
-    if (isSwept() && limit.compareTo(SHORT) >= 0) TimeoutSweep.add(this);
+    if (isSweepable() && limit.compareTo(SHORT) >= 0) TimeoutSweep.add(this);
     else arm();
   }
 
   /** Called when the answer has arrived. */
-  void leave() {
+  void cancelExpiry() {
     if (pending == null) return;
     pending = null;
     var armed = timer;
@@ -200,7 +201,7 @@ public final class Deadline extends TimeoutSweep.SweepEntry implements BooleanSu
 
   private <R> R getSoon(AwaitedResult<R> answer) throws InterruptedException, ExecutionException {
     try {
-      return answer.park(left());
+      return answer.park(remainingNanos());
     } catch (TimeoutException over) {
       answer.expire();
       return answer.park();
@@ -211,7 +212,7 @@ public final class Deadline extends TimeoutSweep.SweepEntry implements BooleanSu
   void arm() {
     var waited = pending;
     if (waited == null || waited.isDone()) return;
-    waited.note();
+    waited.noteStart();
     var armed = atEnd(new DeadlineExpiry(this, waited));
     timer = armed;
     if (pending == null) armed.cancel(); // the wait ended between the look and the timer
@@ -236,7 +237,7 @@ public final class Deadline extends TimeoutSweep.SweepEntry implements BooleanSu
     try {
       waited.expire();
     } catch (Throwable noMemory) { // it is undone
-      TimeoutSweep.addAgain(this);
+      TimeoutSweep.addQuietly(this);
     }
   }
 }

@@ -11,7 +11,7 @@ import java.util.concurrent.CompletableFuture;
 public final class DerivedFuture<R> extends WaitPublishingFuture<R> {
   public interface WaitPublisher {
     /** Returns null if this thread runs no handler, or the answer has arrived. */
-    Wait publish(boolean deaf);
+    Wait publish(boolean ignoresInterrupts);
   }
 
   // weak: until the answer arrives, the actor keeps the source; afterwards its value must not be
@@ -32,8 +32,8 @@ public final class DerivedFuture<R> extends WaitPublishingFuture<R> {
   }
 
   @Override
-  public Wait publish(boolean deaf) {
+  public Wait publish(boolean ignoresInterrupts) {
     var awaited = isDone() || Wait.WaitingHandler.current() == null ? null : source.get();
-    return awaited == null ? null : awaited.publish(deaf);
+    return awaited == null ? null : awaited.publish(ignoresInterrupts);
   }
 }

@@ -7,14 +7,14 @@ public interface DescribedActor {
   String name();
 
   /** Whether logs and errors may say what its messages do. */
-  boolean showsMessages();
+  boolean mayLogContents();
 
   /** How an exception names a request. */
-  default String asked(Object request) {
-    return MessageTexts.asked(request, showsMessages());
+  default String describeRequest(Object request) {
+    return MessageTexts.describeRequest(request, mayLogContents());
   }
 
-  default String shown(Object message) {
-    return MessageTexts.shown(message, showsMessages());
+  default String describe(Object message) {
+    return MessageTexts.describe(message, mayLogContents());
   }
 }

@@ -5,7 +5,7 @@ public record EngineMessage(Runnable task) {
   public static final EngineMessage PILL = new EngineMessage(null);
 
   /** The sender's message, task or code. */
-  public static Object given(Object message) {
+  public static Object unwrap(Object message) {
     if (message instanceof EngineMessage control) return control.task;
     return message instanceof AwaitedSinkTask awaited ? awaited.code() : message;
   }

@@ -46,13 +46,13 @@ public final class JfrEvents {
   }
 
   /** Whether each message carries the time when it was sent. */
-  public static boolean messages() {
+  public static boolean isRecordingMessages() {
     return MESSAGE != null && MESSAGE.isEnabled();
   }
 
   /** Returns null if messages are not recorded. */
   public static Object begin(long waited) {
-    if (!messages()) return null;
+    if (!isRecordingMessages()) return null;
     var event = new MessageEvent();
     event.wait = waited;
     event.begin();
@@ -108,7 +108,7 @@ public final class JfrEvents {
    * Records that a mailbox dropped a message, or refused a message that would have waited
    * {@code foreseen} ns.
    */
-  public static void pressure(Wait.WaitTarget actor, int capacity, Reason reason, long foreseen) {
+  public static void recordPressure(Wait.WaitTarget actor, int capacity, Reason reason, long foreseen) {
     if (PRESSURE == null || !PRESSURE.isEnabled()) return;
     var event = new PressureEvent();
     event.happened = reason.name().toLowerCase(Locale.ROOT);
@@ -122,7 +122,7 @@ public final class JfrEvents {
     event.commit();
   }
 
-  public static void failure(Wait.WaitTarget actor, Object message, Throwable thrown) {
+  public static void recordFailure(Wait.WaitTarget actor, Object message, Throwable thrown) {
     if (FAILURE == null || !FAILURE.isEnabled()) return;
     var event = new FailureEvent();
     event.actor = actor.name();
@@ -133,7 +133,7 @@ public final class JfrEvents {
   }
 
   /** A null {@code cause}: another actor failed. */
-  public static void restart(Wait.WaitTarget actor, Throwable cause, long backoff) {
+  public static void recordRestart(Wait.WaitTarget actor, Throwable cause, long backoff) {
     if (RESTART == null || !RESTART.isEnabled()) return;
     var event = new RestartEvent();
     event.actor = actor.name();
@@ -143,7 +143,7 @@ public final class JfrEvents {
     event.commit();
   }
 
-  public static void deadLetter(Wait.WaitTarget actor, Object message, Reason reason) {
+  public static void recordDeadLetter(Wait.WaitTarget actor, Object message, Reason reason) {
     if (LETTER == null || !LETTER.isEnabled()) return;
     var event = new DeadLetterEvent();
     event.actor = actor.name();
@@ -152,7 +152,7 @@ public final class JfrEvents {
     event.commit();
   }
 
-  public static void stuck(Wait.WaitTarget actor, Object message, long handling) {
+  public static void recordStuck(Wait.WaitTarget actor, Object message, long handling) {
     if (STUCK == null || !STUCK.isEnabled()) return;
     var event = new StuckEvent();
     event.actor = actor.name();
@@ -162,7 +162,7 @@ public final class JfrEvents {
   }
 
   private static Class<?> type(Object message) {
-    return EngineMessage.given(message).getClass();
+    return EngineMessage.unwrap(message).getClass();
   }
 
   private static String text(Throwable thrown) {

@@ -4,19 +4,19 @@ import io.fibry.DeadLetter.Reason;
 
 /** An actor, as seen by a request to it. */
 public interface Recipient extends Wait.WaitTarget {
-  void withdrawn(RequestFuture<?> request, Reason reason);
+  void onWithdrawn(RequestFuture<?> request, Reason reason);
 
   /** Called when the promised answer has arrived, or its asker has given up. */
-  void forget(RequestFuture<?> request, boolean givenUp);
+  void removePromise(RequestFuture<?> request, boolean abandoned);
 
   /** On another thread; until it has run, the actor's scope is not quiet. */
-  void tellElsewhere(Runnable code);
+  void runOffThread(Runnable code);
 
   /** Does the same on a fiber, or returns false if no fiber can be started. */
-  boolean tellsOnFiber(Runnable code);
+  boolean tryRunOnFiber(Runnable code);
 
   Diagnosis diagnose(RequestFuture<?> request);
 
   /** Notes what it does now, for a later diagnosis. */
-  void note(RequestFuture<?> request);
+  void rememberStart(RequestFuture<?> request);
 }

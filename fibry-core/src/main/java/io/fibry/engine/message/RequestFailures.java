@@ -32,7 +32,7 @@ public final class RequestFailures {
    */
   record FailedResult(Throwable cause) {}
 
-  private static final FailedResult LATE = new FailedResult(EXPIRED);
+  private static final FailedResult EXPIRED_RESULT = new FailedResult(EXPIRED);
 
   private RequestFailures() {}
 
@@ -40,27 +40,28 @@ public final class RequestFailures {
    * Returns the exception that an actor threw in place of an answer, also through a future, or null
    * if the failure is of another kind.
    */
-  public static RequestException in(Throwable failure) {
+  public static RequestException requestExceptionIn(Throwable failure) {
     var cause = failure;
     while (cause instanceof CompletionException || cause instanceof ExecutionException) cause = cause.getCause();
     return cause instanceof RequestException refusal ? refusal : null;
   }
 
   /** A limit that is over needs no memory: once it has settled a request, it must tell it. */
-  static FailedResult failed(Throwable cause) {
-    return cause == EXPIRED ? LATE : new FailedResult(cause);
+  static FailedResult failedResult(Throwable cause) {
+    return cause == EXPIRED ? EXPIRED_RESULT : new FailedResult(cause);
   }
 
   public static ActorStoppedException stopped(DescribedActor actor, Object request, ExitReason reason,
       Outcome outcome) {
     return new ActorStoppedException(
-        "actor '" + actor.name() + "' ended (" + MessageTexts.REASON + ") and did not answer " + actor.asked(request),
+        "actor '" + actor.name() + "' ended (" + MessageTexts.REASON + ") and did not answer "
+            + actor.describeRequest(request),
         actor.name(),
         request, reason, outcome);
   }
 
   public static NoReplyException noReply(DescribedActor actor, Object request) {
-    return new NoReplyException("actor '" + actor.name() + "' handled " + actor.asked(request)
+    return new NoReplyException("actor '" + actor.name() + "' handled " + actor.describeRequest(request)
         + " and did not answer it; its handler must call context.reply, replyWhen or replyFailure", actor.name(),
         request);
   }
@@ -68,15 +69,16 @@ public final class RequestFailures {
   public static MailboxFullException full(DescribedActor actor, Object request, int capacity) {
     return new MailboxFullException(
         "the mailbox of actor '" + actor.name() + "' is full (" + capacity + " messages): it did not take "
-            + actor.asked(request) + "; ask again later, or give it a larger mailbox or Overflow.BLOCK",
+            + actor.describeRequest(request) + "; ask again later, or give it a larger mailbox or Overflow.BLOCK",
         actor.name(), request, capacity);
   }
 
   /** The mailbox has room, but is too slow. */
-  public static MailboxFullException slow(DescribedActor actor, Object request, int capacity, long foreseen,
+  public static MailboxFullException tooSlow(DescribedActor actor, Object request, int capacity, long foreseen,
       Duration target) {
     return new MailboxFullException(
-        "the mailbox of actor '" + actor.name() + "' is full: " + actor.asked(request) + " would have waited about "
+        "the mailbox of actor '" + actor.name() + "' is full: " + actor.describeRequest(request)
+            + " would have waited about "
             + Durations.textOfNanos(foreseen) + ", longer than " + Durations.text(target)
             + "; ask again later, or give it more workers or a longer withMaxWait(..)",
         actor.name(), request, capacity);
@@ -90,14 +92,15 @@ public final class RequestFailures {
         : begun ? "it had begun with it, and may still be at it" : "its turn had not come, and will not";
     var stack = diagnosis == null ? null : diagnosis.stack();
     return new AskTimeoutException(
-        "actor '" + actor.name() + "' did not answer " + actor.asked(request) + " within " + deadline + ": " + why
+        "actor '" + actor.name() + "' did not answer " + actor.describeRequest(request) + " within " + deadline + ": "
+            + why
             + deadline.advice() + (stack == null ? "" : stack.place()),
         actor.name(), request, deadline.limit, stack, settled && !begun ? Outcome.NOT_DONE : Outcome.UNKNOWN);
   }
 
   /** No time was left to send the request. */
   public static AskTimeoutException tooLate(DescribedActor actor, Object request, Deadline deadline) {
-    return new AskTimeoutException("actor '" + actor.name() + "' was not asked " + actor.asked(request)
+    return new AskTimeoutException("actor '" + actor.name() + "' was not asked " + actor.describeRequest(request)
         + ", since no time was left for it: " + deadline + deadline.advice(), actor.name(), request, deadline.limit,
         null, Outcome.NOT_DONE);
   }
@@ -114,11 +117,11 @@ public final class RequestFailures {
    */
   static RuntimeException rethrown(Throwable failure) {
     if (failure.getSuppressed().length < 4) failure.addSuppressed(new AskerStack());
-    return RequestFailures.<RuntimeException>sneak(failure);
+    return RequestFailures.<RuntimeException>sneakyThrow(failure);
   }
 
   @SuppressWarnings("unchecked") // a checked exception leaves as itself
-  private static <T extends Throwable> T sneak(Throwable failure) throws T {
+  private static <T extends Throwable> T sneakyThrow(Throwable failure) throws T {
     throw (T) failure;
   }
 

@@ -43,7 +43,7 @@ public final class RequestFuture<R> extends AnswerFuture<R> implements AnswerLim
   private static final byte BEGUN = 1;
   private static final byte SETTLED = 2;
   private static final byte CHAINED = 4;
-  private static final byte TOLD = 8; // the settling thread has looked for callbacks, or may run them
+  private static final byte CALLBACKS_RUN = 8; // the settling thread has looked for callbacks, or may run them
   private static final VarHandle STATE = ConstantBootstraps.fieldVarHandle(MethodHandles.lookup(), "state",
       VarHandle.class, RequestFuture.class, byte.class);
 
@@ -61,15 +61,15 @@ public final class RequestFuture<R> extends AnswerFuture<R> implements AnswerLim
   public Baggage baggage; // null if there is none, or once the request has begun or was settled; written as `message`
   private volatile byte state;
   public boolean answered; // or promised, by the handler; drain only
-  public boolean declared; // its future has the type that the request declares; written before the offer
-  private final boolean asked; // by `ask`: no user sees it, and a failure is its value, see Failed
+  public boolean hasDeclaredType; // its future has the type that the request declares; written before the offer
+  private final boolean blocking; // by `ask`: no user sees it, and a failure is its value, see Failed
 
   RequestFuture(Recipient recipient, Object message, Baggage baggage) {
     this(recipient, message, baggage, false);
   }
 
-  public RequestFuture(Recipient recipient, Object message, Baggage baggage, boolean asked) {
-    this.asked = asked;
+  public RequestFuture(Recipient recipient, Object message, Baggage baggage, boolean blocking) {
+    this.blocking = blocking;
     this.recipient = recipient;
     this.message = message;
     this.baggage = baggage;
@@ -109,7 +109,7 @@ public final class RequestFuture<R> extends AnswerFuture<R> implements AnswerLim
   }
 
   /** Notes an answer or promise. Returns false if there was an answer before. */
-  public boolean answer() {
+  public boolean markAnswered() {
     if (answered) return false;
     return answered = true;
   }
@@ -118,9 +118,9 @@ public final class RequestFuture<R> extends AnswerFuture<R> implements AnswerLim
    * After its promise was noted: its asker may not have seen that it is answered. One of both sees
    * the other, since the asker sets SETTLED before it looks.
    */
-  public void checkGivenUp() {
+  public void checkAbandoned() {
     VarHandle.fullFence(); // `answered` is written, SETTLED not yet read
-    if ((state & SETTLED) != 0) recipient.forget(this, true);
+    if ((state & SETTLED) != 0) recipient.removePromise(this, true);
   }
 
   /** Makes it wait again. Returns false if the request was settled meanwhile. */
@@ -143,22 +143,22 @@ public final class RequestFuture<R> extends AnswerFuture<R> implements AnswerLim
   }
 
   /** Completes the request on the thread that keeps a promise, where no code of the asker runs. */
-  public void keep(Object value, Throwable failure) {
-    settle(value, failure, !asked);
+  public void fulfill(Object value, Throwable failure) {
+    settle(value, failure, !blocking);
   }
 
   @SuppressWarnings("unchecked") // `ask` and `reply` check the type
-  private void settle(Object value, Throwable failure, boolean elsewhere) {
+  private void settle(Object value, Throwable failure, boolean offThread) {
     byte before = trySettle(SETTLED);
     if ((before & SETTLED) != 0) return;
     try {
       message = null;
-      boolean onFiber = elsewhere || (before & CHAINED) != 0;
-      if (!onFiber || !recipient.tellsOnFiber(new Completion<>(this, (R) value, failure))) { // better here than never
+      boolean onFiber = offThread || (before & CHAINED) != 0;
+      if (!onFiber || !recipient.tryRunOnFiber(new Completion<>(this, (R) value, failure))) { // better here than never
         message = Thread.currentThread(); // for awaitTold: a callback behind `allOf` may run here and chain
         set((R) value, failure);
       } // otherwise a fiber runs the callbacks, so this thread need not wait
-      state = (byte) (before | SETTLED | TOLD);
+      state = (byte) (before | SETTLED | CALLBACKS_RUN);
     } catch (Throwable edge) { // of stack or memory: undo the change; the caller has more room, and fails the request
       state = before;
       throw edge;
@@ -170,7 +170,8 @@ public final class RequestFuture<R> extends AnswerFuture<R> implements AnswerLim
   @SuppressWarnings("unchecked") // `await` knows Failed
   private void set(R value, Throwable failure) {
     endLimit();
-    if (failure == null || asked) super.complete(failure == null ? value : (R) RequestFailures.failed(failure));
+    if (failure == null || blocking)
+      super.complete(failure == null ? value : (R) RequestFailures.failedResult(failure));
     // the JDK would take these two for its own
     else super.completeExceptionally(failure instanceof CompletionException || failure instanceof CancellationException
         ? new CompletionException(failure) : failure);
@@ -185,14 +186,14 @@ public final class RequestFuture<R> extends AnswerFuture<R> implements AnswerLim
 
   // ---- the asker's side
 
-  public R await(Object given, Deadline until, Wait.WaitingHandler by) {
+  public R await(Object given, Deadline until, Wait.WaitingHandler waiter) {
     R answer;
-    try (var wait = publish(given, by, false)) {
-      var ring = wait == null ? null : WaitCycle.closedBy(wait);
-      if (ring != null && cancel(true)) throw ring.exception();
+    try (var wait = publish(given, waiter, false)) {
+      var cycle = wait == null ? null : WaitCycle.findFor(wait);
+      if (cycle != null && cancel(true)) throw cycle.exception();
       answer = until.get(this);
     } catch (InterruptedException | CancellationException interrupted) { // the latter: while it waited for room
-      if (!cancel(true)) leaveExpired();
+      if (!cancel(true)) withdrawExpired();
       Thread.currentThread().interrupt();
       throw new CancellationException(
           "interrupted while waiting for the answer of actor '" + recipient.name() + "'; the request is cancelled");
@@ -208,17 +209,17 @@ public final class RequestFuture<R> extends AnswerFuture<R> implements AnswerLim
   }
 
   /** Returns null if this thread runs no handler. */
-  private Wait publish(Object given, Wait.WaitingHandler by, boolean deaf) {
+  private Wait publish(Object given, Wait.WaitingHandler waiter, boolean ignoresInterrupts) {
     if (isDone()) return null;
     Wait.prepare(recipient, given);
-    return Wait.begin(recipient, given, this, by, deaf);
+    return Wait.begin(recipient, given, this, waiter, ignoresInterrupts);
   }
 
   /** On the timer's thread: only wakes the asker. No user knows this request, or chains to it. */
   @Override
   public void expire() {
     StackProbe.probe();
-    byte before = trySettle(SETTLED | TOLD);
+    byte before = trySettle(SETTLED | CALLBACKS_RUN);
     if ((before & SETTLED) == 0) set(null, RequestFailures.EXPIRED);
   }
 
@@ -228,7 +229,7 @@ public final class RequestFuture<R> extends AnswerFuture<R> implements AnswerLim
    */
   private AskTimeoutException timeout(Object given, Deadline until) {
     var failure = lateness(given, until);
-    leaveExpired();
+    withdrawExpired();
     return failure;
   }
 
@@ -242,47 +243,47 @@ public final class RequestFuture<R> extends AnswerFuture<R> implements AnswerLim
   }
 
   /** For a future whose asker does not wait: it fails when the deadline is over. */
-  public void limit(Object given, Deadline until) {
+  public void startLimit(Object given, Deadline until) {
     if (isDone()) return;
-    until.enter(new AnswerLimit<>(this, given, until));
+    until.startExpiry(new AnswerLimit<>(this, given, until));
     // The thread that settles the request sets SETTLED before it looks for a limit
-    if ((state & SETTLED) != 0) until.leave();
+    if ((state & SETTLED) != 0) until.cancelExpiry();
   }
 
   private void endLimit() {
     var until = deadline;
-    if (until != null && !asked) until.leave();
+    if (until != null && !blocking) until.cancelExpiry();
   }
 
   /** Its mailbox had no room for it. */
   public void expire(Object given) {
-    if (asked) expire();
+    if (blocking) expire();
     else expire(given, deadline);
   }
 
   @Override
   public void expire(Object given, Deadline until) {
-    if (!isDone()) leave(Reason.EXPIRED, null, lateness(given, until));
+    if (!isDone()) settleExternally(Reason.EXPIRED, null, lateness(given, until));
   }
 
   /**
    * Takes an expired request out of its queue, once, on the thread of its asker; does nothing if
    * the request was settled otherwise.
    */
-  private void leaveExpired() {
+  private void withdrawExpired() {
     var failure = isCompletedExceptionally() ? exceptionNow()
         : getNow(null) instanceof RequestFailures.FailedResult failed ? failed.cause() : null;
     if (failure == RequestFailures.EXPIRED) withdraw(Reason.EXPIRED);
   }
 
   @Override
-  public void note() {
-    recipient.note(this);
+  public void noteStart() {
+    recipient.rememberStart(this);
   }
 
   @Override
-  public void tellElsewhere(Runnable code) {
-    recipient.tellElsewhere(code);
+  public void runOffThread(Runnable code) {
+    recipient.runOffThread(code);
   }
 
   /**
@@ -290,21 +291,21 @@ public final class RequestFuture<R> extends AnswerFuture<R> implements AnswerLim
    * held up.
    */
   @Override
-  public boolean stop(Object given) {
-    leave(Reason.UNDELIVERED, null, recipient.stopped(given, Outcome.UNKNOWN));
+  public boolean failStopped(Object given) {
+    settleExternally(Reason.UNDELIVERED, null, recipient.stopped(given, Outcome.UNKNOWN));
     return true;
   }
 
   /** Otherwise chained user code would run on this thread. */
   @Override
-  public void takeBack() {
-    if (!asked && !isBegun()) tellElsewhere(() -> cancel(false));
+  public void cancelUnlessBegun() {
+    if (!blocking && !isBegun()) runOffThread(() -> cancel(false));
   }
 
   /** Fails it if it waits: the actor has ended. */
-  public void stopWaiting() {
+  public void failIfQueued() {
     Object waiting = message;
-    if (waiting != null) stop(waiting);
+    if (waiting != null) failStopped(waiting);
   }
 
   /** Settled or promised. */
@@ -320,24 +321,24 @@ public final class RequestFuture<R> extends AnswerFuture<R> implements AnswerLim
 
   @Override
   public boolean cancel(boolean mayInterruptIfRunning) {
-    return leave(Reason.CANCELLED, null, RequestFailures.CANCELLED) || isCancelled();
+    return settleExternally(Reason.CANCELLED, null, RequestFailures.CANCELLED) || isCancelled();
   }
 
   @Override
   public boolean complete(R value) {
-    return leave(Reason.CANCELLED, value, null);
+    return settleExternally(Reason.CANCELLED, value, null);
   }
 
   @Override
   public boolean completeExceptionally(Throwable failure) {
     Objects.requireNonNull(failure, "failure");
-    return leave(Reason.CANCELLED, null, failure);
+    return settleExternally(Reason.CANCELLED, null, failure);
   }
 
   /** Settles it without the actor. Returns false if the request was settled before. */
-  private boolean leave(Reason reason, R value, Throwable failure) {
+  private boolean settleExternally(Reason reason, R value, Throwable failure) {
     StackProbe.probe();
-    byte before = trySettle(SETTLED | TOLD);
+    byte before = trySettle(SETTLED | CALLBACKS_RUN);
     if ((before & SETTLED) != 0) {
       awaitResult();
       return false;
@@ -355,8 +356,8 @@ public final class RequestFuture<R> extends AnswerFuture<R> implements AnswerLim
   private boolean conclude(Reason reason, R value, Throwable failure) {
     if (reason == Reason.CANCELLED)
       return failure == null ? super.complete(value) : super.completeExceptionally(failure);
-    if (reason == Reason.EXPIRED || asked || getNumberOfDependents() == 0) set(value, failure);
-    else tellElsewhere(new Completion<>(this, value, failure));
+    if (reason == Reason.EXPIRED || blocking || getNumberOfDependents() == 0) set(value, failure);
+    else runOffThread(new Completion<>(this, value, failure));
     return true;
   }
 
@@ -372,12 +373,12 @@ public final class RequestFuture<R> extends AnswerFuture<R> implements AnswerLim
   private void withdraw(Reason reason) {
     try {
       endLimit();
-      if (isBegun() && answered) recipient.forget(this, true);
+      if (isBegun() && answered) recipient.removePromise(this, true);
       if (!isBegun()) {
         message = null;
         baggage = null;
         deadline = null;
-        recipient.withdrawn(this, reason);
+        recipient.onWithdrawn(this, reason);
       }
     } catch (Throwable failure) { // of a comparator, say; the drain skips it
       EngineLog.LOG.error("a request that was taken back could not be taken out of the mailbox of actor '{}'",
@@ -391,9 +392,9 @@ public final class RequestFuture<R> extends AnswerFuture<R> implements AnswerLim
   }
 
   /** Until the drain looked for callbacks; 0.1 s at most, as one behind {@code allOf} may block. */
-  private void awaitTold() {
+  private void awaitCallbacks() {
     var waiting = Thread.currentThread();
-    EngineThreads.pauseWhile(() -> (state & (SETTLED | TOLD)) == SETTLED && message != waiting, 200);
+    EngineThreads.pauseWhile(() -> (state & (SETTLED | CALLBACKS_RUN)) == SETTLED && message != waiting, 200);
   }
 
   // ---- the users' side
@@ -403,7 +404,7 @@ public final class RequestFuture<R> extends AnswerFuture<R> implements AnswerLim
     for (byte s = state; (s & CHAINED) == 0; s = state) {
       if ((s & SETTLED) != 0) {
         awaitResult();
-        awaitTold();
+        awaitCallbacks();
         return;
       }
       if (STATE.compareAndSet(this, s, (byte) (s | CHAINED))) return;
@@ -411,7 +412,7 @@ public final class RequestFuture<R> extends AnswerFuture<R> implements AnswerLim
   }
 
   @Override
-  public Wait publish(boolean deaf) {
-    return publish(message, Wait.WaitingHandler.current(), deaf);
+  public Wait publish(boolean ignoresInterrupts) {
+    return publish(message, Wait.WaitingHandler.current(), ignoresInterrupts);
   }
 }

@@ -18,7 +18,7 @@ import java.util.concurrent.atomic.AtomicReferenceArray;
  * {@code ARMED} and then looks for waits.
  */
 final class TimeoutSweep {
-  static final Duration EVERY = Duration.ofMillis(10);
+  static final Duration PERIOD = Duration.ofMillis(10);
   private static final int STRIPES = 16; // a power of two
   private static final int SLOTS_IN_STRIPE = 16; // a cache line
   // null -> a wait, by its thread; -> null by its thread or the sweep
@@ -26,7 +26,7 @@ final class TimeoutSweep {
   // one list for each stripe, at its first element; threads push, the sweep takes all
   private static final AtomicReferenceArray<SweepEntry> LISTS = new AtomicReferenceArray<>(STRIPES * SLOTS_IN_STRIPE);
   private static final AtomicBoolean ARMED = new AtomicBoolean();
-  private static final Rescuable AGAIN = TimeoutSweep::startAgain;
+  private static final Rescuable RESTARTER = TimeoutSweep::restart;
   private static final Runnable RUN = TimeoutSweep::run; // linked while there is memory
 
   abstract static class SweepEntry {
@@ -45,9 +45,9 @@ final class TimeoutSweep {
   }
 
   /** Throws nothing: for a wait that could not be ended for want of memory. */
-  static void addAgain(SweepEntry wait) {
+  static void addQuietly(SweepEntry wait) {
     put(wait);
-    startAgain();
+    restart();
   }
 
   private static void put(SweepEntry wait) {
@@ -71,7 +71,7 @@ final class TimeoutSweep {
     StackProbe.probe(); // ARMED without a timer would let no wait end
     if (!ARMED.compareAndSet(false, true)) return;
     try {
-      Scheduler.system().schedule(EVERY, RUN);
+      Scheduler.system().schedule(PERIOD, RUN);
     } catch (Throwable noMemory) {
       ARMED.set(false); // the next wait tries again
       throw noMemory;
@@ -100,14 +100,14 @@ final class TimeoutSweep {
       }
     }
     ARMED.set(false);
-    if (isNeeded()) startAgain();
+    if (isNeeded()) restart();
   }
 
-  private static void startAgain() {
+  private static void restart() {
     try {
       start();
     } catch (Throwable noMemory) {
-      EngineThreads.rescue(AGAIN);
+      EngineThreads.rescue(RESTARTER);
     }
   }
 

@@ -48,7 +48,7 @@ public final class Wait implements AutoCloseable {
     boolean isEnding();
 
     /** Whether it will be cut off. */
-    boolean isCondemned();
+    boolean isBeingKilled();
 
     ActorStoppedException stopped(Object message, Outcome outcome);
   }
@@ -62,32 +62,32 @@ public final class Wait implements AutoCloseable {
     public Thread thread;
     public Object message; // the message that is being handled, or null
     public WaitingHandler outer; // the handler that called this one on the same thread, or null
-    volatile Wait waits; // of the innermost handler; read by threads that look for rings
+    volatile Wait currentWait; // of the innermost handler; read by threads that look for rings
     private RefusedWait refused; // the last refused request, or null
-    protected boolean lays; // an actor that it woke may lie in the slot of its thread
+    protected boolean mayHoldHandOver; // an actor that it woke may lie in the slot of its thread
 
     /** A wait that would have closed a ring, and what was thrown instead. */
-    private record RefusedWait(Throwable told, Awaitable awaited) {}
+    private record RefusedWait(Throwable thrown, Awaitable awaited) {}
 
     /** Called before this handler waits or takes another message. */
-    protected final void startLaid() {
-      lays = false;
-      HandOver.startLaid();
+    protected final void startHandedOver() {
+      mayHoldHandOver = false;
+      HandOver.startHandedOver();
     }
 
-    final void refuse(Throwable told, Awaitable awaited) {
-      refused = new RefusedWait(told, awaited);
+    final void rememberRefused(Throwable thrown, Awaitable awaited) {
+      refused = new RefusedWait(thrown, awaited);
     }
 
     /**
      * Withdraws the request, because the handler failed with this exception and will not use the
      * answer.
      */
-    public final void takeBack(Throwable told) {
+    public final void withdrawRefused(Throwable thrown) {
       var last = refused;
-      if (last == null || last.told != told) return;
+      if (last == null || last.thrown != thrown) return;
       refused = null;
-      if (last.awaited != null) last.awaited.takeBack();
+      if (last.awaited != null) last.awaited.cancelUnlessBegun();
     }
 
     /** Returns null if this thread runs no handler. */
@@ -105,12 +105,12 @@ public final class Wait implements AutoCloseable {
     public abstract boolean ownsThread();
 
     /** When its answer must be there. Returns null if there is no deadline, or no thread waits. */
-    public abstract Deadline due();
+    public abstract Deadline answerDeadline();
 
     protected abstract boolean handles(Awaitable request);
 
-    public final Wait waits() {
-      return waits;
+    public final Wait currentWait() {
+      return currentWait;
     }
   }
 
@@ -127,10 +127,10 @@ public final class Wait implements AutoCloseable {
     }
 
     /** If it has not begun. */
-    default void takeBack() {}
+    default void cancelUnlessBegun() {}
 
     /** Tells the thread that the actor ends. Returns false if the wait is not for an answer. */
-    default boolean stop(Object message) {
+    default boolean failStopped(Object message) {
       return false;
     }
   }
@@ -142,27 +142,27 @@ public final class Wait implements AutoCloseable {
     }
   }
 
-  final WaitTarget on;
+  final WaitTarget target;
   final Object message; // null: its handler knows it
-  final WaitingHandler by;
+  final WaitingHandler waiter;
   private final Awaitable awaited; // null: it runs on the same thread
-  private final boolean deaf; // an interrupt does not end it
+  private final boolean ignoresInterrupts; // an interrupt does not end it
 
-  Wait(WaitTarget on, Object message, Awaitable awaited, WaitingHandler by, boolean deaf) {
-    this.on = on;
+  Wait(WaitTarget target, Object message, Awaitable awaited, WaitingHandler waiter, boolean ignoresInterrupts) {
+    this.target = target;
     this.message = message;
     this.awaited = awaited;
-    this.by = by;
-    this.deaf = deaf;
+    this.waiter = waiter;
+    this.ignoresInterrupts = ignoresInterrupts;
   }
 
   /** For a thread about to send what it will wait for. */
-  public static void prepare(WaitTarget on, Object message) {
-    if (on.isCurrent() && (message == END || !on.hasOtherWorkers())) throw WaitCycle.onOneThread(on, message);
+  public static void prepare(WaitTarget target, Object message) {
+    if (target.isCurrent() && (message == END || !target.hasOtherWorkers())) throw WaitCycle.selfCycle(target, message);
     CallerThreadRunner.beforeWait();
     // its last sender, perhaps this thread, was at the edge of its stack
-    if (on.isStranded() && !on.isRescued()) throw new StackOverflowError(
-        "there is no stack or memory left to give actor '" + on.name()
+    if (target.isStranded() && !target.isRescued()) throw new StackOverflowError(
+        "there is no stack or memory left to give actor '" + target.name()
             + "' a thread, so waiting for it would have no end");
   }
 
@@ -170,24 +170,25 @@ public final class Wait implements AutoCloseable {
    * Publishes that this thread's handler waits, until {@link #close}. Returns null if this thread
    * runs no handler.
    */
-  public static Wait begin(WaitTarget on, Object message, Awaitable awaited) {
-    return begin(on, message, awaited, WaitingHandler.current(), false);
+  public static Wait begin(WaitTarget target, Object message, Awaitable awaited) {
+    return begin(target, message, awaited, WaitingHandler.current(), false);
   }
 
-  public static Wait forRoom(WaitTarget on, Object message, QueueEntry<Object> entry) {
-    return begin(on, message, new MailboxRoom(entry));
+  public static Wait forRoom(WaitTarget target, Object message, QueueEntry<Object> entry) {
+    return begin(target, message, new MailboxRoom(entry));
   }
 
-  public static Wait begin(WaitTarget on, Object message, Awaitable awaited, WaitingHandler by, boolean deaf) {
-    if (by == null) return null;
-    var wait = new Wait(on, message, awaited, by, deaf);
-    for (var below = by; below != null; below = below.outer) {
-      if (below.lays) below.startLaid(); // first: at the edge of a stack it throws
+  public static Wait begin(WaitTarget target, Object message, Awaitable awaited, WaitingHandler waiter,
+      boolean ignoresInterrupts) {
+    if (waiter == null) return null;
+    var wait = new Wait(target, message, awaited, waiter, ignoresInterrupts);
+    for (var below = waiter; below != null; below = below.outer) {
+      if (below.mayHoldHandOver) below.startHandedOver(); // first: at the edge of a stack it throws
       // a thread of a ForkJoinPool may run a task while it waits, and the task may wait, too. The
       // handler still needs the first wait to end: if that were hidden, the last member of a ring
       // could miss it, and nobody would look again
-      var first = below.waits;
-      if (first == null || first.isOver()) below.waits = wait;
+      var first = below.currentWait;
+      if (first == null || first.isOver()) below.currentWait = wait;
     }
     // publishes it before plain reads look for others
     VarHandle.fullFence();
@@ -196,11 +197,12 @@ public final class Wait implements AutoCloseable {
 
   @Override
   public void close() {
-    for (var below = by; below != null; below = below.outer) if (below.waits == this) below.waits = null;
+    for (var below = waiter; below != null; below = below.outer)
+      if (below.currentWait == this) below.currentWait = null;
   }
 
-  void refused(Throwable told) {
-    by.refuse(told, awaited);
+  void onRefused(Throwable thrown) {
+    waiter.rememberRefused(thrown, awaited);
   }
 
   public boolean isForEnd() {
@@ -216,51 +218,52 @@ public final class Wait implements AutoCloseable {
    * promised. The thread sets the timer of its limit before it parks.
    */
   public boolean isForAnswerOf(Set<? extends WaitTarget> others) {
-    var sleeper = by.thread;
-    if (sleeper == null || sleeper.isInterrupted() || !others.contains(on)) return false;
+    var sleeper = waiter.thread;
+    if (sleeper == null || sleeper.isInterrupted() || !others.contains(target)) return false;
     var state = sleeper.getState();
     return (state == Thread.State.WAITING || state == Thread.State.TIMED_WAITING)
         && awaited instanceof Future<?> answer && !answer.isDone();
   }
 
-  boolean stop() {
-    return awaited != null && awaited.stop(message);
+  boolean failStopped() {
+    return awaited != null && awaited.failStopped(message);
   }
 
   /** Whether it has ended, or will by itself. Stays true, but for interrupts. */
   boolean isOver() {
-    var sleeper = by.thread;
-    if (sleeper == null || !deaf && sleeper.isInterrupted()) return true;
-    if (on.isEnding() && on.isCondemned()) return true;
+    var sleeper = waiter.thread;
+    if (sleeper == null || !ignoresInterrupts && sleeper.isInterrupted()) return true;
+    if (target.isEnding() && target.isBeingKilled()) return true;
     return awaited.isOver();
   }
 
-  void lookAgain() {
-    if (awaited instanceof MailboxRoom && !awaited.isOver()) LockSupport.unpark(by.thread);
+  void recheckRoom() {
+    if (awaited instanceof MailboxRoom && !awaited.isOver()) LockSupport.unpark(waiter.thread);
   }
 
   /** With the handler's message. */
-  Wait explained(WaitingHandler worker) {
-    return message != null || !worker.handles(awaited) ? this : new Wait(on, worker.message, awaited, by, deaf);
+  Wait withMessage(WaitingHandler worker) {
+    return message != null || !worker.handles(awaited) ? this
+        : new Wait(target, worker.message, awaited, waiter, ignoresInterrupts);
   }
 
   Object request() {
-    return message == null ? "the answer" : EngineMessage.given(message);
+    return message == null ? "the answer" : EngineMessage.unwrap(message);
   }
 
-  WaitTarget from() {
-    return by == null ? on : by.party();
+  WaitTarget waitingActor() {
+    return waiter == null ? target : waiter.party();
   }
 
-  public String goal() {
+  public String describe() {
     String what = message == null ? "" : message == END || message == CLOSE ? (String) message
-        : on.shown(EngineMessage.given(message));
+        : target.describe(EngineMessage.unwrap(message));
     if (awaited instanceof MailboxRoom) what = "room for " + what;
-    return "'" + on.name() + "'" + (what.isEmpty() ? "" : " (" + what + ")");
+    return "'" + target.name() + "'" + (what.isEmpty() ? "" : " (" + what + ")");
   }
 
   @Override
   public String toString() {
-    return "'" + from().name() + "' waits for " + goal();
+    return "'" + waitingActor().name() + "' waits for " + describe();
   }
 }

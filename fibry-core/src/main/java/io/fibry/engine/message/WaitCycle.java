@@ -39,7 +39,7 @@ public final class WaitCycle {
   }
 
   /** The ring that a published wait closes. Null: none. */
-  public static WaitCycle closedBy(Wait wait) {
+  public static WaitCycle findFor(Wait wait) {
     if (!leadsOn(wait)) return null;
     var before = CycleSearch.from(wait);
     var again = before == null ? null : CycleSearch.from(wait);
@@ -47,60 +47,60 @@ public final class WaitCycle {
       before = again;
       again = CycleSearch.from(wait);
     }
-    return again == null ? null : again.ring(wait);
+    return again == null ? null : again.toCycle(wait);
   }
 
   private static boolean leadsOn(Wait wait) {
-    if (wait.on.isPool()) return true;
-    var worker = wait.on.blocker();
-    return worker != null && (worker.waits != null || worker.thread == Thread.currentThread());
+    if (wait.target.isPool()) return true;
+    var worker = wait.target.blocker();
+    return worker != null && (worker.currentWait != null || worker.thread == Thread.currentThread());
   }
 
-  public static void refuse(Wait wait) {
-    var ring = wait == null ? null : closedBy(wait);
-    if (ring == null) return;
-    var told = ring.exception();
-    wait.refused(told);
+  public static void throwIfCycle(Wait wait) {
+    var cycle = wait == null ? null : findFor(wait);
+    if (cycle == null) return;
+    var told = cycle.exception();
+    wait.onRefused(told);
     throw told;
   }
 
   /** A wait for an actor on this very thread. */
-  static AskCycleException onOneThread(Wait.WaitTarget on, Object message) {
+  static AskCycleException selfCycle(Wait.WaitTarget on, Object message) {
     var wait = new Wait(on, message, null, Wait.WaitingHandler.current(), false);
-    var ring = new ArrayList<>(List.of(wait));
-    addNested(on.blocker(), wait.by, ring);
-    return cycle(ring);
+    var cycle = new ArrayList<>(List.of(wait));
+    addNested(on.blocker(), wait.waiter, cycle);
+    return cycle(cycle);
   }
 
   /** Ends one wait for an {@code ending} actor. Returns false if there is no such party. */
-  public boolean stopOne(Predicate<Wait.WaitTarget> ending) {
-    return waits.stream().anyMatch(wait -> ending.test(wait.on) && wait.stop());
+  public boolean failOneWait(Predicate<Wait.WaitTarget> ending) {
+    return waits.stream().anyMatch(wait -> ending.test(wait.target) && wait.failStopped());
   }
 
   /** An actor that closes its own scope counts as ended. */
   public RequestException exception() {
     var first = waits.getFirst();
-    boolean closing = first.on.isEnding() && waits.stream().anyMatch(wait -> wait.message == Wait.CLOSE);
-    return closing ? first.on.stopped(first.request(), Outcome.UNKNOWN) : cycle(waits);
+    boolean closing = first.target.isEnding() && waits.stream().anyMatch(wait -> wait.message == Wait.CLOSE);
+    return closing ? first.target.stopped(first.request(), Outcome.UNKNOWN) : cycle(waits);
   }
 
-  private static AskCycleException cycle(List<Wait> ring) {
+  private static AskCycleException cycle(List<Wait> cycle) {
     var names = new ArrayList<String>();
     var texts = new ArrayList<String>();
-    for (var wait : ring) {
-      if (names.isEmpty()) names.add(wait.from().name());
-      names.add(wait.on.name());
+    for (var wait : cycle) {
+      if (names.isEmpty()) names.add(wait.waitingActor().name());
+      names.add(wait.target.name());
       texts.add(wait.toString());
     }
-    var first = ring.getFirst();
-    return RequestFailures.cycle(first.on, first.request(), names, String.join(", ", texts));
+    var first = cycle.getFirst();
+    return RequestFailures.cycle(first.target, first.request(), names, String.join(", ", texts));
   }
 
   /** Adds the handlers above {@code worker}: each holds up the one below. */
-  private static void addNested(Wait.WaitingHandler worker, Wait.WaitingHandler top, List<Wait> ring) {
-    int at = ring.size();
+  private static void addNested(Wait.WaitingHandler worker, Wait.WaitingHandler top, List<Wait> cycle) {
+    int at = cycle.size();
     for (var above = top; above != worker && above != null && above.outer != null; above = above.outer)
-      ring.add(at, new Wait(above.party(), above.message, null, above.outer, true));
+      cycle.add(at, new Wait(above.party(), above.message, null, above.outer, true));
   }
 
   /**
@@ -137,12 +137,12 @@ public final class WaitCycle {
       return true;
     }
 
-    WaitCycle ring(Wait first) {
+    WaitCycle toCycle(Wait first) {
       var waits = new ArrayList<Wait>();
       for (var wait = first; wait != null;) {
         var step = steps.get(wait);
-        waits.add(wait.explained(step.by));
-        addNested(step.by, (step.next == null ? first : step.next).by, waits);
+        waits.add(wait.withMessage(step.by));
+        addNested(step.by, (step.next == null ? first : step.next).waiter, waits);
         wait = step.next;
       }
       return new WaitCycle(waits);
@@ -156,14 +156,14 @@ public final class WaitCycle {
       int back = NOWHERE;
       while (wait != null && back == NOWHERE && !wait.isOver()) {
         var known = steps.get(wait);
-        var worker = known != null ? null : wait.on.blocker();
+        var worker = known != null ? null : wait.target.blocker();
         if (known != null) back = known.number;
         else if (worker == null) {
           back = fork(wait);
           wait = null;
         } else {
           boolean home = worker.thread == Thread.currentThread();
-          var next = home ? null : worker.waits;
+          var next = home ? null : worker.currentWait;
           steps.put(wait, new SearchStep(steps.size(), Set.of(worker), worker, next));
           if (home) back = 0;
           wait = next;
@@ -173,13 +173,13 @@ public final class WaitCycle {
       while (steps.size() > from) {
         var step = steps.pollLastEntry();
         // of the ring; this thread, behind it, would wake itself and look for ever
-        if (back != NOWHERE && step.getValue().number >= back) step.getKey().lookAgain();
+        if (back != NOWHERE && step.getValue().number >= back) step.getKey().recheckRoom();
       }
       return NOWHERE;
     }
 
     private int fork(Wait wait) {
-      var blockers = wait.on.blockers(wait);
+      var blockers = wait.target.blockers(wait);
       if (blockers == null) return NOWHERE;
       int number = steps.size();
       // a worker that leads back here is stuck, if this stays a step
@@ -193,7 +193,7 @@ public final class WaitCycle {
         var worker = slot.worker() == null ? null : ((Wait.WaitTarget) slot.worker()).blocker();
         if (worker == null) continue;
         boolean home = worker.thread == Thread.currentThread();
-        var waits = home ? null : worker.waits;
+        var waits = home ? null : worker.currentWait;
         int leads = home ? 0 : waits == null ? NOWHERE : follow(waits);
         if (leads == NOWHERE) continue;
         stuck.add(worker);

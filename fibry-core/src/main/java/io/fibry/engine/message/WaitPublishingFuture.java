@@ -8,12 +8,12 @@ import java.util.concurrent.TimeoutException;
 /** A future whose waits are published where a handler waits, so that rings are found. */
 abstract class WaitPublishingFuture<R> extends CompletableFuture<R> {
   /** Returns null if this thread runs no handler, or the answer has arrived. */
-  public abstract Wait publish(boolean deaf);
+  public abstract Wait publish(boolean ignoresInterrupts);
 
   @Override
   public R get() throws InterruptedException, ExecutionException {
     try (var wait = publish(false)) {
-      WaitCycle.refuse(wait);
+      WaitCycle.throwIfCycle(wait);
       return super.get();
     }
   }
@@ -21,7 +21,7 @@ abstract class WaitPublishingFuture<R> extends CompletableFuture<R> {
   @Override
   public R get(long timeout, TimeUnit unit) throws InterruptedException, ExecutionException, TimeoutException {
     try (var wait = publish(false)) {
-      WaitCycle.refuse(wait);
+      WaitCycle.throwIfCycle(wait);
       return super.get(timeout, unit);
     }
   }
@@ -29,7 +29,7 @@ abstract class WaitPublishingFuture<R> extends CompletableFuture<R> {
   @Override
   public R join() {
     try (var wait = publish(true)) {
-      WaitCycle.refuse(wait);
+      WaitCycle.throwIfCycle(wait);
       return super.join();
     }
   }

@@ -5,7 +5,7 @@ final class EntryChain<E> {
   QueueEntry<E> head; // null: empty
   QueueEntry<E> tail;
 
-  boolean has(QueueEntry<E> entry) {
+  boolean contains(QueueEntry<E> entry) {
     return entry.before != null || entry.after != null || head == entry;
   }
 

@@ -58,7 +58,7 @@ public class GuardedQueue<E> {
   final BlockedSenders<E> blockedSenders = new BlockedSenders<>();
   final TakeOrder<E> order;
   final OccupiedPlaces occupancy; // null: the arrivals count
-  int present; // all but the pill
+  int entryCount; // all but the pill
   final AtomicBoolean running = new AtomicBoolean(); // a thread has the right; in a pool, no worker is free
   volatile boolean shut; // written under the monitor, read by all
   private final ArrivalBuffer<E> arrivals; // null: all take the monitor
@@ -87,7 +87,7 @@ public class GuardedQueue<E> {
     this.order = new TakeOrder<>(mailbox);
   }
 
-  public static boolean needed(Mailbox<?> mailbox) {
+  public static boolean isNeededFor(Mailbox<?> mailbox) {
     return mailbox.capacity() < Integer.MAX_VALUE || mailbox.isOrdered() || mailbox.isSelective();
   }
 
@@ -124,7 +124,7 @@ public class GuardedQueue<E> {
     synchronized (this) {
       if (shut) return EnterResult.SHUT;
       boolean fits = blockedSenders.isEmpty() && letIn(entry) && (forecast == null
-          || forecast.isInTime((RankedEntry<E>) entry, (RankedEntry<E>) order.chain.head, ahead(), now));
+          || forecast.isWithinTarget((RankedEntry<E>) entry, (RankedEntry<E>) order.chain.head, ahead(), now));
       if (!fits && !(overflow == Overflow.DROP_OLDEST ? !entry.isTask() : overflow == Overflow.BLOCK && mayWait))
         return EnterResult.FULL;
       prepare(entry);
@@ -174,7 +174,7 @@ public class GuardedQueue<E> {
   }
 
   private void collectArrivals() {
-    if (arrivals != null) present += arrivals.moveTo(order.chain);
+    if (arrivals != null) entryCount += arrivals.moveTo(order.chain);
   }
 
   /** Lets in what must never wait or be dropped: over the capacity, not counted, even when shut. */
@@ -196,14 +196,14 @@ public class GuardedQueue<E> {
   public boolean await(QueueEntry<E> entry, BooleanSupplier isOver) {
     try {
       ManagedPark.until(() -> entry.where != QueueEntry.BLOCKED
-          || (Thread.currentThread().isInterrupted() || isOver.getAsBoolean()) && giveUp(entry), this);
+          || (Thread.currentThread().isInterrupted() || isOver.getAsBoolean()) && withdrawBlocked(entry), this);
     } catch (Throwable deep) {
-      if (giveUp(entry)) throw deep;
+      if (withdrawBlocked(entry)) throw deep;
     }
     return entry.where != QueueEntry.OUTSIDE;
   }
 
-  private synchronized boolean giveUp(QueueEntry<E> entry) {
+  private synchronized boolean withdrawBlocked(QueueEntry<E> entry) {
     if (entry.where != QueueEntry.BLOCKED) return false;
     blockedSenders.remove(entry);
     sendAway(entry);
@@ -240,7 +240,7 @@ public class GuardedQueue<E> {
   }
 
   /** A thread waits in `receive`, and nothing ends that now. */
-  public synchronized boolean isHeldUp() {
+  public synchronized boolean isBlocked() {
     return selectiveReceive != null && !shut && selectiveReceive.isWaiting();
   }
 
@@ -249,7 +249,7 @@ public class GuardedQueue<E> {
     for (var entry : entries.reversed()) {
       order.chain.addFirst(entry);
       entry.goTo(QueueEntry.QUEUE);
-      present++;
+      entryCount++;
     }
   }
 
@@ -262,7 +262,7 @@ public class GuardedQueue<E> {
   }
 
   /** In the order in which they would be taken. */
-  public synchronized List<E> waiting(int most) {
+  public synchronized List<E> queued(int most) {
     collectArrivals();
     return order.entries(most).stream().map(entry -> entry.item(toElement)).toList();
   }
@@ -270,7 +270,7 @@ public class GuardedQueue<E> {
   /**
    * Waiting entries stay; blocked senders are refused, and a thread in {@link #receive} is woken.
    */
-  public void shutDoor() {
+  public void stopAccepting() {
     List<QueueEntry<E>> refused;
     Thread handler;
     synchronized (this) {
@@ -289,9 +289,9 @@ public class GuardedQueue<E> {
   }
 
   /** All entries but the pill. */
-  public synchronized int present() {
+  public synchronized int entryCount() {
     collectArrivals();
-    return present;
+    return entryCount;
   }
 
   public synchronized boolean isIdle() {
@@ -331,7 +331,7 @@ public class GuardedQueue<E> {
   void append(QueueEntry<E> entry) {
     order.add(entry);
     entry.goTo(QueueEntry.QUEUE);
-    if (!entry.pill) present++;
+    if (!entry.pill) entryCount++;
     if (selectiveReceive != null) selectiveReceive.notifyArrival(entry);
   }
 
@@ -349,11 +349,11 @@ public class GuardedQueue<E> {
 
   final void markGone(QueueEntry<E> entry) {
     entry.goTo(QueueEntry.GONE);
-    if (!entry.pill) present--;
+    if (!entry.pill) entryCount--;
     if (forecast != null) forecast.depart();
     if (entry.counted && arrivals != null) arrivals.depart();
     else if (entry.counted) occupancy.remove(entry);
-    entry.forget();
+    entry.clear();
     if (entry.counted) promoteBlocked();
   }
 
@@ -367,7 +367,7 @@ public class GuardedQueue<E> {
   }
 
   int ahead() {
-    return present;
+    return entryCount;
   }
 
   List<E> dropOldest(QueueEntry<E> next) {

@@ -13,7 +13,7 @@ import java.util.Objects;
 final class KeyLanes<E> {
   static final class KeyLane<E> {
     final Object key;
-    final LinkedHashSet<PoolEntry<E>> behind = new LinkedHashSet<>();
+    final LinkedHashSet<PoolEntry<E>> waiting = new LinkedHashSet<>();
     PoolEntry<E> first; // the entry of this key that is in the order or is being handled, or null
     int references; // blocked senders' entries, too
 
@@ -24,7 +24,7 @@ final class KeyLanes<E> {
 
   private final Map<Object, KeyLane<E>> lanes = new LinkedHashMap<>();
   final LinkedHashSet<PoolEntry<E>> all = new LinkedHashSet<>(); // that wait, oldest first
-  int behind; // in all lanes
+  int waitingCount; // in all lanes
 
   void findLane(PoolEntry<E> entry) {
     if (entry.key == null) return;
@@ -43,19 +43,19 @@ final class KeyLanes<E> {
       return true;
     }
     try {
-      lane.behind.add(entry);
+      lane.waiting.add(entry);
     } catch (OutOfMemoryError full) { // it is in neither, and its sender is told
       all.remove(entry);
       throw full;
     }
-    behind++;
+    waitingCount++;
     return false;
   }
 
   /** Returns false if the entry does not wait in its lane. */
   boolean leaveLane(PoolEntry<E> entry) {
-    if (entry.lane == null || !entry.lane.behind.remove(entry)) return false;
-    behind--;
+    if (entry.lane == null || !entry.lane.waiting.remove(entry)) return false;
+    waitingCount--;
     forget(entry);
     return true;
   }
@@ -66,8 +66,8 @@ final class KeyLanes<E> {
     if (lane == null) return null;
     PoolEntry<E> next = null;
     if (lane.first == entry) {
-      next = lane.behind.isEmpty() ? null : lane.behind.removeFirst();
-      if (next != null) behind--;
+      next = lane.waiting.isEmpty() ? null : lane.waiting.removeFirst();
+      if (next != null) waitingCount--;
       lane.first = next;
     }
     forget(entry);
@@ -76,7 +76,7 @@ final class KeyLanes<E> {
 
   /** Those that hold up a lane. */
   List<WorkerSlot<E>> firstWorkers() {
-    return lanes.values().stream().filter(lane -> !lane.behind.isEmpty()).map(lane -> lane.first.slot)
+    return lanes.values().stream().filter(lane -> !lane.waiting.isEmpty()).map(lane -> lane.first.slot)
         .filter(Objects::nonNull).toList();
   }
 

@@ -25,7 +25,7 @@ public final class MessageEntry<E> extends QueueEntry<E> {
   }
 
   @Override
-  void forget() {
+  void clear() {
     message = null;
     baggage = null;
   }

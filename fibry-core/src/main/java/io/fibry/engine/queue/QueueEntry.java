@@ -88,7 +88,7 @@ public class QueueEntry<E> {
     return item;
   }
 
-  void forget() {
+  void clear() {
     item = null;
   }
 
@@ -101,7 +101,7 @@ public class QueueEntry<E> {
   }
 
   /** The wait in nanoseconds for which it was refused, or 0. */
-  public long foreseen() {
+  public long refusedWaitNanos() {
     return 0;
   }
 

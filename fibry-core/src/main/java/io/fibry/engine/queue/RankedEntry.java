@@ -41,8 +41,8 @@ public class RankedEntry<E> extends QueueEntry<E> {
   }
 
   @Override
-  void forget() {
-    super.forget();
+  void clear() {
+    super.clear();
     rank = null;
   }
 
@@ -58,7 +58,7 @@ public class RankedEntry<E> extends QueueEntry<E> {
   }
 
   @Override
-  public long foreseen() {
+  public long refusedWaitNanos() {
     return where == OUTSIDE ? epoch : 0;
   }
 

@@ -30,7 +30,7 @@ import java.util.function.LongSupplier;
  * <p><b>Refused.</b> A worker per hash of the key: a busy key would delay its neighbors.
  */
 public final class SharedQueue<E> extends GuardedQueue<E> {
-  private final PoolPolicy<?> sharing;
+  private final PoolPolicy<?> poolPolicy;
   private final LongSupplier clock;
   private final IdleWorkers<E> idleWorkers = new IdleWorkers<>();
   private final KeyLanes<E> lanes;
@@ -44,19 +44,19 @@ public final class SharedQueue<E> extends GuardedQueue<E> {
 
   public SharedQueue(Mailbox<?> mailbox, PoolPolicy<?> sharing, LongSupplier clock) {
     super(mailbox, clock, null, sharing.isByKey());
-    this.sharing = sharing;
+    this.poolPolicy = sharing;
     this.clock = clock;
     this.freePermits = sharing.permits();
     this.lanes = sharing.isByKey() ? new KeyLanes<>() : null;
   }
 
-  public PoolPolicy<?> sharing() {
-    return sharing;
+  public PoolPolicy<?> poolPolicy() {
+    return poolPolicy;
   }
 
   @Override
   public QueueEntry<E> entry(E item, Object message, boolean isMessage, Object receiver) {
-    return isMessage ? PoolEntry.of(item, message, sharing, receiver) : new PoolEntry<>(item, null, 1, null);
+    return isMessage ? PoolEntry.of(item, message, poolPolicy, receiver) : new PoolEntry<>(item, null, 1, null);
   }
 
   // ---- for threads that made something ready
@@ -78,11 +78,11 @@ public final class SharedQueue<E> extends GuardedQueue<E> {
   }
 
   @Override
-  public synchronized boolean isHeldUp() {
+  public synchronized boolean isBlocked() {
     return !ending && !isReady();
   }
 
-  public synchronized boolean atPill() {
+  public synchronized boolean isAtPill() {
     return pillIsNext();
   }
 
@@ -123,14 +123,14 @@ public final class SharedQueue<E> extends GuardedQueue<E> {
     entry.takenBack = true;
     order.chain.addFirst(entry);
     if (lanes != null) lanes.all.addFirst(entry);
-    present++;
+    entryCount++;
     return null;
   }
 
   // ---- for workers
 
   /**
-   * Afterwards the worker reads {@link WorkerSlot#ready}. Returns null if the worker is idle, or if
+   * Afterwards the worker reads {@link WorkerSlot#isReady}. Returns null if the worker is idle, or if
    * another thread is bringing it a message. The handled message need not be from this queue.
    */
   public E next(WorkerSlot<E> slot, Object handled) {
@@ -167,7 +167,7 @@ public final class SharedQueue<E> extends GuardedQueue<E> {
 
   /** Outside the monitor, since the clock may be a user's. */
   private long now() {
-    if (sharing.minWorkers() == sharing.maxWorkers()) return IdleWorkers.UNKNOWN; // no worker retires
+    if (poolPolicy.minWorkers() == poolPolicy.maxWorkers()) return IdleWorkers.UNKNOWN; // no worker retires
     try {
       return clock.getAsLong();
     } catch (Throwable noTime) { // of the user's clock or the stack
@@ -177,14 +177,14 @@ public final class SharedQueue<E> extends GuardedQueue<E> {
 
   /** These workers get nothing more. */
   public synchronized List<WorkerSlot<E>> retire(long now, long minIdle) {
-    var retired = idleWorkers.retire(slots - retiring - sharing.minWorkers(), now, minIdle);
+    var retired = idleWorkers.retire(slots - retiring - poolPolicy.minWorkers(), now, minIdle);
     retiring += retired.size();
     return retired;
   }
 
   /** Returns when a worker has been idle for {@code minIdle}; empty if no worker will retire. */
   public synchronized OptionalLong nextRetirement(long minIdle) {
-    return slots - retiring > sharing.minWorkers() ? idleWorkers.nextRetirement(minIdle) : OptionalLong.empty();
+    return slots - retiring > poolPolicy.minWorkers() ? idleWorkers.nextRetirement(minIdle) : OptionalLong.empty();
   }
 
   // ---- the end
@@ -195,7 +195,7 @@ public final class SharedQueue<E> extends GuardedQueue<E> {
   }
 
   /** True once, when the end has begun and no worker is left. */
-  public synchronized boolean deserted() {
+  public synchronized boolean takeDeserted() {
     if (!ending || slots > 0 || deserted) return false;
     return deserted = true;
   }
@@ -208,7 +208,7 @@ public final class SharedQueue<E> extends GuardedQueue<E> {
 
   @Override
   public synchronized boolean isIdle() {
-    return present() == 0 && busy == 0;
+    return entryCount() == 0 && busy == 0;
   }
 
   public synchronized int busy() {
@@ -216,8 +216,8 @@ public final class SharedQueue<E> extends GuardedQueue<E> {
   }
 
   @Override
-  public synchronized List<E> waiting(int most) {
-    if (lanes == null) return super.waiting(most);
+  public synchronized List<E> queued(int most) {
+    if (lanes == null) return super.queued(most);
     return lanes.all.stream().limit(most).map(entry -> entry.item).toList();
   }
 
@@ -243,7 +243,7 @@ public final class SharedQueue<E> extends GuardedQueue<E> {
     // all that can begin waits in lanes
     if (!(first() instanceof PoolEntry))
       return new PoolBlockers<>(firstWorkers, Integer.MAX_VALUE, firstWorkers.size() - 1);
-    return new PoolBlockers<>(null, sharing.permits() - heaviest(entry), sharing.maxWorkers() - 1);
+    return new PoolBlockers<>(null, poolPolicy.permits() - heaviest(entry), poolPolicy.maxWorkers() - 1);
   }
 
   /**
@@ -251,8 +251,8 @@ public final class SharedQueue<E> extends GuardedQueue<E> {
    * holds it up later, it is woken, and looks again.
    */
   private int heaviest(PoolEntry<E> last) {
-    if (sharing.weight().isEmpty()) return 1;
-    present(); // collects arrivals
+    if (poolPolicy.weight().isEmpty()) return 1;
+    entryCount(); // collects arrivals
     int heaviest = 0;
     for (var entry : order.entries(Integer.MAX_VALUE)) {
       if (entry instanceof PoolEntry<E> pooled) heaviest = Math.max(heaviest, pooled.weight);
@@ -272,7 +272,7 @@ public final class SharedQueue<E> extends GuardedQueue<E> {
    * afterwards.
    */
   private void noteFreeWorkers() {
-    boolean none = idleWorkers.isEmpty() && slots >= sharing.maxWorkers() && !ending && pill == null;
+    boolean none = idleWorkers.isEmpty() && slots >= poolPolicy.maxWorkers() && !ending && pill == null;
     if (running.get() != none) running.set(none);
   }
 
@@ -281,7 +281,7 @@ public final class SharedQueue<E> extends GuardedQueue<E> {
   }
 
   private boolean canBegin() {
-    return !ending && (!idleWorkers.isEmpty() || slots < sharing.maxWorkers()) && firstFits();
+    return !ending && (!idleWorkers.isEmpty() || slots < poolPolicy.maxWorkers()) && firstFits();
   }
 
   private boolean firstFits() {
@@ -289,7 +289,7 @@ public final class SharedQueue<E> extends GuardedQueue<E> {
   }
 
   private boolean pillIsNext() {
-    return pill != null && !ending && (lanes == null || lanes.behind == 0) && first() == pill;
+    return pill != null && !ending && (lanes == null || lanes.waitingCount == 0) && first() == pill;
   }
 
   private void begin(WorkerSlot<E> slot) {
@@ -335,7 +335,7 @@ public final class SharedQueue<E> extends GuardedQueue<E> {
   /** Entries in lanes hold up no other. */
   @Override
   int ahead() {
-    return lanes == null ? present : present - lanes.behind;
+    return lanes == null ? entryCount : entryCount - lanes.waitingCount;
   }
 
   @Override
@@ -350,7 +350,7 @@ public final class SharedQueue<E> extends GuardedQueue<E> {
       if (pill != null) lanes.forget(pooled); // no message behind the pill ever begins
       if (!lanes.enter(pooled)) {
         pooled.goTo(QueueEntry.QUEUE);
-        present++;
+        entryCount++;
         return;
       }
     }

@@ -36,7 +36,7 @@ final class TakeOrder<E> {
   }
 
   void remove(QueueEntry<E> entry) {
-    if (chain.has(entry)) chain.remove(entry);
+    if (chain.contains(entry)) chain.remove(entry);
     // the drain must not fail, so this calls no comparator
     else if (ranked.first() == entry) ranked.pollFirst();
     else ranked.remove((RankedEntry<E>) entry);

@@ -10,12 +10,12 @@ import java.util.function.LongSupplier;
  */
 final class WaitEstimator {
   private final LongSupplier clock;
-  private final long target; // nanoseconds
+  private final long maxWaitNanos; // nanoseconds
   private long departed;
 
   WaitEstimator(LongSupplier clock, long target) {
     this.clock = clock;
-    this.target = target;
+    this.maxWaitNanos = target;
   }
 
   /** Outside the monitor. */
@@ -36,17 +36,17 @@ final class WaitEstimator {
   }
 
   /** Behind {@code waiting} others, {@code next} first. If not, the entry learns its wait. */
-  boolean isInTime(RankedEntry<?> entry, RankedEntry<?> next, int waiting, long now) {
-    long wait = foreseen(next, waiting, now);
-    if (wait > target) entry.epoch = wait;
-    return wait <= target;
+  boolean isWithinTarget(RankedEntry<?> entry, RankedEntry<?> next, int waiting, long now) {
+    long wait = estimate(next, waiting, now);
+    if (wait > maxWaitNanos) entry.epoch = wait;
+    return wait <= maxWaitNanos;
   }
 
   /**
    * 0 also behind an admitted entry: for that the clock, which may throw, is not read. Senders may
    * come in another order than they read it.
    */
-  private long foreseen(RankedEntry<?> next, int waiting, long now) {
+  private long estimate(RankedEntry<?> next, int waiting, long now) {
     return next == null || !next.timed ? 0
         : (long) ((double) Math.max(0, now - next.epoch) * waiting / (departed - next.number + 1));
   }

@@ -46,7 +46,7 @@ public final class WorkerSlot<E> {
     return weight;
   }
 
-  public boolean ready() {
+  public boolean isReady() {
     return ready;
   }
 }

@@ -24,8 +24,8 @@ final class CloseHooks {
     return registered;
   }
 
-  void sayAll() {
-    for (var one : open) one.say();
+  void runAll() {
+    for (var one : open) one.start();
   }
 
   /** Those that are being said. */
@@ -46,7 +46,7 @@ final class CloseHooks {
       this.scope = scope;
     }
 
-    void say() {
+    void start() {
       if (!over.compareAndSet(false, true)) return;
       try {
         GuaranteedStart.start(this::run);

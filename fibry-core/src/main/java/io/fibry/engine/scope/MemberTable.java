@@ -13,8 +13,8 @@ import java.util.function.LongPredicate;
 final class MemberTable {
   // marks of members
   static final int SCOPE = 1;
-  static final int DOOR = 2; // ends before the others
-  private static final int NAMELESS = 4; // another may have its name
+  static final int CLOSES_FIRST = 2; // ends before the others
+  private static final int NAME_FREED = 4; // another may have its name
   private static final int MARK_BITS = 3;
 
   private static final int STRIPE_BITS = 3;
@@ -34,7 +34,7 @@ final class MemberTable {
   }
 
   private static int marks(Object member) {
-    return member instanceof Cell cell ? cell.settings().endsFirst() ? DOOR : 0 : SCOPE;
+    return member instanceof Cell cell ? cell.settings().closesFirst() ? CLOSES_FIRST : 0 : SCOPE;
   }
 
   private static String name(Object member) {
@@ -95,7 +95,7 @@ final class MemberTable {
   }
 
   /** This one and those made after it; none, if it is not here. */
-  List<Object> from(Object oldest) {
+  List<Object> membersFrom(Object oldest) {
     int hash = hash(oldest);
     return since(stripe(hash).number(oldest, hash), any -> true);
   }
@@ -133,7 +133,7 @@ final class MemberTable {
    * stack or of memory could leave it twice.
    */
   private static final class MemberStripe {
-    private static final int LEAST = 4;
+    private static final int MIN_SIZE = 4;
     private static final Object[] NONE = {null};
 
     private Object[] members = NONE; // null: free
@@ -148,7 +148,7 @@ final class MemberTable {
     synchronized boolean add(Object member, int hash, long number) {
       var name = name(member);
       if (name != null && named(name, hash) != null) return false;
-      if (4 * (count + 1) > 3 * members.length) resize(Math.max(LEAST, 2 * members.length));
+      if (4 * (count + 1) > 3 * members.length) resize(Math.max(MIN_SIZE, 2 * members.length));
       put(members, hashes, numbers, member, hash, number);
       count++;
       return true;
@@ -174,19 +174,19 @@ final class MemberTable {
     synchronized Object named(String name, int hash) {
       int mask = members.length - 1;
       for (int at = hash & mask; members[at] != null; at = at + 1 & mask)
-        if (hashes[at] == hash && (numbers[at] & NAMELESS) == 0 && name.equals(name(members[at]))) return members[at];
+        if (hashes[at] == hash && (numbers[at] & NAME_FREED) == 0 && name.equals(name(members[at]))) return members[at];
       return null;
     }
 
     synchronized void freeName(Object member, int hash) {
       int at = find(member, hash);
-      if (members[at] != null) numbers[at] |= NAMELESS;
+      if (members[at] != null) numbers[at] |= NAME_FREED;
     }
 
     /** The greatest there is: it is not here. */
     synchronized long number(Object member, int hash) {
       int at = find(member, hash);
-      return members[at] == null ? Long.MAX_VALUE : numbers[at] & ~NAMELESS;
+      return members[at] == null ? Long.MAX_VALUE : numbers[at] & ~NAME_FREED;
     }
 
     /**
@@ -206,7 +206,7 @@ final class MemberTable {
       }
       members[gap] = null;
       count--;
-      if (members.length > LEAST && 8 * count < members.length) shrink();
+      if (members.length > MIN_SIZE && 8 * count < members.length) shrink();
     }
 
     private void shrink() {

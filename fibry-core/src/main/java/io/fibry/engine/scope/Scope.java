@@ -26,7 +26,7 @@ import java.util.function.UnaryOperator;
 public final class Scope extends ScopeState implements ActorScope {
   static final Scope ROOT = newRoot(); // of the process
 
-  private final boolean isPart; // of the scope around, for a block
+  private final boolean isBlockScope; // of the scope around, for a block
   private final boolean tracks; // also actors without a name
   private final Supervisor supervisor = new Supervisor(this);
   private final ScopeWatchdog watchdog = new ScopeWatchdog(this);
@@ -37,14 +37,14 @@ public final class Scope extends ScopeState implements ActorScope {
     super(name, around);
     this.options = options;
     this.tracks = around != null;
-    this.isPart = false;
+    this.isBlockScope = false;
   }
 
   private Scope(String name, Scope around, boolean tracks) {
     super(name, around);
     this.options = around.options();
     this.tracks = tracks;
-    this.isPart = true;
+    this.isBlockScope = true;
   }
 
   private static Scope newRoot() {
@@ -53,12 +53,12 @@ public final class Scope extends ScopeState implements ActorScope {
 
   /** For this thread. */
   public static Scope root() {
-    var other = Environment.other;
-    return other == null ? ROOT : other.single(ROOT, Scope::newRoot);
+    var other = Environment.simulated;
+    return other == null ? ROOT : other.instanceFor(ROOT, Scope::newRoot);
   }
 
   /** In the scope of an actor; in the root, if the engine has not made it. */
-  public static ActorBuilder<Object> beside(Exitable actor) {
+  public static ActorBuilder<Object> siblingBuilder(Exitable actor) {
     return (actor instanceof Cell cell ? cell.owner().scope() : root()).anonymous();
   }
 
@@ -69,17 +69,17 @@ public final class Scope extends ScopeState implements ActorScope {
 
   @Override
   public Options options() {
-    return isPart ? ((Scope) around).options() : options;
+    return isBlockScope ? ((Scope) parent).options() : options;
   }
 
   @Override
-  public boolean tracks(String label) {
+  public boolean isTracked(String label) {
     return tracks || label != null;
   }
 
   public synchronized void configure(UnaryOperator<Options> change) {
     options = changed(change, options);
-    watchdog.heed(options);
+    watchdog.applyOptions(options);
   }
 
   private static Options changed(UnaryOperator<Options> change, Options options) {
@@ -100,7 +100,7 @@ public final class Scope extends ScopeState implements ActorScope {
   @SuppressWarnings("unchecked") // it was made with this protocol
   public <M> Optional<Actor<M>> find(String name, Class<M> protocol) {
     Objects.requireNonNull(protocol, "protocol");
-    var cell = living(Objects.requireNonNull(name, "name"));
+    var cell = findActor(Objects.requireNonNull(name, "name"));
     if (cell == null) return Optional.empty();
     var type = cell.extras().type;
     if (type == null) throw new IllegalStateException("actor '" + name
@@ -120,16 +120,16 @@ public final class Scope extends ScopeState implements ActorScope {
   public ActorScope openScope(String name, UnaryOperator<Options> change) {
     var below = new Scope(name, changed(change, options()), this);
     join(below);
-    below.watchdog.heed(below.options);
+    below.watchdog.applyOptions(below.options);
     return below;
   }
 
   @Override
-  public Scope openPart(String kind, String label) {
-    var part = new Scope(label == null ? kind : label, this, tracks(label));
+  public Scope openBlockScope(String kind, String label) {
+    var part = new Scope(label == null ? kind : label, this, isTracked(label));
     if (!part.tracks) return part;
     join(part);
-    part.watchdog.heed(part.options);
+    part.watchdog.applyOptions(part.options);
     return part;
   }
 
@@ -169,20 +169,20 @@ public final class Scope extends ScopeState implements ActorScope {
   }
 
   private boolean isQuiet() {
-    if (accounts().isTelling()) return false;
-    var pauses = pausesOfCloses();
+    if (accounts().isNotifying()) return false;
+    var pauses = closeWaits();
     var cells = cells(this);
     Set<Cell> all = Collections.newSetFromMap(new IdentityHashMap<>());
     all.addAll(cells);
     // of a close around this scope, which may wait for an actor elsewhere
     if (pauses.isPresent()) for (var pause : pauses.get()) all.add(pause.cell());
     return pauses.isPresent() && all.stream().allMatch(cell -> cell.isQuiet(all))
-        && pauses.equals(pausesOfCloses()); // a close that went on may have sent a pill to an actor that was idle
+        && pauses.equals(closeWaits()); // a close that went on may have sent a pill to an actor that was idle
   }
 
   @Override
   public Decision decide(Object member, Exitable failed, Throwable failure) {
-    return isPart ? around.decide(this, failed, failure) : supervisor.decide(member, failed, failure);
+    return isBlockScope ? parent.decide(this, failed, failure) : supervisor.decide(member, failed, failure);
   }
 
   @Override
@@ -196,23 +196,23 @@ public final class Scope extends ScopeState implements ActorScope {
   }
 
   private Report close(Duration limit, boolean logs) {
-    shutDoors();
+    refuseNewMembers();
     var mine = new ScopeCloser(this);
     var first = claim(mine);
     if (first != mine) return ((ScopeCloser) first).join();
     try {
-      var report = mine.run(Deadline.within(options().scheduler(), limit));
-      if (logs) warnOfWhatIsLeft(report);
+      var report = mine.run(Deadline.ofOrNoWait(options().scheduler(), limit));
+      if (logs) warnAboutLeftovers(report);
     } finally {
-      if (around == null) {
+      if (parent == null) {
         reopen();
-        watchdog.heed(options);
+        watchdog.applyOptions(options);
       }
     }
     return mine.result();
   }
 
-  private void warnOfWhatIsLeft(Report report) {
+  private void warnAboutLeftovers(Report report) {
     var left = report.undelivered();
     String messages = switch (left.size()) {
       case 0 -> "";
@@ -224,8 +224,8 @@ public final class Scope extends ScopeState implements ActorScope {
   }
 
   @Override
-  boolean isPart() {
-    return isPart;
+  boolean isBlockScope() {
+    return isBlockScope;
   }
 
   @Override

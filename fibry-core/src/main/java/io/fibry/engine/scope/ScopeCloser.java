@@ -27,7 +27,7 @@ import java.util.concurrent.ExecutionException;
  *
  * <p><b>Cycles.</b> A handler that closes a scope around its actor cannot wait for that actor,
  * which exits after the message instead. A thread that waits for the report publishes the wait of
- * the closing thread as its own ({@code follow}), so cycles through a close are found.
+ * the closing thread as its own ({@code joinPublished}), so cycles through a close are found.
  *
  * <p><b>Errors.</b> If the closing thread runs out of stack, it kills the rest, and the report is
  * completed all the same. {@code step} is written by the closing thread only; other threads read it
@@ -41,7 +41,7 @@ final class ScopeCloser implements ScopeState.PendingClose {
     }
 
     boolean isWait() {
-      return cell != null && !cell.extras().isTold() && !deadline.getAsBoolean();
+      return cell != null && !cell.extras().isNotified() && !deadline.getAsBoolean();
     }
   }
 
@@ -49,7 +49,7 @@ final class ScopeCloser implements ScopeState.PendingClose {
   private final CompletableFuture<Report> report = new CompletableFuture<>();
   private final List<ScopeCloser> below = new ArrayList<>(); // of scopes below; closer only
   private final ScopeCloser outermost; // whose closer does the work
-  private List<Cell> own = List.of(); // the closer is in their handlers; written before its first step
+  private List<Cell> currentCells = List.of(); // the closer is in their handlers; written before its first step
   private boolean interrupted; // closer only
   private volatile Thread closer = Thread.currentThread(); // null once the close is done; written by itself
   // Written by the closer, read by waiting handlers
@@ -72,7 +72,7 @@ final class ScopeCloser implements ScopeState.PendingClose {
   Report join() {
     if (closer == Thread.currentThread() || !scope.current().isEmpty()) return scope.report(List.of());
     try {
-      if (Wait.WaitingHandler.current() != null) follow();
+      if (Wait.WaitingHandler.current() != null) joinPublished();
       return report.get();
     } catch (InterruptedException interrupt) {
       Thread.currentThread().interrupt();
@@ -88,17 +88,17 @@ final class ScopeCloser implements ScopeState.PendingClose {
   }
 
   @Override
-  public ExitWait pause() {
+  public ExitWait currentWait() {
     var now = outermost.step;
     return now.isWait() ? now : null;
   }
 
   /** Publishes what the closer waits for, so that rings are found. */
-  private void follow() throws InterruptedException, ExecutionException {
+  private void joinPublished() throws InterruptedException, ExecutionException {
     while (!report.isDone()) {
       var now = outermost.step;
       try (var wait = now.cell == null ? null : begin(now.cell)) {
-        if (wait != null) outermost.breakRings(wait, now.cell);
+        if (wait != null) outermost.breakCycles(wait, now.cell);
         CompletableFuture.anyOf(report, now.next).get();
       }
     }
@@ -110,14 +110,14 @@ final class ScopeCloser implements ScopeState.PendingClose {
 
   /** Needs shut doors. */
   Report run(Deadline deadline) {
-    own = scope.current();
-    scope.accounts().collectLeftovers();
+    currentCells = scope.current();
+    scope.accounts().collectUndelivered();
     try {
-      own.forEach(ScopeCloser::endOwn);
+      currentCells.forEach(ScopeCloser::endCurrent);
       drain(scope, deadline);
-      interruptRest();
+      interruptRemaining();
     } catch (Throwable deep) { // at the end of a fiber's stack a park throws a StackOverflowError
-      killRest();
+      killRemaining();
       throw deep;
     } finally {
       below.reversed().forEach(ScopeCloser::finish);
@@ -135,7 +135,7 @@ final class ScopeCloser implements ScopeState.PendingClose {
   /** Called by the closer and by the last member to leave. */
   @Override
   public void finish() {
-    if (!report.isDone()) report.complete(scope.report(scope.accounts().leftovers()));
+    if (!report.isDone()) report.complete(scope.report(scope.accounts().undelivered()));
     scope.accounts().stopCollecting(); // the last member may have left before the closer began
     if (closer == null) return;
     closer = null;
@@ -146,10 +146,10 @@ final class ScopeCloser implements ScopeState.PendingClose {
    * The actor ends after its handler. Requests in its mailbox fail now: members that wait for them
    * could not end.
    */
-  private static void endOwn(Cell cell) {
-    cell.shutDoor(new ExitReason.Stopped());
+  private static void endCurrent(Cell cell) {
+    cell.stopAccepting(new ExitReason.Stopped());
     var drain = cell.worker();
-    if (drain != null) Termination.stopBehind(drain);
+    if (drain != null) Termination.failQueuedRequests(drain);
   }
 
   /**
@@ -158,64 +158,66 @@ final class ScopeCloser implements ScopeState.PendingClose {
    * repeats the first act of its turn.
    */
   private void drain(ScopeState from, Deadline deadline) {
-    var doors = from.doors().stream().filter(door -> !own.contains(door)).toList();
+    var doors = from.closingFirst().stream().filter(door -> !currentCells.contains(door)).toList();
     doors.forEach(ScopeCloser::sendPill);
     for (var member : from.members().reversed()) {
       if (interrupted || deadline.getAsBoolean()) return;
       if (member instanceof ScopeState inner) {
-        if (inner.isPart()) for (var door : doors) await(door, deadline);
+        if (inner.isBlockScope()) for (var door : doors) await(door, deadline);
         claim(inner);
-        if (inner.isPart()) await(inner.farewells.end(), deadline);
+        if (inner.isBlockScope()) await(inner.closeHooks.end(), deadline);
         drain(inner, deadline); // even if another thread closes it, perhaps in a member
         continue;
       }
       var cell = (Cell) member;
-      if (!own.contains(cell)) {
+      if (!currentCells.contains(cell)) {
         if (endIdle(cell)) continue;
         cell.sendPoisonPill();
         await(cell, deadline);
-      } else for (var worker : cell.crew()) if (!own.contains(worker)) await(worker, deadline); // ended by endOwn
+      // Ended by endOwn.
+      } else for (var worker : cell.workersAndSelf()) if (!currentCells.contains(worker)) await(worker, deadline);
     }
   }
 
   /** Called only at its turn, because a member may close it first, and report. */
   private void claim(ScopeState inner) {
-    inner.shutDoors(); // of a part
+    inner.refuseNewMembers(); // of a part
     var close = new ScopeCloser(inner, outermost);
     if (inner.claim(close) != close) return;
     below.add(close);
-    inner.accounts().collectLeftovers();
+    inner.accounts().collectUndelivered();
     inner.endIfEmpty();
   }
 
   private void claimAll(ScopeState from) {
-    for (var inner : from.below()) {
+    for (var inner : from.innerScopes()) {
       claim(inner);
       claimAll(inner);
     }
   }
 
   private static void sendPill(Cell cell) {
-    cell.extras().because(new ExitReason.Stopped());
+    cell.extras().setReason(new ExitReason.Stopped());
     cell.sendPoisonPill();
   }
 
   private static boolean endIdle(Cell cell) {
-    cell.extras().because(new ExitReason.Stopped());
+    cell.extras().setReason(new ExitReason.Stopped());
     return cell.endIdle();
   }
 
-  private void interruptRest() {
+  private void interruptRemaining() {
     claimAll(scope);
     // until its grace is over, or the closer is interrupted
-    for (var cell : killRest()) if (!await(cell, Deadline.NONE)) Termination.cutOff(cell, "before its grace was over");
+    for (var cell : killRemaining())
+      if (!await(cell, Deadline.NONE)) Termination.cutOff(cell, "before its grace was over");
   }
 
-  private List<Cell> killRest() {
+  private List<Cell> killRemaining() {
     var rest = new ArrayList<>(ScopeState.cells(scope));
-    rest.removeAll(own);
+    rest.removeAll(currentCells);
     for (var cell : rest.reversed())
-      if (!cell.extras().isTold() && !endIdle(cell)) cell.kill(new ExitReason.Stopped());
+      if (!cell.extras().isNotified() && !endIdle(cell)) cell.kill(new ExitReason.Stopped());
     return rest.reversed();
   }
 
@@ -224,7 +226,7 @@ final class ScopeCloser implements ScopeState.PendingClose {
     if (cell.isStranded()) cell.rescue();
     publish(new CloserStep(cell, deadline));
     try (var wait = begin(cell)) {
-      if (wait != null) breakRings(wait, cell);
+      if (wait != null) breakCycles(wait, cell);
       if (await(cell.extras().exit(), deadline)) return true;
       publish(new CloserStep(null, Deadline.NONE));
       return false;
@@ -241,9 +243,9 @@ final class ScopeCloser implements ScopeState.PendingClose {
    * A member that waits for the closing handler is told that the handler's actor ends, or
    * interrupted.
    */
-  private void breakRings(Wait wait, Cell cell) {
-    var ring = WaitCycle.closedBy(wait);
-    while (ring != null && ring.stopOne(own::contains)) ring = WaitCycle.closedBy(wait);
+  private void breakCycles(Wait wait, Cell cell) {
+    var ring = WaitCycle.findFor(wait);
+    while (ring != null && ring.failOneWait(currentCells::contains)) ring = WaitCycle.findFor(wait);
     if (ring != null) cell.kill(new ExitReason.Stopped());
   }
 

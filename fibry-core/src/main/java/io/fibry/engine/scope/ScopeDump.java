@@ -6,7 +6,7 @@ import java.util.Locale;
 
 /** A scope and all below it as text, one line each. */
 final class ScopeDump {
-  static final int COUNTED = 100_000;
+  static final int MAX_COUNTED = 100_000;
 
   private final StringBuilder text = new StringBuilder();
 
@@ -34,12 +34,13 @@ final class ScopeDump {
   }
 
   private void add(Cell cell, String indent) {
-    int waiting = cell.waiting(COUNTED);
-    text.append(indent).append(cell.name()).append(" (").append(cell.kind()).append("): ").append(cell.doing());
-    if (waiting > 0) text.append("; ").append(waiting).append(waiting == COUNTED ? " or more" : "").append(" waiting");
+    int waiting = cell.countQueued(MAX_COUNTED);
+    text.append(indent).append(cell.name()).append(" (").append(cell.kind()).append("): ").append(cell.activity());
+    if (waiting > 0)
+      text.append("; ").append(waiting).append(waiting == MAX_COUNTED ? " or more" : "").append(" waiting");
     text.append("; ").append(cell.handled()).append(" handled");
     if (cell.failed() > 0) text.append(", ").append(cell.failed()).append(" failed");
     text.append('\n');
-    for (var worker : cell.crew()) if (worker != cell && !worker.isIdle()) add(worker, indent + "  ");
+    for (var worker : cell.workersAndSelf()) if (worker != cell && !worker.isIdle()) add(worker, indent + "  ");
   }
 }

@@ -30,7 +30,7 @@ abstract class ScopeState extends OwningScope {
     boolean isDone();
 
     /** {@return the wait that its thread is in, or null if the thread is at work} */
-    ExitWait pause();
+    ExitWait currentWait();
 
     /** A wait for the end of an actor; an object of its own each time. */
     interface ExitWait {
@@ -41,27 +41,28 @@ abstract class ScopeState extends OwningScope {
   private static final int RECENT = 8; // kinds of actors
 
   private final String name;
-  final ScopeState around; // null: this is the root
+  final ScopeState parent; // null: this is the root
   private final Accounts accounts;
-  private final MemberTable roll = new MemberTable(); // a cell stays until its thread has left it
+  private final MemberTable memberTable = new MemberTable(); // a cell stays until its thread has left it
   private final AtomicLong reported = new AtomicLong(); // handled messages; a meter must not go back
-  final CloseHooks farewells = new CloseHooks();
-  private final AtomicReference<PendingClose> ending = new AtomicReference<>(); // null -> the close -> null (root only)
+  final CloseHooks closeHooks = new CloseHooks();
+  // Null -> the close -> null (root only).
+  private final AtomicReference<PendingClose> pendingClose = new AtomicReference<>();
   private volatile List<Object> recent = List.of(); // newest first; a race may forget one
   private final AtomicInteger closers = new AtomicInteger(); // threads that failures have started
   private volatile boolean shut; // false -> true, by a close here or around; the root's stays false
 
   ScopeState(String name, ScopeState around) {
     this.name = checkedName(name);
-    this.around = around;
+    this.parent = around;
     this.accounts = new Accounts(around == null ? null : around.accounts);
   }
 
   /** The root does not share, because it would keep policies and strategies for ever. */
   @Override
   @SuppressWarnings("unchecked") // equal ones are of one type
-  public final <T> T shared(T made) {
-    if (around == null) return made;
+  public final <T> T intern(T made) {
+    if (parent == null) return made;
     for (var one : recent) if (one.equals(made)) return (T) one;
     recent = Stream.<Object>concat(Stream.of(made), recent.stream()).limit(RECENT).toList();
     return made;
@@ -70,7 +71,7 @@ abstract class ScopeState extends OwningScope {
   abstract void close();
 
   /** For an actor that failed; from here on this scope is not quiet until it is closed. */
-  final void closeElsewhere() {
+  final void closeOffThread() {
     closers.incrementAndGet();
     try {
       GuaranteedStart.start(this::closeForFailure);
@@ -90,7 +91,7 @@ abstract class ScopeState extends OwningScope {
 
   abstract void stopWatching();
 
-  abstract boolean isPart();
+  abstract boolean isBlockScope();
 
   @Override
   public String name() {
@@ -113,7 +114,7 @@ abstract class ScopeState extends OwningScope {
    * the other. Returns false if another member has its name.
    */
   final boolean join(Object member) {
-    if (!roll.add(member)) return false;
+    if (!memberTable.add(member)) return false;
     if (!shut) return true;
     forget(member);
     throw new IllegalStateException(
@@ -122,27 +123,27 @@ abstract class ScopeState extends OwningScope {
 
   /** Adds, then reads {@code shut}, as {@link #join} does. */
   public final CloseHook onClosing(Runnable code) {
-    var farewell = farewells.add(Objects.requireNonNull(code, "farewell"), name);
-    if (shut) farewells.sayAll();
-    return farewell;
+    var hook = closeHooks.add(Objects.requireNonNull(code, "farewell"), name);
+    if (shut) closeHooks.runAll();
+    return hook;
   }
 
-  final Cell living(String label) {
-    return roll.named(label);
+  final Cell findActor(String label) {
+    return memberTable.named(label);
   }
 
   @Override
-  protected final void free(Exitable actor, String label) {
-    if (label != null) roll.freeName(actor);
+  protected final void freeName(Exitable actor, String label) {
+    if (label != null) memberTable.freeName(actor);
   }
 
   @Override
   public final void forget(Exitable actor, String label) {
-    if (tracks(label)) forget(actor);
+    if (isTracked(label)) forget(actor);
   }
 
   private void forget(Object member) {
-    roll.remove(member);
+    memberTable.remove(member);
     endIfEmpty();
   }
 
@@ -151,35 +152,35 @@ abstract class ScopeState extends OwningScope {
    * closer has yet to reach. Until then the scope stays in the one around.
    */
   final void endIfEmpty() {
-    var close = ending.get();
-    if (!shut || close == null || !roll.isEmpty()) return;
+    var close = pendingClose.get();
+    if (!shut || close == null || !memberTable.isEmpty()) return;
     close.finish();
-    around.forget(this);
+    parent.forget(this);
   }
 
   /** Oldest first. */
   final List<Object> members() {
-    return roll.all();
+    return memberTable.all();
   }
 
   /** Likewise. */
-  final List<ScopeState> below() {
-    return roll.marked(MemberTable.SCOPE).stream().map(ScopeState.class::cast).toList();
+  final List<ScopeState> innerScopes() {
+    return memberTable.marked(MemberTable.SCOPE).stream().map(ScopeState.class::cast).toList();
   }
 
   /** Returns the actors that end before the others. */
-  final List<Cell> doors() {
-    return roll.marked(MemberTable.DOOR).stream().map(Cell.class::cast).toList();
+  final List<Cell> closingFirst() {
+    return memberTable.marked(MemberTable.CLOSES_FIRST).stream().map(Cell.class::cast).toList();
   }
 
   /** This member and those made after it; none, if it has gone. */
   final List<Object> membersFrom(Object oldest) {
-    return roll.from(oldest);
+    return memberTable.membersFrom(oldest);
   }
 
   /** With workers. */
   static List<Cell> cells(Object member) {
-    if (member instanceof Cell cell) return cell.crew();
+    if (member instanceof Cell cell) return cell.workersAndSelf();
     var all = new ArrayList<Cell>();
     for (var one : ((ScopeState) member).members()) all.addAll(cells(one));
     return all;
@@ -189,9 +190,9 @@ abstract class ScopeState extends OwningScope {
   final List<Cell> current() {
     if (Wait.WaitingHandler.current() == null) return List.of();
     var found = new ArrayList<Cell>();
-    for (var member : roll.inAnyOrder())
+    for (var member : memberTable.inAnyOrder())
       if (member instanceof ScopeState inner) found.addAll(inner.current());
-      else for (var cell : ((Cell) member).crew()) if (cell.isCurrent()) found.add(cell);
+      else for (var cell : ((Cell) member).workersAndSelf()) if (cell.isCurrent()) found.add(cell);
     return found;
   }
 
@@ -208,13 +209,13 @@ abstract class ScopeState extends OwningScope {
     var running = new ArrayList<String>();
     long handling = 0;
     for (var cell : cells(this)) {
-      var drain = cell.counted();
+      var drain = cell.countedDrain();
       if (drain != null) {
-        done += drain.handledSince();
+        done += drain.handledUnsettled();
         if (drain.isHandling()) handling++;
       }
-      waiting += cell.waiting(Integer.MAX_VALUE);
-      if (cell.isCutOff() && cell.crew().size() == 1) running.add(cell.name()); // a pool's workers run
+      waiting += cell.countQueued(Integer.MAX_VALUE);
+      if (cell.isCutOff() && cell.workersAndSelf().size() == 1) running.add(cell.name()); // a pool's workers run
     }
     // a message of steps is for a moment neither at work nor in the accounts
     long handled = Math.max(done, least);
@@ -228,16 +229,16 @@ abstract class ScopeState extends OwningScope {
    * Shuts the doors of all members below, too, before any member ends; but an inner scope of a
    * block takes actors until its turn.
    */
-  final void shutDoors() {
-    shut = around != null;
+  final void refuseNewMembers() {
+    shut = parent != null;
     stopWatching();
-    farewells.sayAll();
-    for (var inner : below()) if (!inner.isPart()) inner.shutDoors();
+    closeHooks.runAll();
+    for (var inner : innerScopes()) if (!inner.isBlockScope()) inner.refuseNewMembers();
   }
 
   /** Makes this the one close, unless there is one. Returns the one. */
   final PendingClose claim(PendingClose close) {
-    var first = ending.compareAndExchange(null, close);
+    var first = pendingClose.compareAndExchange(null, close);
     return first == null ? close : first;
   }
 
@@ -245,32 +246,32 @@ abstract class ScopeState extends OwningScope {
    * {@return the waits of all closes in, below and around this scope, to compare with a later look;
    * empty if at least one close is at work}
    */
-  final Optional<List<PendingClose.ExitWait>> pausesOfCloses() {
+  final Optional<List<PendingClose.ExitWait>> closeWaits() {
     var pauses = new ArrayList<PendingClose.ExitWait>();
     boolean atWork = false;
-    for (var each = around; each != null && !atWork; each = each.around) atWork = !each.addPause(pauses);
-    return atWork || !addPauses(pauses) ? Optional.empty() : Optional.of(pauses);
+    for (var each = parent; each != null && !atWork; each = each.parent) atWork = !each.addCloseWait(pauses);
+    return atWork || !addCloseWaits(pauses) ? Optional.empty() : Optional.of(pauses);
   }
 
-  private boolean addPauses(List<PendingClose.ExitWait> pauses) {
-    if (!addPause(pauses)) return false;
-    for (var inner : below()) if (!inner.addPauses(pauses)) return false;
+  private boolean addCloseWaits(List<PendingClose.ExitWait> pauses) {
+    if (!addCloseWait(pauses)) return false;
+    for (var inner : innerScopes()) if (!inner.addCloseWaits(pauses)) return false;
     return true;
   }
 
   /** {@return whether its close, if there is one, is done or waits} */
-  private boolean addPause(List<PendingClose.ExitWait> pauses) {
-    var close = ending.get();
+  private boolean addCloseWait(List<PendingClose.ExitWait> pauses) {
+    var close = pendingClose.get();
     if (close == null) return closers.get() == 0;
     if (close.isDone()) return true;
-    var pause = close.pause();
+    var pause = close.currentWait();
     if (pause != null) pauses.add(pause);
     return pause != null;
   }
 
   final void reopen() {
     accounts.forgetLetters();
-    ending.set(null);
+    pendingClose.set(null);
   }
 
   public final boolean isClosed() {
@@ -278,6 +279,6 @@ abstract class ScopeState extends OwningScope {
   }
 
   final boolean isClosing() {
-    return shut || ending.get() != null;
+    return shut || pendingClose.get() != null;
   }
 }

@@ -26,9 +26,10 @@ final class StatsCollector {
   }
 
   private static ActorStats of(List<String> scopes, Cell cell) {
-    String doing = cell.doing();
-    long busy = cell.crew().stream().mapToLong(ActorInspector::busy).max().orElse(0); // no less than it says
-    return new ActorStats(scopes, cell.name(), cell.kind(), cell.waiting(ScopeDump.COUNTED), cell.handled(),
+    String doing = cell.activity();
+    // No less than it says.
+    long busy = cell.workersAndSelf().stream().mapToLong(ActorInspector::busyNanos).max().orElse(0);
+    return new ActorStats(scopes, cell.name(), cell.kind(), cell.countQueued(ScopeDump.MAX_COUNTED), cell.handled(),
         cell.failed(), doing, Duration.ofNanos(busy));
   }
 }

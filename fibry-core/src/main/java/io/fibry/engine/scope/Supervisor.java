@@ -22,13 +22,13 @@ final class Supervisor {
 
   /** {@code member}: the failed actor, or its scope below. */
   Decision decide(Object member, Exitable failed, Throwable failure) {
-    var policy = FailureHandler.chosen(scope.options().failurePolicy(), failure, "scope '" + scope.name() + "'");
-    if (policy.kind() == FailurePolicy.Kind.RESUME) return Decision.GO_ON;
+    var policy = FailureHandler.resolve(scope.options().failurePolicy(), failure, "scope '" + scope.name() + "'");
+    if (policy.kind() == FailurePolicy.Kind.RESUME) return Decision.RESUME;
     if (policy.kind().isRestart()) {
       long pause = restarts.next(policy, scope.options().scheduler().nanoTime());
       if (pause != RestartBudget.EXCEEDED) return restart(policy, member, failed, pause);
     }
-    var around = scope.around;
+    var around = scope.parent;
     if (policy.kind() == FailurePolicy.Kind.STOP || around == null) return end(member, (Cell) failed, failure);
     return around.decide(scope, failed, failure);
   }
@@ -36,10 +36,10 @@ final class Supervisor {
   private Decision restart(FailurePolicy policy, Object member, Exitable failed, long pause) {
     List<Object> chosen = switch (policy.kind()) {
       case RESTART_ALL -> scope.members();
-      case RESTART_FROM_FAILED -> rest(member, failed);
-      default -> isPart(member) ? List.of() : List.of(member);
+      case RESTART_FROM_FAILED -> membersToRestart(member, failed);
+      default -> isBlockScope(member) ? List.of() : List.of(member);
     };
-    for (var one : chosen) for (var cell : ScopeState.cells(one)) if (cell != failed) cell.askRestart(pause);
+    for (var one : chosen) for (var cell : ScopeState.cells(one)) if (cell != failed) cell.requestRestart(pause);
     return new Decision(Verdict.RESTART, pause);
   }
 
@@ -47,15 +47,15 @@ final class Supervisor {
    * Returns the member and the members made after it; for an inner scope of a block, those made
    * from the failed actor on.
    */
-  private List<Object> rest(Object member, Exitable failed) {
+  private List<Object> membersToRestart(Object member, Exitable failed) {
     var rest = scope.membersFrom(member);
-    if (!isPart(member) || rest.isEmpty()) return rest;
+    if (!isBlockScope(member) || rest.isEmpty()) return rest;
     return Stream.concat(((ScopeState) member).membersFrom(failed).stream(), rest.stream().skip(1)).toList();
   }
 
   /** A part is not treated as one: it stands for the actor in it that failed. */
-  private static boolean isPart(Object member) {
-    return member instanceof ScopeState below && below.isPart();
+  private static boolean isBlockScope(Object member) {
+    return member instanceof ScopeState below && below.isBlockScope();
   }
 
   /**
@@ -63,9 +63,9 @@ final class Supervisor {
    * too, so the failed actor gets its own first.
    */
   private Decision end(Object member, Cell failed, Throwable failure) {
-    failed.extras().because(new ExitReason.Failed(failure));
-    if (scope.around != null) scope.closeElsewhere();
-    else if (member instanceof ScopeState below && !isPart(member)) below.closeElsewhere();
+    failed.extras().setReason(new ExitReason.Failed(failure));
+    if (scope.parent != null) scope.closeOffThread();
+    else if (member instanceof ScopeState below && !isBlockScope(member)) below.closeOffThread();
     return Decision.STOP;
   }
 }

@@ -6,7 +6,7 @@ import java.util.function.Supplier;
  * Where a thread lives: in the process, or in a simulation, which has its own of what a process has
  * once, such as the root scope. Each run thus begins afresh, and leaves nothing behind.
  *
- * <p>The engine extends this nowhere. It asks only where {@link #other} is set. So a process
+ * <p>The engine extends this nowhere. It asks only where {@link #simulated} is set. So a process
  * without a simulation pays for one comparison with null, and not on the path of a message.
  */
 public abstract class Environment {
@@ -14,7 +14,7 @@ public abstract class Environment {
    * Null unless a simulation runs in this process. Set before a thread starts that lives in
    * another; read by all.
    */
-  public static Environment other;
+  public static Environment simulated;
 
   protected Environment() {}
 
@@ -25,7 +25,7 @@ public abstract class Environment {
    * @param ofProcess for a thread of the process
    * @param maker called by the first thread of a simulation that asks, unless this was given one
    */
-  public abstract <T> T single(T ofProcess, Supplier<? extends T> maker);
+  public abstract <T> T instanceFor(T ofProcess, Supplier<? extends T> maker);
 
   /**
    * Called where an actor has failed, or restarts. Must not throw.
@@ -33,5 +33,5 @@ public abstract class Environment {
    * @param actor a {@code io.fibry.Actor}, which this layer does not know
    * @param what a text, made when asked
    */
-  public abstract void note(Object actor, Supplier<String> what);
+  public abstract void noteEvent(Object actor, Supplier<String> what);
 }

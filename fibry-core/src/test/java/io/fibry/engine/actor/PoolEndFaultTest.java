@@ -166,7 +166,8 @@ class PoolEndFaultTest {
         });
     pool.sendMessage("fail");
     pool.sendMessage("fail");
-    Patience.eventually(() -> ((Cell) (Exitable) pool).crew().stream().filter(Inside::isSuspended).count() == 2);
+    Patience
+        .eventually(() -> ((Cell) (Exitable) pool).workersAndSelf().stream().filter(Inside::isSuspended).count() == 2);
     pool.sendMessage("waits");
 
     pool.askExit();
@@ -194,7 +195,7 @@ class PoolEndFaultTest {
   private static Object worked(ActorBuilder<Object> builder) {
     var pool = builder.newActorWithReturn((Object message) -> message);
     for (int i = 0; i < 20; i++) assertEquals(i, Patience.value(pool.sendMessageReturn((Object) i)));
-    Patience.eventually(() -> ((Cell) (Exitable) pool).crew().stream().allMatch(Cell::isIdle));
+    Patience.eventually(() -> ((Cell) (Exitable) pool).workersAndSelf().stream().allMatch(Cell::isIdle));
     return pool;
   }
 }

@@ -159,7 +159,7 @@ class PoolHandOverFaultTest {
     moody.before = call -> {
       first.open();
       Patience.eventually(() -> still.report().handled() == 1);
-      Patience.eventually(() -> cell(pool).crew().getFirst().isIdle());
+      Patience.eventually(() -> cell(pool).workersAndSelf().getFirst().isIdle());
       throw new IllegalStateException("planned");
     };
 
@@ -203,7 +203,7 @@ class PoolHandOverFaultTest {
     Patience.value(answer);
     Patience.eventually(() -> own.report().sent() == 1);
     // a pool that was cut off, since the machine is slow, ends before its worker
-    Patience.eventually(() -> cell(pool).doing().equals("0 of 0 at work"));
+    Patience.eventually(() -> cell(pool).activity().equals("0 of 0 at work"));
   }
 
   @Test
@@ -271,7 +271,7 @@ class PoolHandOverFaultTest {
     var pool = Pools.byKey(still.anonymous().strategy(hand), 2, (Object message) -> "key")
         .newActor((Object message) -> order.add(message));
     pool.sendMessage("first"); // its worker has the message, but no thread yet
-    for (var worker : cell(pool).crew()) worker.askRestart(1_000_000_000);
+    for (var worker : cell(pool).workersAndSelf()) worker.requestRestart(1_000_000_000);
 
     pool.sendMessage("second");
     hand.runAll();
@@ -295,10 +295,10 @@ class PoolHandOverFaultTest {
     pool.sendMessage("one");
     pool.sendMessage("two");
     hand.runAll();
-    var last = pool.crew().stream().filter(worker -> worker.name().endsWith("/2")).findFirst().orElseThrow();
+    var last = pool.workersAndSelf().stream().filter(worker -> worker.name().endsWith("/2")).findFirst().orElseThrow();
     hand.before = () -> { // the first worker is told to end, and the scope restarts all
       hand.before = () -> {};
-      last.askRestart(0);
+      last.requestRestart(0);
       hand.runAll();
     };
 
@@ -322,7 +322,7 @@ class PoolHandOverFaultTest {
           Pools.fixed(scope.named("early").protocol(Object.class).strategy(moody), 3).newActor((Object message) -> {});
 
       Patience.ended(pool::waitForExit);
-      Patience.eventually(() -> cell(pool).crew().size() == 1);
+      Patience.eventually(() -> cell(pool).workersAndSelf().size() == 1);
     }
   }
 
@@ -340,7 +340,7 @@ class PoolHandOverFaultTest {
 
     Patience.ended(made.join()::waitForExit);
     assertInstanceOf(ExitReason.Failed.class, made.join().onExit().join());
-    Patience.eventually(() -> made.join().crew().size() == 1);
+    Patience.eventually(() -> made.join().workersAndSelf().size() == 1);
   }
 
   @Test

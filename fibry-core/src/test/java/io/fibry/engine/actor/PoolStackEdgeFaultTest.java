@@ -125,11 +125,11 @@ class PoolStackEdgeFaultTest {
       }
       pool.sendPoisonPill();
       Waits.explained(() -> Patience.ended(pool::waitForExit), () -> "it does not end" + state());
-      return cell().isIdle() ? null : "it says that it is at something: " + cell().doing();
+      return cell().isIdle() ? null : "it says that it is at something: " + cell().activity();
     }
 
     private String state() {
-      return ": phase " + Inside.phase(cell()) + ", " + cell().doing() + ", stranded " + Inside.stranded(cell())
+      return ": phase " + Inside.phase(cell()) + ", " + cell().activity() + ", stranded " + Inside.stranded(cell())
           + ", the deepest was " + depth;
     }
   }
@@ -202,7 +202,7 @@ class PoolStackEdgeFaultTest {
                 + ((ActorScope) episode.cell().owner()).report());
       }
       // a pool that was cut off, since the machine is slow, ends before its workers
-      Waits.explained(() -> Patience.eventually(() -> episode.cell().crew().size() == 1), episode::state);
+      Waits.explained(() -> Patience.eventually(() -> episode.cell().workersAndSelf().size() == 1), episode::state);
     }
   }
 

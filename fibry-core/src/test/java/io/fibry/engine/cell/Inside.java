@@ -20,7 +20,7 @@ public final class Inside {
 
   public static String phase(Object actor) {
     return switch (cell(actor).phase) {
-      case Cell.RENEW -> "RENEW";
+      case Cell.RESTARTING -> "RENEW";
       case Cell.OPEN -> "OPEN";
       case Cell.ENDING -> "ENDING";
       case Cell.LEAVING -> "LEAVING";
@@ -37,18 +37,18 @@ public final class Inside {
 
   /** How many wakings to come start a fiber, since a woken actor began late. */
   public static int late(Object actor) {
-    return cell(actor).behaviour.late;
+    return cell(actor).behavior.lateWakeUps;
   }
 
   public static ActorBehavior behaviour(Object actor) {
-    return cell(actor).behaviour;
+    return cell(actor).behavior;
   }
 
   /** Whether it waits for a restart, and the timer that ends that is set. */
   public static boolean isSuspended(Object actor) {
     var extras = cell(actor).extras();
     synchronized (extras) {
-      return extras.rests();
+      return extras.isSuspended();
     }
   }
 
@@ -62,7 +62,7 @@ public final class Inside {
 
   /** Where it was suspended, or null. */
   public static Object suspendedAt(Object actor) {
-    return cell(actor).extras().suspendedAt();
+    return cell(actor).extras().suspendedNode();
   }
 
   public static int stashSize(Object actor) {
@@ -134,13 +134,13 @@ public final class Inside {
   /** Whether its handler waits for another actor. */
   public static boolean waits(Object actor) {
     var drain = cell(actor).worker();
-    return drain != null && drain.waits() != null;
+    return drain != null && drain.currentWait() != null;
   }
 
   /** Whether its hooks wait for another actor. */
   public static boolean hooksWait(Object actor) {
     var hooks = cell(actor).extras().hooks;
-    return hooks != null && hooks.waits() != null;
+    return hooks != null && hooks.currentWait() != null;
   }
 
   /** Whether this thread is at a handler or at hooks. */

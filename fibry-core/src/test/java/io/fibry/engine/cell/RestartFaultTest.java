@@ -38,7 +38,7 @@ class RestartFaultTest {
           else interrupted.complete(Thread.currentThread().isInterrupted());
         });
     var gate = Gate.occupy(actor);
-    ((Cell) actor).askRestart(0);
+    ((Cell) actor).requestRestart(0);
     actor.sendMessage("next");
 
     gate.open();

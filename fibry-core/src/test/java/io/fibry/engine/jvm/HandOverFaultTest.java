@@ -46,7 +46,7 @@ class HandOverFaultTest {
     }
 
     @Override
-    public void blameWaker() {
+    public void penalizeWaker() {
       blamed.incrementAndGet();
     }
   }
@@ -59,7 +59,7 @@ class HandOverFaultTest {
   void drainHandedOverByDyingFiberStillRuns() {
     var woken = new Drain(() -> {});
     Thread.ofVirtual().uncaughtExceptionHandler((thread, planned) -> {}).start(new Drain(() -> {
-      HandOver.lay(woken);
+      HandOver.offer(woken);
       throw new StackOverflowError("planned");
     }));
 
@@ -72,8 +72,8 @@ class HandOverFaultTest {
     var first = new Drain(() -> {});
     var second = new Drain(() -> {});
     var waker = new Drain(() -> {
-      HandOver.lay(first);
-      HandOver.lay(second);
+      HandOver.offer(first);
+      HandOver.offer(second);
       first.ran.join();
     });
     start(waker);
@@ -86,7 +86,7 @@ class HandOverFaultTest {
   void wakerLearnsThatItGaveItsThreadAway() {
     for (int i = 0; i < TRIES; i++) {
       var woken = new Drain(() -> {});
-      var waker = new Drain(() -> HandOver.lay(woken));
+      var waker = new Drain(() -> HandOver.offer(woken));
       start(waker);
       if (Patience.value(woken.ran) != Patience.value(waker.ran)) continue;
 
@@ -103,7 +103,7 @@ class HandOverFaultTest {
     var through = new CountDownLatch(1);
     var woken = new Drain(count::incrementAndGet);
     start(new Drain(() -> {
-      HandOver.lay(woken);
+      HandOver.offer(woken);
       woken.runOnce();
       through.countDown();
     }));
@@ -127,7 +127,7 @@ class HandOverFaultTest {
     return new Drain(() -> {
       var now = Thread.currentThread();
       if (first != null && first != now) through.complete(now);
-      else HandOver.lay(chain(now, through));
+      else HandOver.offer(chain(now, through));
     });
   }
 
@@ -135,8 +135,8 @@ class HandOverFaultTest {
   void drainStartedByFiberRunsOnOtherThread() {
     var woken = new Drain(() -> {});
     var waker = new Drain(() -> {
-      HandOver.lay(woken);
-      HandOver.startLaid();
+      HandOver.offer(woken);
+      HandOver.startHandedOver();
       woken.ran.join();
     });
     start(waker);
@@ -151,8 +151,8 @@ class HandOverFaultTest {
     var second = new Drain(() -> {});
 
     assertEquals(null, slots.take());
-    assertEquals(null, slots.lay(first));
-    assertSame(first, slots.lay(second));
+    assertEquals(null, slots.put(first));
+    assertSame(first, slots.put(second));
     assertSame(second, slots.at(0));
     assertTrue(slots.take(0, second));
     assertEquals(null, slots.take());

@@ -43,7 +43,7 @@ class StartRetrierStressTest {
         for (int n = first; n < first + EACH; n++) {
           int number = n;
           if (mine.nextInt(8) == 0) Thread.yield();
-          resort.keep((Runnable) () -> runs.incrementAndGet(number));
+          resort.add((Runnable) () -> runs.incrementAndGet(number));
         }
       });
     }
@@ -62,7 +62,7 @@ class StartRetrierStressTest {
     Rescuable actor = () -> stranded.set(0);
     for (int i = 0; i < EACH; i++) {
       stranded.set(1);
-      resort.keep(actor);
+      resort.add(actor);
 
       Patience.eventually(() -> stranded.get() == 0);
     }

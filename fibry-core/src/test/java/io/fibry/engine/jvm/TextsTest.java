@@ -14,12 +14,12 @@ class TextsTest {
 
   @Test
   void stringsAreInQuotesAndOthersAreNot() {
-    assertEquals("\"before\"", MessageTexts.shown("before"));
-    assertEquals("\"say \\\"no\\\"\"", MessageTexts.shown("say \"no\""));
-    assertEquals("\"built\"", MessageTexts.shown(new StringBuilder("built")));
-    assertEquals("5", MessageTexts.shown(5));
-    assertEquals("[1, 2]", MessageTexts.shown(List.of(1, 2)));
-    assertEquals("null", MessageTexts.shown(null));
+    assertEquals("\"before\"", MessageTexts.describe("before"));
+    assertEquals("\"say \\\"no\\\"\"", MessageTexts.describe("say \"no\""));
+    assertEquals("\"built\"", MessageTexts.describe(new StringBuilder("built")));
+    assertEquals("5", MessageTexts.describe(5));
+    assertEquals("[1, 2]", MessageTexts.describe(List.of(1, 2)));
+    assertEquals("null", MessageTexts.describe(null));
   }
 
   @Promise("19.12")
@@ -28,14 +28,14 @@ class TextsTest {
     record Forged(String text) {}
 
     assertEquals("\"a\\nERROR all is lost\\r\\t\\u0000\\u2028\"",
-        MessageTexts.shown("a\nERROR all is lost\r\t\0\u2028"));
-    assertEquals("Forged[text=a\\nb]", MessageTexts.shown(new Forged("a\nb")));
+        MessageTexts.describe("a\nERROR all is lost\r\t\0\u2028"));
+    assertEquals("Forged[text=a\\nb]", MessageTexts.describe(new Forged("a\nb")));
     assertEquals("Forged[text=a\\nb]", Lines.text(new Forged("a\nb")));
   }
 
   @Test
   void aLongTextIsCut() {
-    String shown = MessageTexts.shown("\n".repeat(1_000));
+    String shown = MessageTexts.describe("\n".repeat(1_000));
 
     assertTrue(shown.startsWith("\"\\n\\n") && shown.endsWith("… (1000 characters)\""), shown);
     assertEquals(200, shown.split("\\\\n", -1).length - 1);
@@ -70,9 +70,9 @@ class TextsTest {
     };
 
     for (var one : List.of(message, localized, whole))
-      assertFalse(MessageTexts.shown(one).contains(Thread.currentThread().toString()), MessageTexts.shown(one));
-    assertEquals(Own.class.getName() + ": its own", MessageTexts.shown(new Own()));
-    assertEquals("java.lang.IllegalStateException: bad", MessageTexts.shown(new IllegalStateException("bad")));
+      assertFalse(MessageTexts.describe(one).contains(Thread.currentThread().toString()), MessageTexts.describe(one));
+    assertEquals(Own.class.getName() + ": its own", MessageTexts.describe(new Own()));
+    assertEquals("java.lang.IllegalStateException: bad", MessageTexts.describe(new IllegalStateException("bad")));
   }
 
   @Test
@@ -86,7 +86,7 @@ class TextsTest {
       }
     };
 
-    assertEquals("slow", MessageTexts.shown(slow));
+    assertEquals("slow", MessageTexts.describe(slow));
   }
 
   @Test
@@ -100,7 +100,7 @@ class TextsTest {
       }
     };
 
-    String shown = MessageTexts.shown(endless);
+    String shown = MessageTexts.describe(endless);
     over.set(true);
 
     assertTrue(shown.endsWith("(its toString did not return in time)"), shown);
@@ -110,8 +110,8 @@ class TextsTest {
   void typeTextHidesContents() {
     record Secret(String text) {}
 
-    assertEquals("Secret", MessageTexts.type(new Secret("x")));
-    assertEquals("null", MessageTexts.type(null));
-    assertTrue(MessageTexts.type(new Object() {}).contains("TextsTest$"), MessageTexts.type(new Object() {}));
+    assertEquals("Secret", MessageTexts.typeName(new Secret("x")));
+    assertEquals("null", MessageTexts.typeName(null));
+    assertTrue(MessageTexts.typeName(new Object() {}).contains("TextsTest$"), MessageTexts.typeName(new Object() {}));
   }
 }

@@ -123,7 +123,7 @@ class JfrEventsTest {
   @Promise("15.1")
   @Test
   void theThresholdsOfMessagesAndAsksAre20Milliseconds() {
-    JfrEvents.messages(); // the recorder learns of the types at first use
+    JfrEvents.isRecordingMessages(); // the recorder learns of the types at first use
     var thresholds = FlightRecorder.getFlightRecorder().getEventTypes().stream()
         .filter(type -> Set.of("fibry.Message", "fibry.AskWait").contains(type.getName()))
         .flatMap(type -> type.getSettingDescriptors().stream().filter(setting -> setting.getName().equals("threshold"))

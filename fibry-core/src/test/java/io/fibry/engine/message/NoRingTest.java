@@ -175,7 +175,7 @@ class NoRingTest {
       Job.waiting(a);
       try (var wait = Wait.begin((Cell) a, "by hand", ((Cell) a).extras().exit())) {
         gate.pass();
-        told.complete(WaitCycle.closedBy(wait).waits.size());
+        told.complete(WaitCycle.findFor(wait).waits.size());
       }
     });
     Job.start(a, new Job("outer", () -> b.ask(slow)));

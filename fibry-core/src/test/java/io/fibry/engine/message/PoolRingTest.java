@@ -214,7 +214,7 @@ class PoolRingTest {
 
   /** How many of its workers have looked for a ring, and wait. */
   private static long waiting(Exitable pool) {
-    return ((Cell) pool).crew().stream().filter(Inside::waits).map(Inside::thread).filter(Objects::nonNull)
+    return ((Cell) pool).workersAndSelf().stream().filter(Inside::waits).map(Inside::thread).filter(Objects::nonNull)
         .filter(Patience::isParked).count();
   }
 
@@ -357,7 +357,7 @@ class PoolRingTest {
       Patience.eventually(() -> waiting(pool) == 1);
       try (var wait = Wait.begin((Cell) (Exitable) pool, "by hand", ((Cell) pool).extras().exit())) {
         gate.pass();
-        told.complete(WaitCycle.closedBy(wait).waits.size());
+        told.complete(WaitCycle.findFor(wait).waits.size());
       }
     });
     Job.start(pool, asking(a, slow));

@@ -18,7 +18,7 @@ class RequestFutureFaultTest {
         .newActor((String m) -> {});
     var request = new RequestFuture<Object>(cell, "late", null);
     request.begin();
-    request.answer();
+    request.markAnswered();
     Inside.end(cell);
 
     assertDoesNotThrow(() -> request.cancel(false));

@@ -219,7 +219,7 @@ class WaitCycleStressTest {
     var ring = new LinkedHashSet<Wait>();
     var first = looked(member.actor);
     var next = first;
-    while (next != null && ring.add(next)) next = looked(next.on);
+    while (next != null && ring.add(next)) next = looked(next.target);
     return next == first ? ring : Set.of();
   }
 
@@ -230,12 +230,12 @@ class WaitCycleStressTest {
   private static Wait looked(Object actor) {
     var handler = ((Cell) actor).blocker();
     var thread = handler == null ? null : handler.thread;
-    var wait = thread == null ? null : handler.waits();
+    var wait = thread == null ? null : handler.currentWait();
     if (wait == null || wait.isOver() || !Patience.isParked(thread)) return null;
     // it also parks while it waits for the text of an alarm
     boolean looks =
         Stream.of(thread.getStackTrace()).anyMatch(frame -> frame.getClassName().equals(WaitCycle.class.getName()));
-    return looks || handler.waits() != wait ? null : wait;
+    return looks || handler.currentWait() != wait ? null : wait;
   }
 
   private static void pause(long nanos) {

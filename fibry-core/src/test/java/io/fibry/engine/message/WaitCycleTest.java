@@ -355,7 +355,7 @@ class WaitCycleTest {
 
     var outcome = Job.start(a, asking(b, new Job("back", () -> {
       try (var wait = Wait.begin((Cell) a, Wait.END, ((Cell) a).extras().exit())) {
-        return WaitCycle.closedBy(wait).waits.toString();
+        return WaitCycle.findFor(wait).waits.toString();
       }
     }).once(a)));
 

@@ -59,7 +59,7 @@ class GuardedQueueTest {
 
     assertEquals(0, queue.size());
     assertEquals(EnterResult.TAKEN, queue.offer(entry("a"), true));
-    assertEquals(List.of("pill", "a"), queue.waiting(9));
+    assertEquals(List.of("pill", "a"), queue.queued(9));
   }
 
   @Test
@@ -72,7 +72,7 @@ class GuardedQueueTest {
     queue.poll();
 
     assertTrue(queue.await(waits, () -> true));
-    assertEquals(List.of("b"), queue.waiting(9));
+    assertEquals(List.of("b"), queue.queued(9));
   }
 
   @Test
@@ -88,7 +88,7 @@ class GuardedQueueTest {
 
     assertFalse(taken);
     assertTrue(queue.await(small, () -> true));
-    assertEquals(List.of("a", "d"), queue.waiting(9));
+    assertEquals(List.of("a", "d"), queue.queued(9));
   }
 
   @Test
@@ -110,12 +110,12 @@ class GuardedQueueTest {
     var waits = entry("b");
     queue.offer(waits, true);
 
-    queue.shutDoor();
+    queue.stopAccepting();
 
     assertFalse(queue.await(waits, () -> false));
     assertEquals(EnterResult.SHUT, queue.offer(entry("c"), true));
     assertEquals(EnterResult.TAKEN, queue.admit(RankedEntry.last("pill")));
-    assertEquals(List.of("a", "pill"), queue.waiting(9));
+    assertEquals(List.of("a", "pill"), queue.queued(9));
   }
 
   @Test
@@ -125,7 +125,7 @@ class GuardedQueueTest {
 
     queue.putBack(List.of(RankedEntry.unranked("a"), RankedEntry.unranked("b")));
 
-    assertEquals(List.of("a", "b", "c"), queue.waiting(9));
+    assertEquals(List.of("a", "b", "c"), queue.queued(9));
   }
 
   @Test
@@ -136,7 +136,7 @@ class GuardedQueueTest {
     queue.admit(RankedEntry.last("pill"));
     queue.offer(entry("a"), true);
 
-    assertEquals(List.of("b", "c", "pill", "a"), queue.waiting(9));
+    assertEquals(List.of("b", "c", "pill", "a"), queue.queued(9));
   }
 
   @Test
@@ -148,7 +148,7 @@ class GuardedQueueTest {
     assertThrows(IllegalStateException.class, () -> queue.offer(entry("a"), true));
 
     assertEquals(0, queue.size());
-    assertEquals(List.of(), queue.waiting(9));
+    assertEquals(List.of(), queue.queued(9));
     assertTrue(queue.runIfIdle());
   }
 
@@ -166,7 +166,7 @@ class GuardedQueueTest {
     assertTrue(block.isBlocked());
     queue.poll();
     assertFalse(block.isBlocked());
-    assertEquals(List.of("c", "d"), queue.waiting(9));
+    assertEquals(List.of("c", "d"), queue.queued(9));
   }
 
   @Test
@@ -181,7 +181,7 @@ class GuardedQueueTest {
 
     assertTrue(late.isOutside());
     assertFalse(queue.remove(late));
-    assertEquals(List.of("a", "b"), queue.waiting(9));
+    assertEquals(List.of("a", "b"), queue.queued(9));
   }
 
   @Test
@@ -191,17 +191,17 @@ class GuardedQueueTest {
 
     queue.offer(MessageEntry.of("a", "b"), true);
 
-    assertEquals(List.of("a with b"), queue.waiting(9));
+    assertEquals(List.of("a with b"), queue.queued(9));
     assertEquals("a with b", queue.poll());
     assertNull(queue.poll());
   }
 
   @Test
   void onlyThePlainMailboxNeedsNoGuardedQueue() {
-    assertFalse(GuardedQueue.needed(Mailbox.unbounded()));
-    assertTrue(GuardedQueue.needed(Mailbox.unbounded().selective()));
-    assertTrue(GuardedQueue.needed(Mailbox.bounded(1, Overflow.BLOCK)));
-    assertTrue(GuardedQueue.needed(Mailbox.priority(Comparator.<String>naturalOrder())));
+    assertFalse(GuardedQueue.isNeededFor(Mailbox.unbounded()));
+    assertTrue(GuardedQueue.isNeededFor(Mailbox.unbounded().selective()));
+    assertTrue(GuardedQueue.isNeededFor(Mailbox.bounded(1, Overflow.BLOCK)));
+    assertTrue(GuardedQueue.isNeededFor(Mailbox.priority(Comparator.<String>naturalOrder())));
   }
 
   @Test

@@ -86,7 +86,7 @@ class SharedQueueTest {
     assertNull(queue.takeBack(slot, false));
     assertNull(queue.takeBack(slot, false));
 
-    assertEquals(List.of("a1", "a2"), queue.waiting(10));
+    assertEquals(List.of("a1", "a2"), queue.queued(10));
     assertEquals("a1", queue.serve(true).item());
     assertNull(queue.serve(true));
   }
@@ -204,11 +204,11 @@ class SharedQueueTest {
     assertEquals(EnterResult.TAKEN, queue.admit(RankedEntry.last("pill")));
     offer(queue, "b, too late");
 
-    assertFalse(queue.atPill());
+    assertFalse(queue.isAtPill());
     assertEquals("a2", queue.next(slot, "a1"));
 
-    assertTrue(slot.ready());
-    assertTrue(queue.atPill());
+    assertTrue(slot.isReady());
+    assertTrue(queue.isAtPill());
     assertEquals(List.of("b, too late", "pill"), List.of(queue.poll(), queue.poll()));
   }
 
@@ -217,14 +217,14 @@ class SharedQueueTest {
     var queue = queue(PoolPolicy.scaling(0, 2));
     offer(queue, "a");
     var slot = queue.serve(true);
-    assertFalse(queue.deserted());
+    assertFalse(queue.takeDeserted());
 
     queue.beginEnd();
 
-    assertFalse(queue.deserted());
+    assertFalse(queue.takeDeserted());
     queue.finish(slot, "a");
     queue.leave(slot);
-    assertTrue(queue.deserted());
-    assertFalse(queue.deserted());
+    assertTrue(queue.takeDeserted());
+    assertFalse(queue.takeDeserted());
   }
 }

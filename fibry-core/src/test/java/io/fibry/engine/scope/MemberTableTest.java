@@ -23,7 +23,7 @@ class MemberTableTest {
 
   private static Cell named(String name) {
     var cell = (Cell) ActorSystem.anonymous().newActor(message -> {});
-    cell.introduce(name, null);
+    cell.setIdentity(name, null);
     return cell;
   }
 
@@ -41,7 +41,7 @@ class MemberTableTest {
     assertTrue(roll.isEmpty());
     assertNull(roll.named("a"));
     assertEquals(List.of(), all());
-    assertEquals(List.of(), roll.from(member));
+    assertEquals(List.of(), roll.membersFrom(member));
   }
 
   @Test
@@ -112,7 +112,7 @@ class MemberTableTest {
         for (var cell : names) assertSame(cell, roll.named(cell.label()));
         if (model.isEmpty()) continue;
         int from = random.nextInt(model.size());
-        assertEquals(model.subList(from, model.size()), roll.from(model.get(from)));
+        assertEquals(model.subList(from, model.size()), roll.membersFrom(model.get(from)));
       }
     }
   }

@@ -16,7 +16,7 @@ class ScopeCloserFaultTest {
     var around = Variants.scope(o -> o);
     var scope = (Scope) around.openScope("brief");
     var actor = scope.anonymous().newActor((Object m) -> {});
-    scope.shutDoors();
+    scope.refuseNewMembers();
     var closing = new ScopeCloser(scope);
     assertSame(closing, scope.claim(closing));
     actor.askExit();
@@ -25,6 +25,6 @@ class ScopeCloserFaultTest {
     closing.run(Deadline.NO_WAIT);
 
     for (int i = 0; i < 10; i++) actor.sendMessage(i);
-    assertEquals(List.of(), scope.accounts().leftovers());
+    assertEquals(List.of(), scope.accounts().undelivered());
   }
 }

@@ -42,13 +42,13 @@ class EnvironmentTest {
 
     @Override
     @SuppressWarnings("unchecked") // each is kept by what it stands for
-    public <T> T single(T ofProcess, Supplier<? extends T> maker) {
+    public <T> T instanceFor(T ofProcess, Supplier<? extends T> maker) {
       return Thread.currentThread() != inside ? ofProcess
           : (T) singles.computeIfAbsent(ofProcess, none -> maker.get());
     }
 
     @Override
-    public void note(Object actor, Supplier<String> what) {
+    public void noteEvent(Object actor, Supplier<String> what) {
       notes.add(((Actor<?>) actor).name() + " " + what.get());
     }
   }
@@ -58,13 +58,13 @@ class EnvironmentTest {
   /** This thread is in a new one from now on. */
   private static Run enter() {
     var run = new Run();
-    Environment.other = run;
+    Environment.simulated = run;
     return run;
   }
 
   @AfterEach
   void leaves() {
-    Environment.other = null;
+    Environment.simulated = null;
   }
 
   @Test
@@ -111,7 +111,7 @@ class EnvironmentTest {
 
     assertEquals(1, ActorSystem.root().actors().size());
     assertTrue(ActorSystem.find("inside", String.class).isPresent());
-    Environment.other = null;
+    Environment.simulated = null;
     assertEquals(Optional.empty(), ActorSystem.find("inside", String.class));
   }
 

@@ -47,6 +47,6 @@ public class ServeAgainstIdle {
     result.r1 = count;
     result.r2 = twin;
     result.r3 = torn;
-    result.r4 = pool.crew().stream().allMatch(Cell::isIdle) ? 0 : 1;
+    result.r4 = pool.workersAndSelf().stream().allMatch(Cell::isIdle) ? 0 : 1;
   }
 }

@@ -50,7 +50,7 @@ public class KillAgainstHandOver {
 
   @Actor
   public void killer(I_Result result) {
-    cell.shutDoor(() -> Termination.interrupt(cell, cell.extras()));
+    cell.stopAccepting(() -> Termination.interrupt(cell, cell.extras()));
     result.r1 = fiber.late ? 1 : 0;
   }
 }

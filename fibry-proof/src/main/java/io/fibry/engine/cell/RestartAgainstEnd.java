@@ -25,13 +25,13 @@ public class RestartAgainstEnd {
   private boolean heeded;
 
   public RestartAgainstEnd() {
-    cell.askRestart(0);
+    cell.requestRestart(0);
   }
 
   @Actor
   public void drain() {
-    heeded = cell.heedRestart();
-    cell.askRestart(0);
+    heeded = cell.takeRestartRequest();
+    cell.requestRestart(0);
   }
 
   @Actor

@@ -27,7 +27,7 @@ final class LaidDrain implements WokenDrain {
   public void leaveThread() {}
 
   @Override
-  public void blameWaker() {}
+  public void penalizeWaker() {}
 
   @Override
   public void run() {}

@@ -25,7 +25,7 @@ public class LayAgainstSleep {
 
   @Actor
   public void fiber() {
-    slots.lay(drain);
+    slots.put(drain);
     monitor.wake();
   }
 

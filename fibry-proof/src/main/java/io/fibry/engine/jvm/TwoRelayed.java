@@ -22,7 +22,7 @@ import org.openjdk.jcstress.infra.results.II_Result;
 @State
 public class TwoRelayed {
   private final ConcurrentLinkedQueue<Runnable> started = new ConcurrentLinkedQueue<>();
-  private final FiberStarter relay = new FiberStarter(started::add, late -> {}, FiberStarter.PATIENCE);
+  private final FiberStarter relay = new FiberStarter(started::add, late -> {}, FiberStarter.FETCH_TIMEOUT);
   private final AtomicInteger first = new AtomicInteger();
   private final AtomicInteger second = new AtomicInteger();
 
@@ -30,7 +30,7 @@ public class TwoRelayed {
   public void one() {
     relay.handOver(first::incrementAndGet);
     runStarted();
-    relay.startIfCalled();
+    relay.startPending();
   }
 
   @Actor

@@ -52,7 +52,7 @@ public final class FakeActor implements Recipient {
     }
 
     @Override
-    public Deadline due() {
+    public Deadline answerDeadline() {
       return null;
     }
 
@@ -73,18 +73,18 @@ public final class FakeActor implements Recipient {
   }
 
   @Override
-  public void tellElsewhere(Runnable code) {
+  public void runOffThread(Runnable code) {
     code.run();
   }
 
   @Override
-  public boolean tellsOnFiber(Runnable code) {
+  public boolean tryRunOnFiber(Runnable code) {
     Thread.startVirtualThread(code);
     return true;
   }
 
   @Override
-  public boolean showsMessages() {
+  public boolean mayLogContents() {
     return true;
   }
 
@@ -129,7 +129,7 @@ public final class FakeActor implements Recipient {
   }
 
   @Override
-  public boolean isCondemned() {
+  public boolean isBeingKilled() {
     return false;
   }
 
@@ -139,12 +139,12 @@ public final class FakeActor implements Recipient {
   }
 
   @Override
-  public void withdrawn(RequestFuture<?> request, Reason reason) {
+  public void onWithdrawn(RequestFuture<?> request, Reason reason) {
     withdrawn++;
   }
 
   @Override
-  public void forget(RequestFuture<?> request, boolean givenUp) {
+  public void removePromise(RequestFuture<?> request, boolean givenUp) {
     if (promised.getAndSet(false) && givenUp) told.incrementAndGet();
   }
 
@@ -154,5 +154,5 @@ public final class FakeActor implements Recipient {
   }
 
   @Override
-  public void note(RequestFuture<?> request) {}
+  public void rememberStart(RequestFuture<?> request) {}
 }

@@ -28,9 +28,9 @@ public class PromiseAgainstCancel {
 
   @Actor
   public void drain() {
-    asked.answer();
+    asked.markAnswered();
     actor.promised.setPlain(true);
-    asked.checkGivenUp();
+    asked.checkAbandoned();
   }
 
   @Actor

@@ -38,6 +38,6 @@ public class RingClosedByTwo {
     var handler = new FakeActor.FakeHandler(by);
     handler.enter();
     by.publish(handler);
-    return WaitCycle.closedBy(Wait.begin(on, "request", asked)) == null ? 0 : 1; // not closed: it waits for ever
+    return WaitCycle.findFor(Wait.begin(on, "request", asked)) == null ? 0 : 1; // not closed: it waits for ever
   }
 }

@@ -41,7 +41,7 @@ public class BlockedOfferAgainstClose {
   @Actor
   public void closer() {
     first = queue.poll();
-    queue.shutDoor();
+    queue.stopAccepting();
   }
 
   @Arbiter

@@ -41,7 +41,7 @@ public class OfferAgainstClose {
 
   @Actor
   public void closer() {
-    queue.shutDoor();
+    queue.stopAccepting();
     do {
       while (queue.poll() != null) emptied++;
     } while (!queue.release());

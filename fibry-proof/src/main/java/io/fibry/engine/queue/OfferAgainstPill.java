@@ -40,7 +40,7 @@ public class OfferAgainstPill {
   @Actor
   public void closer() {
     queue.admit(RankedEntry.last(0));
-    queue.shutDoor();
+    queue.stopAccepting();
   }
 
   @Arbiter

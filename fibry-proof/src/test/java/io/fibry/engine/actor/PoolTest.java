@@ -81,15 +81,15 @@ class PoolTest {
     }
 
     void check(int sent, int workers) {
-      assertTrue(pool.isIdle(), () -> "it is at something: " + pool.doing());
+      assertTrue(pool.isIdle(), () -> "it is at something: " + pool.activity());
       assertEquals(sent, outcomes());
       assertTrue(most <= workers, () -> most + " at once");
     }
 
     void checkEnded(int sent, int workers) {
-      assertTrue(pool.onExit().isDone(), () -> "no end: " + pool.doing());
+      assertTrue(pool.onExit().isDone(), () -> "no end: " + pool.activity());
       assertEquals(made, left);
-      assertEquals(1, pool.crew().size());
+      assertEquals(1, pool.workersAndSelf().size());
       check(sent, workers);
     }
   }

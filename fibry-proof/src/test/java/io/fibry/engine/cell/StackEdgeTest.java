@@ -88,7 +88,7 @@ class StackEdgeTest {
 
     @Override
     public void rescue() {
-      Object held = unstrand();
+      Object held = takeStranded();
       if (held != null) drain(held);
     }
   }

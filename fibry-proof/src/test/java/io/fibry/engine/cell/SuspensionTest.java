@@ -19,7 +19,7 @@ import org.junit.jupiter.api.Test;
  * Back-offs and requested restarts race with ends, senders and the timer. The suspended right to
  * run is resumed once, an end needs no timer, and every state is closed once.
  *
- * <p>Catches {@code rest} without its second look at the phase, {@code shutDoor} without
+ * <p>Catches {@code rest} without its second look at the phase, {@code stopAccepting} without
  * {@code wake}, and a {@code wake} that does not clear the field; see also
  * {@link RestartAgainstEnd}.
  */
@@ -87,7 +87,7 @@ class SuspensionTest {
     void check(long sent) {
       assertTrue(!torn, "two at once");
       assertTrue(!reopened, "it took a message after it was asked to exit");
-      assertNull(cell.extras().suspendedAt());
+      assertNull(cell.extras().suspendedNode());
       assertNull(cell.stranded);
       assertTrue(cell.isIdle(), "the right to run is lost");
       assertEquals(sent, outcomes());
@@ -158,7 +158,7 @@ class SuspensionTest {
     for (long pause : new long[] {0, 1_000_000}) {
       each(stage -> {
         stage.actor.sendMessage(1);
-        var sibling = Schedules.start(() -> stage.cell.askRestart(pause));
+        var sibling = Schedules.start(() -> stage.cell.requestRestart(pause));
         var ender = Schedules.start(stage::endForGood);
         stage.actor.sendMessage(2);
         Schedules.join(sibling, ender);
@@ -172,8 +172,8 @@ class SuspensionTest {
   void aRestartAskedForIsHeededAndLosesNothing() {
     each(stage -> {
       stage.actor.sendMessage(1);
-      var sibling = Schedules.start(() -> stage.cell.askRestart(0));
-      var other = Schedules.start(() -> stage.cell.askRestart(0));
+      var sibling = Schedules.start(() -> stage.cell.requestRestart(0));
+      var other = Schedules.start(() -> stage.cell.requestRestart(0));
       stage.actor.sendMessage(2);
       Schedules.join(sibling, other);
 

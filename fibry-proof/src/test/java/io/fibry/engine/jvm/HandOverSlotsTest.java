@@ -49,7 +49,7 @@ class HandOverSlotsTest {
     }
 
     private void lay(int number) {
-      take(slots.lay(drains.get(number).write()));
+      take(slots.put(drains.get(number).write()));
       monitor.wake();
     }
 

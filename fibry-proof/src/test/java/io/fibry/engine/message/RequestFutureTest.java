@@ -149,7 +149,7 @@ class RequestFutureTest {
         asked.begin();
         asked.finish(1);
       });
-      asked.limit("message", until);
+      asked.startLimit("message", until);
       Schedules.join(drain);
 
       assertFalse(clock.armed, "the timer keeps the request until the limit is over");

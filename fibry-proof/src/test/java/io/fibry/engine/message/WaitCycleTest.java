@@ -53,7 +53,7 @@ class WaitCycleTest {
     /** Publishes that it waits for another one, and looks for a ring; leaves the wait there. */
     void waitFor(Member other) {
       innermost.enter();
-      told = WaitCycle.closedBy(Wait.begin(other.actor, "x", other.asked)) != null;
+      told = WaitCycle.findFor(Wait.begin(other.actor, "x", other.asked)) != null;
     }
   }
 
@@ -74,7 +74,7 @@ class WaitCycleTest {
     full.offer(entry, true);
     assertTrue(entry.isBlocked());
 
-    assertNull(WaitCycle.closedBy(Wait.forRoom(members.get(0).actor, "x", entry)));
+    assertNull(WaitCycle.findFor(Wait.forRoom(members.get(0).actor, "x", entry)));
 
     long begun = System.nanoTime();
     LockSupport.parkNanos(20_000_000);
@@ -181,7 +181,7 @@ class WaitCycleTest {
 
       var waiting = Schedules.start(() -> asker.waitFor(answerer));
       var answering = Schedules.start(() -> {
-        answerer.asked.answer();
+        answerer.asked.markAnswered();
         answerer.waitFor(asker);
       });
       Schedules.join(waiting, answering);
@@ -199,14 +199,14 @@ class WaitCycleTest {
       var waiting = Schedules.start(() -> {
         first.handler.enter();
         try (var wait = Wait.begin(second.actor, "x", second.asked)) {
-          first.told = WaitCycle.closedBy(wait) != null;
+          first.told = WaitCycle.findFor(wait) != null;
         }
       });
       Schedules.join(waiting);
       var later = Schedules.start(() -> second.waitFor(first));
       Schedules.join(later);
 
-      assertNull(first.handler.waits());
+      assertNull(first.handler.currentWait());
       assertTrue(!first.told && !second.told, "a ring that never was");
     });
   }

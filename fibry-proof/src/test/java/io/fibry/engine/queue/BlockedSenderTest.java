@@ -82,7 +82,7 @@ class BlockedSenderTest {
       var blocked = sender(queue, "second");
 
       var thread = Schedules.start(blocked);
-      var closer = Schedules.start(queue::shutDoor);
+      var closer = Schedules.start(queue::stopAccepting);
       String first = queue.poll();
       Schedules.join(thread, closer);
 

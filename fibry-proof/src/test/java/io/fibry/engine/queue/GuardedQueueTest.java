@@ -125,7 +125,7 @@ class GuardedQueueTest {
 
     @Operation
     public void shutDoor() {
-      queue.shutDoor();
+      queue.stopAccepting();
     }
 
     private void fault(String what) {

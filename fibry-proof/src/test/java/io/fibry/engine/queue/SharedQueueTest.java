@@ -68,7 +68,7 @@ class SharedQueueTest {
     public void offer() {
       int element = offered.incrementAndGet();
       if (queue.offer(queue.entry(element, element, true, "the queue"), true) != EnterResult.RUN) return;
-      for (var slot = queue.serve(true); slot != null; slot = slot.ready() ? queue.serve(true) : null)
+      for (var slot = queue.serve(true); slot != null; slot = slot.isReady() ? queue.serve(true) : null)
         for (var item = slot.item(); item != null; item = queue.next(slot, item)) handled++;
     }
 
@@ -124,16 +124,16 @@ class SharedQueueTest {
     /** The thread that serves also works. */
     private void serve() {
       for (var slot = queue.serve(true); slot != null; slot = queue.serve(true)) work(slot);
-      if (queue.atPill()) end();
+      if (queue.isAtPill()) end();
     }
 
     private void work(WorkerSlot<Integer> slot) {
       for (var element = slot.item(); element != null;) {
-        boolean others = slot.ready();
+        boolean others = slot.isReady();
         handle(element);
         var next = queue.next(slot, element);
         element = next;
-        if (element == null && (others || slot.ready())) return; // the caller serves on
+        if (element == null && (others || slot.isReady())) return; // the caller serves on
       }
     }
 
@@ -163,7 +163,7 @@ class SharedQueueTest {
     }
 
     private void end() {
-      queue.shutDoor();
+      queue.stopAccepting();
       queue.beginEnd();
       ended = true;
       for (var element = queue.poll(); element != null; element = queue.poll()) if (element >= 0) outcomes[element]++;
