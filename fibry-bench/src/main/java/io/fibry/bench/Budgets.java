@@ -20,8 +20,8 @@ public final class Budgets {
   private static final String IN_CHILD = "--measure";
   private static final int PROCESSES = 3;
 
-  /** Our cost divided by the reference's must be {@code most} or less. */
-  private record RatioBudget(String name, String what, String reference, double most, double aim, int times,
+  /** Our cost divided by the reference's must be {@code maxRatio} or less. */
+  private record RatioBudget(String name, String what, String reference, double maxRatio, double aim, int times,
       Workload ours,
       Workload theirs, List<String> flags) {
 
@@ -97,16 +97,18 @@ public final class Budgets {
     for (int i = 0; i < PROCESSES; i++) results.add(promise.measured());
     results.sort(Comparator.comparingDouble(PairedMeasurement.Result::ratio));
     var middle = results.get(PROCESSES / 2);
-    boolean kept = middle.ratio() <= promise.most;
+    boolean kept = middle.ratio() <= promise.maxRatio;
     System.out.printf(Locale.ROOT,
         "%-6s %-18s %-27s ratio %.3f (processes %.3f..%.3f; rounds %.3f..%.3f), must be <= %.3f, aim %.3f; %.1f "
             + "ns against %.1f ns for: %s%n",
         kept ? "kept" : "BROKEN", promise.name, promise.what, middle.ratio(),
-        results.getFirst().ratio(), results.getLast().ratio(), middle.least(), middle.most(), promise.most, promise.aim,
+        results.getFirst().ratio(), results.getLast().ratio(), middle.least(), middle.most(), promise.maxRatio,
+        promise.aim,
         middle.ours(), middle.reference(), promise.reference);
     judged.add(new ResultRow(promise.name + ": " + promise.what, "x of " + promise.reference, middle.ratio(),
         results.getFirst().ratio(), results.getLast().ratio(),
-        String.format(Locale.ROOT, "at most %.3f, aim %.3f: %s", promise.most, promise.aim, kept ? "kept" : "BROKEN"),
+        String.format(Locale.ROOT, "at most %.3f, aim %.3f: %s", promise.maxRatio, promise.aim,
+            kept ? "kept" : "BROKEN"),
         0));
     return kept;
   }

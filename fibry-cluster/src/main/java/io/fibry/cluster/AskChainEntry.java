@@ -14,31 +14,31 @@ import java.util.List;
  * @param actor its name
  */
 record AskChainEntry(String life, String actor) {
-  private static final int MOST = 32; // the last ones
-  private static final String BETWEEN = "\t";
+  private static final int MAX_ENTRIES = 32; // the last ones
+  private static final String SEPARATOR = "\t";
 
   static String header(List<String> askers) {
-    return String.join(BETWEEN, askers.subList(Math.max(0, askers.size() - MOST), askers.size()));
+    return String.join(SEPARATOR, askers.subList(Math.max(0, askers.size() - MAX_ENTRIES), askers.size()));
   }
 
   private static List<String> of(WireMessage wire) {
-    return wire.header(Route.ASKERS).map(text -> List.of(text.split(BETWEEN))).orElse(List.of());
+    return wire.header(Route.ASKERS).map(text -> List.of(text.split(SEPARATOR))).orElse(List.of());
   }
 
   /** Returns the actors that wait for a message, and this actor, which will handle it. */
-  List<String> behind(WireMessage wire) {
+  List<String> chainOf(WireMessage wire) {
     var all = new ArrayList<>(of(wire));
     all.add(toString());
     return all;
   }
 
   /** Whether this actor waits for the actor that asks it now. */
-  boolean waitsFor(WireMessage wire) {
+  boolean isWaitingFor(WireMessage wire) {
     return of(wire).contains(toString());
   }
 
   /** For who asks. */
-  AskCycleException ring(WireMessage wire, Request<?, ?> request) {
+  AskCycleException cycleException(WireMessage wire, Request<?, ?> request) {
     var names = new ArrayList<String>();
     for (var one : of(wire))
       if (!names.isEmpty() || one.equals(toString())) names.add(one.substring(one.indexOf(' ') + 1));
@@ -51,6 +51,6 @@ record AskChainEntry(String life, String actor) {
 
   @Override
   public String toString() {
-    return life + " " + actor.replace("\\", "\\\\").replace(BETWEEN, "\\t");
+    return life + " " + actor.replace("\\", "\\\\").replace(SEPARATOR, "\\t");
   }
 }

@@ -262,25 +262,25 @@ public sealed interface Cluster extends AutoCloseable permits ClusterNode {
 
   /** How a node is. Immutable. */
   final class Options {
-    private static final int MOST_PARTS = 4_096;
-    private static final Duration LEAST_LEASE = Duration.ofSeconds(3);
+    private static final int MAX_PARTITIONS = 4_096;
+    private static final Duration MIN_LEASE = Duration.ofSeconds(3);
     private final String node;
     private final Duration lease;
     private final Optional<Duration> askLimit; // empty: that of the scope
-    private final int parts;
+    private final int partitions;
     private final ActorScope scope;
-    private final InstantSource wall;
-    private final Duration calm;
+    private final InstantSource wallClock;
+    private final Duration settleTime;
 
-    private Options(String node, Duration lease, Optional<Duration> askLimit, int parts, ActorScope scope,
-        InstantSource wall, Duration calm) {
+    private Options(String node, Duration lease, Optional<Duration> askLimit, int partitions, ActorScope scope,
+        InstantSource wall, Duration settleTime) {
       this.node = node;
       this.lease = lease;
       this.askLimit = askLimit;
-      this.parts = parts;
+      this.partitions = partitions;
       this.scope = scope;
-      this.wall = wall;
-      this.calm = calm;
+      this.wallClock = wall;
+      this.settleTime = settleTime;
     }
 
     static Options defaults(ClusterNetwork network) {
@@ -298,7 +298,7 @@ public sealed interface Cluster extends AutoCloseable permits ClusterNode {
      * @return a changed copy
      */
     public Options withNode(String name) {
-      return new Options(Subjects.checked("a node", name), lease, askLimit, parts, scope, wall, calm);
+      return new Options(Subjects.checkName("a node", name), lease, askLimit, partitions, scope, wallClock, settleTime);
     }
 
     /**
@@ -310,9 +310,9 @@ public sealed interface Cluster extends AutoCloseable permits ClusterNode {
      * @return a changed copy
      */
     public Options withLease(Duration lease) {
-      if (Objects.requireNonNull(lease, "lease").compareTo(LEAST_LEASE) < 0) throw new IllegalArgumentException(
+      if (Objects.requireNonNull(lease, "lease").compareTo(MIN_LEASE) < 0) throw new IllegalArgumentException(
           "a lease of " + lease.toMillis() + " ms; give 3 seconds or more, since five signs must find the time");
-      return new Options(node, lease, askLimit, parts, scope, wall, calm);
+      return new Options(node, lease, askLimit, partitions, scope, wallClock, settleTime);
     }
 
     /**
@@ -324,25 +324,25 @@ public sealed interface Cluster extends AutoCloseable permits ClusterNode {
     public Options withAskLimit(Duration limit) {
       if (!Objects.requireNonNull(limit, "limit").isPositive())
         throw new IllegalArgumentException("an ask limit of " + limit + " leaves no time; give more than zero");
-      return new Options(node, lease, Optional.of(limit), parts, scope, wall, calm);
+      return new Options(node, lease, Optional.of(limit), partitions, scope, wallClock, settleTime);
     }
 
     /**
      * Into how many parts the keys of a kind are split, which are what moves between nodes. All
      * nodes have the same number, for ever.
      *
-     * @param parts 1 to 4,096; by default 256, enough for some dozens of nodes
+     * @param partitions 1 to 4,096; by default 256, enough for some dozens of nodes
      * @return a changed copy
      */
-    public Options withPartitions(int parts) {
-      if (parts < 1 || parts > MOST_PARTS) throw new IllegalArgumentException(
-          parts + " parts; take 1 to " + MOST_PARTS + ", and several for each node that there may ever be");
-      return new Options(node, lease, askLimit, parts, scope, wall, calm);
+    public Options withPartitions(int partitions) {
+      if (partitions < 1 || partitions > MAX_PARTITIONS) throw new IllegalArgumentException(
+          partitions + " parts; take 1 to " + MAX_PARTITIONS + ", and several for each node that there may ever be");
+      return new Options(node, lease, askLimit, partitions, scope, wallClock, settleTime);
     }
 
     /** For tests. */
     Options withWallClock(InstantSource wall) {
-      return new Options(node, lease, askLimit, parts, scope, wall, calm);
+      return new Options(node, lease, askLimit, partitions, scope, wall, settleTime);
     }
 
     /**
@@ -352,24 +352,25 @@ public sealed interface Cluster extends AutoCloseable permits ClusterNode {
      * @return a changed copy
      */
     public Options withScope(ActorScope scope) {
-      return new Options(node, lease, askLimit, parts, Objects.requireNonNull(scope, "scope"), wall, calm);
+      return new Options(node, lease, askLimit, partitions, Objects.requireNonNull(scope, "scope"), wallClock,
+          settleTime);
     }
 
-    int parts() {
-      return parts;
+    int partitions() {
+      return partitions;
     }
 
     /** For tests: how long to wait when nodes came and went. */
-    Options withCalm(Duration calm) {
-      return new Options(node, lease, askLimit, parts, scope, wall, calm);
+    Options withSettleTime(Duration settleTime) {
+      return new Options(node, lease, askLimit, partitions, scope, wallClock, settleTime);
     }
 
-    Duration calm() {
-      return calm;
+    Duration settleTime() {
+      return settleTime;
     }
 
-    InstantSource wall() {
-      return wall;
+    InstantSource wallClock() {
+      return wallClock;
     }
 
     String node() {

@@ -35,10 +35,10 @@ import org.slf4j.LoggerFactory;
 /** A scope with an actor for each name and part that this node sends to, and for what it offers. */
 final class ClusterNode implements Cluster {
   private static final Codec<Kind> KIND = Codec.of(Kind.class);
-  private static final Duration LEAVING = Duration.ofSeconds(20);
-  private static final Duration ARRIVING = Duration.ofSeconds(2); // of messages without an answer
+  private static final Duration LEAVE_TIMEOUT = Duration.ofSeconds(20);
+  private static final Duration ARRIVAL_TIMEOUT = Duration.ofSeconds(2); // of messages without an answer
   private static final Codec<Form> FORM = Codec.of(Form.class);
-  private static final Form OURS = new Form(1);
+  private static final Form CURRENT_FORM = new Form(1);
 
   /** The entry of a kind of entities in the table, for all nodes. */
   private record Kind(int parts) {}
@@ -46,21 +46,21 @@ final class ClusterNode implements Cluster {
   /** The entry of the form in which nodes talk to each other. */
   private record Form(int version) {}
 
-  private final NodeContext around;
+  private final NodeContext nodeContext;
   private final Options options;
-  private final Map<String, RemoteSender> relays = new ConcurrentHashMap<>(); // by subject
+  private final Map<String, RemoteSender> senders = new ConcurrentHashMap<>(); // by subject
   private final Map<String, ClusterTopic<?>> topics = new ConcurrentHashMap<>(); // by name
   private final Map<String, QueueWorkers<?>> workers = new ConcurrentHashMap<>(); // by queue
   private final Map<String, ExposedActor<?>> offers = new ConcurrentHashMap<>(); // by name
-  private final Map<String, CompletableFuture<ExitReason>> ends = new ConcurrentHashMap<>(); // of far actors
-  private final Map<String, PartitionCoordinator<?>> homes = new ConcurrentHashMap<>(); // by kind
-  private final Map<String, Exitable> doors = new ConcurrentHashMap<>(); // of homes: their end is that
-  private final Map<Store, Subscription> news = new ConcurrentHashMap<>(); // of what waits for others
-  private volatile boolean leaving;
+  private final Map<String, CompletableFuture<ExitReason>> exitFutures = new ConcurrentHashMap<>(); // of far actors
+  private final Map<String, PartitionCoordinator<?>> partitionCoordinators = new ConcurrentHashMap<>(); // by kind
+  private final Map<String, Exitable> hostingHandles = new ConcurrentHashMap<>(); // of homes: their end is that
+  private final Map<Store, Subscription> unownedSubscriptions = new ConcurrentHashMap<>(); // of what waits for others
+  private volatile boolean isLeaving;
   private final AtomicLong messages = new AtomicLong(); // to other nodes, so far
 
-  private ClusterNode(NodeContext around, Options options) {
-    this.around = around;
+  private ClusterNode(NodeContext nodeContext, Options options) {
+    this.nodeContext = nodeContext;
     this.options = options;
   }
 
@@ -79,13 +79,13 @@ final class ClusterNode implements Cluster {
         var lives = new HeartbeatTracker(clock, options.lease());
         lease = Optional.of(Lease.begin(scope, engine, subjects, options, lives));
         var membership = new Membership(scope, engine, subjects, options, lives);
-        var around = new NodeContext(scope, clock, engine, subjects, lease.get(), membership, options.node(),
-            options.calm(), new PendingRequests());
-        var node = new ClusterNode(around, options);
-        RequestClaims.begin(around, options.lease());
+        var nodeContext = new NodeContext(scope, clock, engine, subjects, lease.get(), membership, options.node(),
+            options.settleTime(), new PendingRequests());
+        var node = new ClusterNode(nodeContext, options);
+        RequestClaims.begin(nodeContext, options.lease());
         engine.subscribe(subjects.ofNode(options.node()), Optional.empty(), node::receive);
-        engine.subscribe(subjects.ofTakingBack(), Optional.empty(), around.underWay()::takeBack);
-        scope.onClosing(() -> node.news.values().forEach(Subscription::close));
+        engine.subscribe(subjects.ofCancel(), Optional.empty(), nodeContext.pendingRequests()::cancel);
+        scope.onClosing(() -> node.unownedSubscriptions.values().forEach(Subscription::close));
         joined = true;
         return node;
       } finally {
@@ -99,102 +99,106 @@ final class ClusterNode implements Cluster {
 
   /** The first node of an app decides. */
   private static void checkForm(ClusterTransport engine, Subjects subjects) {
-    engine.create(subjects.keyOfForm(), FORM.encode(OURS), ClusterTransport.FOREVER);
-    var form = engine.get(subjects.keyOfForm()).flatMap(ClusterTransport.Entry::value).map(FORM::decode).orElse(OURS);
-    if (!form.equals(OURS)) throw new IllegalStateException("the nodes of app '" + subjects.app() + "' talk in form "
-        + form.version + ", and this version of the library in form " + OURS.version
-        + "; take the version that they have");
+    engine.create(subjects.keyOfForm(), FORM.encode(CURRENT_FORM), ClusterTransport.FOREVER);
+    var form =
+        engine.get(subjects.keyOfForm()).flatMap(ClusterTransport.Entry::value).map(FORM::decode).orElse(CURRENT_FORM);
+    if (!form.equals(CURRENT_FORM))
+      throw new IllegalStateException("the nodes of app '" + subjects.app() + "' talk in form "
+          + form.version + ", and this version of the library in form " + CURRENT_FORM.version
+          + "; take the version that they have");
   }
 
   // ---- nodes
 
   @Override
   public String app() {
-    return around.subjects().app();
+    return nodeContext.subjects().app();
   }
 
   @Override
   public Member self() {
-    return around.lease().self();
+    return nodeContext.lease().self();
   }
 
   @Override
   public List<Member> members() {
-    return around.membership().now();
+    return nodeContext.membership().members();
   }
 
   @Override
   public Subscription watchMembers(Handler<List<Member>> follower) {
-    return around.membership().all().subscribe(follower);
+    return nodeContext.membership().all().subscribe(follower);
   }
 
   /** Called on the engine's thread, with messages of another node for one of the parts here. */
   private void receive(WireMessage wire) {
-    var part = wire.header(PartitionCoordinator.PART).orElse("");
+    var part = wire.header(PartitionCoordinator.PARTITION_HEADER).orElse("");
     int dot = part.indexOf('.');
-    var home = dot < 0 ? null : homes.get(part.substring(0, dot));
+    var home = dot < 0 ? null : partitionCoordinators.get(part.substring(0, dot));
     if (home == null || !part.substring(dot + 1).matches("\\d{1,4}")) return;
-    home.pass(Integer.parseInt(part.substring(dot + 1)), wire);
+    home.receiveTransfer(Integer.parseInt(part.substring(dot + 1)), wire);
   }
 
   @Override
   public Health health() {
-    var parts = new TreeMap<String, Integer>();
-    homes.forEach((kind, home) -> parts.put(kind, home.extent().here()));
-    return new Health(around.lease().isValid(), around.engine().connectionProblem(), Collections.unmodifiableMap(parts),
-        around.underWay().size());
+    var partitions = new TreeMap<String, Integer>();
+    partitionCoordinators.forEach((kind, home) -> partitions.put(kind, home.stats().localPartitions()));
+    return new Health(nodeContext.lease().isValid(), nodeContext.engine().connectionProblem(),
+        Collections.unmodifiableMap(partitions),
+        nodeContext.pendingRequests().size());
   }
 
   @Override
   public String dump() {
-    var busy = relays.values().stream().filter(RemoteSender::isBusy).map(RemoteSender::toString).sorted().toList();
+    var busy = senders.values().stream().filter(RemoteSender::isBusy).map(RemoteSender::toString).sorted().toList();
     var works =
         workers.values().stream().filter(one -> !one.onExit().isDone()).map(QueueWorkers::queue).sorted().toList();
-    return NodeDump.of(this, homes, works, busy);
+    return NodeDump.of(this, partitionCoordinators, works, busy);
   }
 
   // ---- actors
 
   @Override
   public <M> Actor<M> actor(String name, Class<M> messages) {
-    var route = Route.toName(name, around.subjects(), ids());
+    var route = Route.toName(name, nodeContext.subjects(), ids());
     var protocol = Protocol.of(messages);
-    return new RemoteActor<>(new RemoteSender.RemoteAddress(name, Optional.empty(), false), protocol, relay(route),
-        around.askLimit(),
-        Optional.of(() -> end(name)));
+    return new RemoteActor<>(new RemoteSender.RemoteAddress(name, Optional.empty(), false), protocol, senderTo(route),
+        nodeContext.askLimit(),
+        Optional.of(() -> exitOf(name)));
   }
 
   /** Returns the end of the actor that has the name now, not of an actor before. */
-  private CompletableFuture<ExitReason> end(String name) {
-    var end = ends.compute(name,
-        (same, before) -> before != null && !before.isDone() ? before : RemoteExitWatch.of(name, around));
-    end.thenRun(() -> ends.remove(name, end));
+  private CompletableFuture<ExitReason> exitOf(String name) {
+    var end = exitFutures.compute(name,
+        (same, before) -> before != null && !before.isDone() ? before : RemoteExitWatch.of(name, nodeContext));
+    end.thenRun(() -> exitFutures.remove(name, end));
     return end.copy();
   }
 
-  private RemoteSender relay(Route route) {
-    return relays.computeIfAbsent(route.subject(), none -> RemoteSender.begin(around, route, around.askLimit()));
+  private RemoteSender senderTo(Route route) {
+    return senders.computeIfAbsent(route.subject(),
+        none -> RemoteSender.begin(nodeContext, route, nodeContext.askLimit()));
   }
 
   @Override
   public <M> Exitable expose(String name, Class<M> messages, Actor<? super M> actor) {
-    String subject = around.subjects().ofName(name);
+    String subject = nodeContext.subjects().ofName(name);
     var protocol = Protocol.of(messages);
     Objects.requireNonNull(actor, "actor");
     return offers.compute(name, (same, before) -> {
       if (before != null && !before.onExit().isDone()) throw new IllegalStateException(
           "node '" + options.node() + "' offers '" + name + "' already; close that offer");
-      return announced(name, ExposedActor.begin(around, subject, name, protocol, actor));
+      return register(name, ExposedActor.begin(nodeContext, subject, name, protocol, actor));
     });
   }
 
-  private <M> ExposedActor<M> announced(String name, ExposedActor<M> offer) {
+  private <M> ExposedActor<M> register(String name, ExposedActor<M> offer) {
     boolean known = false;
     try {
-      around.lease().offer(name, offer);
+      nodeContext.lease().offer(name, offer);
       known = true;
       offer.onExit().thenRun(() -> {
-        if (!leaving) around.lease().endOffer(name, offer, offer.why());
+        if (!isLeaving) nodeContext.lease().endOffer(name, offer, offer.endReason());
       });
       return offer;
     } finally {
@@ -205,10 +209,10 @@ final class ClusterNode implements Cluster {
   @Override
   @SuppressWarnings("unchecked") // the type is compared
   public <M> Topic<M> topic(String name, Class<M> messages) {
-    String subject = around.subjects().ofTopic(name);
+    String subject = nodeContext.subjects().ofTopic(name);
     var protocol = Protocol.of(messages);
     var topic = topics.compute(name, (same, before) -> before != null && !before.onExit().isDone() ? before
-        : ClusterTopic.begin(around, subject, name, protocol));
+        : ClusterTopic.begin(nodeContext, subject, name, protocol));
     if (!topic.messages().equals(messages)) throw new IllegalStateException("node '" + options.node()
         + "' has topic '" + name + "' with messages of " + topic.messages().getName() + ", and not of "
         + messages.getName());
@@ -217,14 +221,15 @@ final class ClusterNode implements Cluster {
 
   @Override
   public <M> WorkQueue<M> queue(String name, Class<M> work) {
-    return new NetworkWorkQueue<>(name, Protocol.of(work), around.engine(), around.subjects(), ids(), this::work);
+    return new NetworkWorkQueue<>(name, Protocol.of(work), nodeContext.engine(), nodeContext.subjects(), ids(),
+        this::work);
   }
 
   private <M> Exitable work(NetworkWorkQueue<M> queue, WorkQueue.Options options, Handler<M> worker) {
     return workers.compute(queue.name(), (name, before) -> {
       if (before != null && !before.onExit().isDone()) throw new IllegalStateException(
-          "node '" + around.node() + "' works on queue '" + name + "' already; close that work");
-      return new QueueWorkers<>(around.scope().anonymous(), queue, options, worker);
+          "node '" + nodeContext.node() + "' works on queue '" + name + "' already; close that work");
+      return new QueueWorkers<>(nodeContext.scope().anonymous(), queue, options, worker);
     });
   }
 
@@ -232,21 +237,21 @@ final class ClusterNode implements Cluster {
 
   @Override
   public <M> Entities<String, M> entities(String kind, Class<M> messages) {
-    return addresses(kind, Protocol.of(messages), false, around.scope().anonymous().newSink());
+    return addresses(kind, Protocol.of(messages), false, nodeContext.scope().anonymous().newSink());
   }
 
   @Override
   public <M> Entities<String, M> entities(Durable<M> kind) {
     var sharing = SharedStoreAccess.of(kind);
     return addresses(sharing.kind(), Protocol.of(sharing.messages(), sharing::codec), sharing.storesMessages(),
-        around.scope().anonymous().newSink());
+        nodeContext.scope().anonymous().newSink());
   }
 
   @Override
   public <M, B> Entities<String, M> host(String kind, Class<M> messages, ActorBuilder<B> how, Duration idle,
       BiFunction<ActorBuilder<B>, String, Actor<M>> birth) {
     Objects.requireNonNull(birth, "birth");
-    var named = BlockBuilder.of(Objects.requireNonNull(how, "how")).defaultName(Subjects.checked("a kind", kind));
+    var named = BlockBuilder.of(Objects.requireNonNull(how, "how")).defaultName(Subjects.checkName("a kind", kind));
     Entities.open(named, idle, birth).close(); // checks them
     return host(kind, Protocol.of(messages), false, part -> Entities.open(named, idle, birth));
   }
@@ -255,37 +260,38 @@ final class ClusterNode implements Cluster {
   public <M> Entities<String, M> host(Durable<M> kind, Store store, ActorBuilder<? super M> how, Duration idle) {
     var sharing = SharedStoreAccess.of(kind);
     Objects.requireNonNull(how, "how");
-    int parts = parts(sharing.kind());
+    int partitions = partitionsOf(sharing.kind());
     sharing.entities(how, Objects.requireNonNull(store, "store"), idle, none -> false).close(); // checks them
     var birth = new EntityFactory<M>() {
       @Override
       public Entities<String, M> entities(int part) {
-        return sharing.entities(how, store, idle, key -> PartitionAssignment.part(key, parts) == part);
+        return sharing.entities(how, store, idle, key -> PartitionAssignment.partitionOf(key, partitions) == part);
       }
 
       @Override
-      public void look(String key) {
+      public void deliverPending(String key) {
         SharedStoreAccess.deliverPending(store, new Store.ActorId(sharing.kind(), key));
       }
 
       @Override
-      public void lookAgain() {
+      public void deliverAllPending() {
         store.forEachPending(sharing.kind(), (actor, due) -> SharedStoreAccess.deliverPending(store, actor, due));
       }
     };
-    news.computeIfAbsent(store, none -> SharedStoreAccess.onUnownedMessage(store, actor -> tell(actor, parts)));
+    unownedSubscriptions.computeIfAbsent(store,
+        none -> SharedStoreAccess.onUnownedMessage(store, actor -> notifyOwner(actor, partitions)));
     return host(sharing.kind(), Protocol.of(sharing.messages(), sharing::codec), sharing.storesMessages(), birth);
   }
 
   @Override
   public Store store() {
-    return around.engine().store();
+    return nodeContext.engine().store();
   }
 
   private <M> Entities<String, M> host(String kind, Protocol<M> protocol, boolean keeps, EntityFactory<M> birth) {
-    int parts = parts(kind);
-    var home = new PartitionCoordinator<M>(around, kind, parts, protocol, birth);
-    if (homes.putIfAbsent(kind, home) != null) {
+    int partitions = partitionsOf(kind);
+    var home = new PartitionCoordinator<M>(nodeContext, kind, partitions, protocol, birth);
+    if (partitionCoordinators.putIfAbsent(kind, home) != null) {
       home.drop();
       throw new IllegalStateException(
           "node '" + options.node() + "' is home to '" + kind + "' already; close those entities");
@@ -295,35 +301,37 @@ final class ClusterNode implements Cluster {
       home.begin();
       begun = true;
     } finally {
-      if (!begun) homes.remove(kind, home);
+      if (!begun) partitionCoordinators.remove(kind, home);
     }
-    Sink<Void> door = around.scope().anonymous().newSink();
-    doors.put(kind, door);
+    Sink<Void> door = nodeContext.scope().anonymous().newSink();
+    hostingHandles.put(kind, door);
     door.closeOnExit(() -> {
-      if (around.scope().isClosed()) home.drop(); // its actors have ended before
-      else home.leave(LEAVING);
-      doors.remove(kind, door);
-      homes.remove(kind, home);
+      if (nodeContext.scope().isClosed()) home.drop(); // its actors have ended before
+      else home.releaseAll(LEAVE_TIMEOUT);
+      hostingHandles.remove(kind, door);
+      partitionCoordinators.remove(kind, home);
     });
     return addresses(kind, protocol, keeps, door);
   }
 
   private <M> Entities<String, M> addresses(String kind, Protocol<M> protocol, boolean keeps, Exitable front) {
-    int parts = parts(kind);
+    int partitions = partitionsOf(kind);
     var ids = ids();
     IntFunction<RemoteSender> relays =
-        part -> relay(Route.toPart(kind, part, around.subjects(), ids, () -> absent(kind)));
-    return new RemoteEntities<>(front, kind, parts, protocol, keeps, relays, () -> size(kind), around.askLimit());
+        part -> senderTo(Route.toPartition(kind, part, nodeContext.subjects(), ids, () -> absenceReason(kind)));
+    return new RemoteEntities<>(front, kind, partitions, protocol, keeps, relays, () -> size(kind),
+        nodeContext.askLimit());
   }
 
   /**
    * A turn has left something at the store, for an actor of another node; on a thread of the store.
    */
-  private void tell(Store.ActorId actor, int parts) {
-    String subject = around.subjects().ofPart(actor.kind(), PartitionAssignment.part(actor.key(), parts));
-    var look = WireMessage.to(subject, Map.of(Route.KEY, actor.key(), Route.LOOK, ""), new byte[0]);
+  private void notifyOwner(Store.ActorId actor, int partitions) {
+    String subject =
+        nodeContext.subjects().ofPartition(actor.kind(), PartitionAssignment.partitionOf(actor.key(), partitions));
+    var look = WireMessage.to(subject, Map.of(Route.KEY, actor.key(), Route.DELIVER_PENDING, ""), new byte[0]);
     try {
-      around.engine().publish(look);
+      nodeContext.engine().publish(look);
     } catch (TransportException cut) {
       LoggerFactory.getLogger(Cluster.class).debug("{} hears later of what waits for it", actor, cut);
     }
@@ -331,55 +339,57 @@ final class ClusterNode implements Cluster {
 
   /** Returns ids for messages of this node. */
   private Supplier<String> ids() {
-    String life = around.life() + ".";
+    String life = nodeContext.life() + ".";
     return () -> life + messages.incrementAndGet();
   }
 
-  private Optional<String> absent(String kind) {
-    if (homes.containsKey(kind) || around.membership().hosts(kind)) return Optional.empty();
+  private Optional<String> absenceReason(String kind) {
+    if (partitionCoordinators.containsKey(kind) || nodeContext.membership().hosts(kind)) return Optional.empty();
     return Optional.of("no node is home to '" + kind + "'");
   }
 
   private long size(String kind) {
-    var home = homes.get(kind);
-    return home == null ? 0 : home.extent().actors();
+    var home = partitionCoordinators.get(kind);
+    return home == null ? 0 : home.stats().actors();
   }
 
   /** The first node that asks decides for all. */
-  private int parts(String kind) {
-    String key = around.subjects().keyOfKind(kind);
-    around.engine().create(key, KIND.encode(new Kind(options.parts())), ClusterTransport.FOREVER);
-    int parts = around.engine().get(key).flatMap(ClusterTransport.Entry::value).map(KIND::decode)
+  private int partitionsOf(String kind) {
+    String key = nodeContext.subjects().keyOfKind(kind);
+    nodeContext.engine().create(key, KIND.encode(new Kind(options.partitions())), ClusterTransport.FOREVER);
+    int partitions = nodeContext.engine().get(key).flatMap(ClusterTransport.Entry::value).map(KIND::decode)
         .orElseThrow(() -> new IllegalStateException("the entry '" + key + "' was taken away")).parts;
-    if (parts != options.parts()) throw new IllegalStateException("the keys of '" + kind + "' are split into " + parts
-        + " parts, and node '" + options.node() + "' wants " + options.parts() + "; join withPartitions(" + parts
-        + ")");
-    return parts;
+    if (partitions != options.partitions())
+      throw new IllegalStateException("the keys of '" + kind + "' are split into " + partitions
+          + " parts, and node '" + options.node() + "' wants " + options.partitions() + "; join withPartitions("
+          + partitions
+          + ")");
+    return partitions;
   }
 
   // ---- the end
 
   @Override
   public void close() {
-    leaving = true;
+    isLeaving = true;
     try {
       workers.values().forEach(QueueWorkers::askExit);
-      doors.values().forEach(Exitable::askExit);
-      doors.values().forEach(Exitable::close);
+      hostingHandles.values().forEach(Exitable::askExit);
+      hostingHandles.values().forEach(Exitable::close);
       offers.values().forEach(ExposedActor::close);
       topics.values().forEach(ClusterTopic::close);
-      workers.values().forEach(QueueWorkers::end);
+      workers.values().forEach(QueueWorkers::stopAndRelease);
       awaitArrivals();
-      if (!around.scope().isClosed()) around.lease().leave();
+      if (!nodeContext.scope().isClosed()) nodeContext.lease().endLease();
     } finally {
-      end();
+      closeAll();
     }
   }
 
   /** Messages that do not arrive in time are named in the log. */
   private void awaitArrivals() {
-    long end = System.nanoTime() + ARRIVING.toNanos();
-    relays.forEach((subject, relay) -> {
+    long end = System.nanoTime() + ARRIVAL_TIMEOUT.toNanos();
+    senders.forEach((subject, relay) -> {
       try {
         if (!relay.awaitArrival(Duration.ofNanos(Math.max(0, end - System.nanoTime()))))
           LoggerFactory.getLogger(Cluster.class).warn("{} ends before messages have arrived: {}", this, relay);
@@ -389,12 +399,12 @@ final class ClusterNode implements Cluster {
     });
   }
 
-  private void end() {
+  private void closeAll() {
     try {
-      around.membership().close();
-      around.scope().close(); // and `news` with it
+      nodeContext.membership().close();
+      nodeContext.scope().close(); // and `unownedSubscriptions` with it
     } finally {
-      around.engine().close();
+      nodeContext.engine().close();
     }
   }
 

@@ -18,31 +18,32 @@ import java.util.concurrent.Executor;
  * to a topic of this node, which has its subscribers.
  */
 final class ClusterTopic<M> extends ForwardingExitable<Topic<M>> implements Topic<M> {
-  private static final int WAITING = 1_024; // then the oldest are dropped
+  private static final int MAX_WAITING = 1_024; // then the oldest are dropped
 
   private final NodeContext around;
   private final String subject;
   private final String name;
   private final Protocol<M> protocol;
-  private final Topic<M> here;
+  private final Topic<M> localTopic;
   private final Actor<WireMessage> gate;
 
-  private ClusterTopic(NodeContext around, String subject, String name, Protocol<M> protocol) {
-    this.around = around;
+  private ClusterTopic(NodeContext nodeContext, String subject, String name, Protocol<M> protocol) {
+    this.around = nodeContext;
     this.subject = subject;
     this.name = name;
     this.protocol = protocol;
-    this.here = Topic.open(around.scope().named("topic " + name));
-    this.gate = around.own().mailbox(Mailbox.bounded(WAITING, Overflow.DROP_OLDEST)).newActor(this::hear);
-    here.closeOnExit(gate::kill);
+    this.localTopic = Topic.open(nodeContext.scope().named("topic " + name));
+    this.gate = nodeContext.newInternalBuilder().mailbox(Mailbox.bounded(MAX_WAITING, Overflow.DROP_OLDEST))
+        .newActor(this::onMessage);
+    localTopic.closeOnExit(gate::kill);
   }
 
   /** It gets what is published from now on. */
-  static <M> ClusterTopic<M> begin(NodeContext around, String subject, String name, Protocol<M> protocol) {
-    var topic = new ClusterTopic<M>(around, subject, name, protocol);
+  static <M> ClusterTopic<M> begin(NodeContext nodeContext, String subject, String name, Protocol<M> protocol) {
+    var topic = new ClusterTopic<M>(nodeContext, subject, name, protocol);
     boolean listens = false;
     try {
-      topic.here.closeOnExit(around.engine().subscribe(subject, Optional.empty(), topic.gate::sendMessage));
+      topic.localTopic.closeOnExit(nodeContext.engine().subscribe(subject, Optional.empty(), topic.gate::sendMessage));
       listens = true;
       return topic;
     } finally {
@@ -54,7 +55,7 @@ final class ClusterTopic<M> extends ForwardingExitable<Topic<M>> implements Topi
     return protocol.type();
   }
 
-  private void hear(WireMessage wire) {
+  private void onMessage(WireMessage wire) {
     M message;
     try {
       message = protocol.decode(wire.body());
@@ -62,44 +63,45 @@ final class ClusterTopic<M> extends ForwardingExitable<Topic<M>> implements Topi
       UnreadableMessageLog.log("topic '" + name + "' got news", wire, unreadable);
       return;
     }
-    around.how().contextExecutor(gate, message, Route.context(wire)).execute(() -> here.publish(message));
+    around.blockBuilder().contextExecutor(gate, message, Route.context(wire))
+        .execute(() -> localTopic.publish(message));
   }
 
   @Override
   protected Exitable target() {
-    return here;
+    return localTopic;
   }
 
   @Override
   public void publish(M message) {
-    if (here.onExit().isDone()) here.publish(message); // its dead letter
+    if (localTopic.onExit().isDone()) localTopic.publish(message); // its dead letter
     else around.engine().publish(WireMessage.to(subject, headers(message), protocol.encode(message)));
   }
 
   private Map<String, String> headers(M message) {
-    String context = around.how().contextText(gate, message);
+    String context = around.blockBuilder().contextText(gate, message);
     return context.isEmpty() ? Map.of(Route.FROM, around.node())
         : Map.of(Route.FROM, around.node(), Route.CONTEXT, context);
   }
 
   @Override
   public Subscription subscribe(Actor<? super M> subscriber) {
-    return here.subscribe(subscriber);
+    return localTopic.subscribe(subscriber);
   }
 
   @Override
   public Subscription subscribeToLatest(Handler<M> subscriber) {
-    return here.subscribeToLatest(subscriber);
+    return localTopic.subscribeToLatest(subscriber);
   }
 
   @Override
   public Subscription subscribe(Mailbox<? super M> mailbox, Handler<M> subscriber) {
-    return here.subscribe(mailbox, subscriber);
+    return localTopic.subscribe(mailbox, subscriber);
   }
 
   @Override
   public Subscription subscribeOn(Executor executor, Handler<M> subscriber) {
-    return here.subscribeOn(executor, subscriber);
+    return localTopic.subscribeOn(executor, subscriber);
   }
 
   @Override

@@ -9,8 +9,8 @@ interface EntityFactory<M> {
   Entities<String, M> entities(int part);
 
   /** Something waits at the store for an actor. */
-  default void look(String key) {}
+  default void deliverPending(String key) {}
 
   /** Something may wait for actors of this node, and nobody told. */
-  default void lookAgain() {}
+  default void deliverAllPending() {}
 }

@@ -20,33 +20,34 @@ import java.util.Optional;
  * that of the subscription, so that what has arrived is given to the actor.
  */
 final class ExposedActor<M> extends ForwardingExitable<ExposedActor<M>> {
-  private static final int WAITING = 4_096;
+  private static final int MAX_WAITING = 4_096;
   private static final String GROUP = "n"; // of all nodes that offer the same name
 
   private record ExposureBegin() {}
 
   /** The offer ends with its actor. */
-  private record ExposureEnd(ExitReason why) {}
+  private record ExposureEnd(ExitReason reason) {}
 
   private final Scheduler clock;
-  private final InboundDispatcher<M> reception;
+  private final InboundDispatcher<M> dispatcher;
   private final Actor<? super M> actor;
   private final Actor<Object> gate;
   private final Subscription arrivals;
-  private volatile boolean ending;
-  private volatile String why = "Stopped"; // the end of the actor, if that was first
+  private volatile boolean isEnding;
+  private volatile String endReason = "Stopped"; // the end of the actor, if that was first
 
-  private ExposedActor(ActorBuilder<Object> how, NodeContext around, String subject, InboundDispatcher<M> reception,
+  private ExposedActor(ActorBuilder<Object> how, NodeContext nodeContext, String subject,
+      InboundDispatcher<M> dispatcher,
       Actor<? super M> actor) {
-    this.clock = around.clock();
-    this.reception = reception;
+    this.clock = nodeContext.clock();
+    this.dispatcher = dispatcher;
     this.actor = actor;
-    this.gate = how.mailbox(Mailbox.bounded(WAITING, Overflow.REJECT)).newActor(this::handle);
+    this.gate = how.mailbox(Mailbox.bounded(MAX_WAITING, Overflow.REJECT)).newActor(this::handle);
     Subscription begun = null;
     try {
       gate.sendMessage(new ExposureBegin());
-      begun = around.engine().subscribe(subject, Optional.of(GROUP), this::receive);
-      gate.closeOnExit(begun, () -> reception.underWay().dropped(this));
+      begun = nodeContext.engine().subscribe(subject, Optional.of(GROUP), this::receive);
+      gate.closeOnExit(begun, () -> dispatcher.pendingRequests().removeAllOf(this));
     } finally {
       if (begun == null) gate.kill();
     }
@@ -54,17 +55,18 @@ final class ExposedActor<M> extends ForwardingExitable<ExposedActor<M>> {
   }
 
   /** Ends with the actor that it answers. */
-  static <M> ExposedActor<M> begin(NodeContext around, String subject, String name, Protocol<M> protocol,
+  static <M> ExposedActor<M> begin(NodeContext nodeContext, String subject, String name, Protocol<M> protocol,
       Actor<? super M> actor) {
-    var reception =
-        new InboundDispatcher<>(around.engine(), name, around.life(), protocol, around.underWay(), () -> true,
-            () -> 0, around.how());
-    return new ExposedActor<>(around.own(), around, subject, reception, actor);
+    var dispatcher =
+        new InboundDispatcher<>(nodeContext.engine(), name, nodeContext.life(), protocol, nodeContext.pendingRequests(),
+            () -> true,
+            () -> 0, nodeContext.blockBuilder());
+    return new ExposedActor<>(nodeContext.newInternalBuilder(), nodeContext, subject, dispatcher, actor);
   }
 
   /** In words. */
-  String why() {
-    return why;
+  String endReason() {
+    return endReason;
   }
 
   // ---- its end
@@ -76,31 +78,31 @@ final class ExposedActor<M> extends ForwardingExitable<ExposedActor<M>> {
 
   @Override
   public void askExit() {
-    listenNoMore();
+    stopListening();
     super.askExit();
   }
 
   @Override
   public void sendPoisonPill() {
-    listenNoMore();
+    stopListening();
     super.sendPoisonPill();
   }
 
   @Override
   public void kill() {
-    ending = true;
+    isEnding = true;
     super.kill();
   }
 
   @Override
   public void close() {
-    listenNoMore();
+    stopListening();
     super.close();
   }
 
-  private void listenNoMore() {
+  private void stopListening() {
     arrivals.close(); // messages that were sent to this node arrive before
-    ending = true;
+    isEnding = true;
   }
 
   // ---- messages
@@ -108,28 +110,29 @@ final class ExposedActor<M> extends ForwardingExitable<ExposedActor<M>> {
   /** On the engine's thread. */
   private void receive(WireMessage wire) {
     var message = new InboundMessage(wire, this, clock.nanoTime());
-    reception.underWay().arrived(message);
+    dispatcher.pendingRequests().addWaiting(message);
     if (gate.sendMessage(message)) return;
-    reception.underWay().left(message);
-    reception.refuse(wire, WAITING, ending);
+    dispatcher.pendingRequests().removeWaiting(message);
+    dispatcher.refuse(wire, MAX_WAITING, isEnding);
   }
 
-  private void give(WireMessage wire) {
-    if (wire.header(Route.THERE).isPresent()) reception.confirm(wire);
-    else if (InboundDispatcher.areTells(wire)) reception.giveAll(wire, (one, body) -> one, none -> Optional.of(actor));
-    else reception.read(wire).ifPresent(given -> reception.give(wire, given, () -> actor));
+  private void deliver(WireMessage wire) {
+    if (wire.header(Route.PRESENCE).isPresent()) dispatcher.acknowledge(wire);
+    else if (InboundDispatcher.isTellBundle(wire))
+      dispatcher.deliverAll(wire, (one, body) -> one, none -> Optional.of(actor));
+    else dispatcher.read(wire).ifPresent(given -> dispatcher.deliver(wire, given, () -> actor));
   }
 
   private void handle(Object message, ActorContext<Object> context) {
     switch (message) {
       case InboundMessage arrived -> {
-        arrived.now(clock).ifPresent(this::give); // may wait for room in the mailbox
-        reception.underWay().left(arrived);
+        arrived.withRemainingTime(clock).ifPresent(this::deliver); // may wait for room in the mailbox
+        dispatcher.pendingRequests().removeWaiting(arrived);
       }
       case ExposureBegin begin -> context.watch(LastingAddress.owner(actor), ExposureEnd::new);
       case ExposureEnd end -> {
-        why = ReplyCodec.brief(end.why);
-        ending = true;
+        endReason = ReplyCodec.summarize(end.reason);
+        isEnding = true;
         context.self().sendPoisonPill();
       }
       default -> throw new AssertionError(message);

@@ -17,7 +17,7 @@ import java.util.concurrent.TimeUnit;
  * heartbeat.
  */
 final class HeartbeatTracker {
-  private static final int REMEMBERED = 10; // leases; a life that is asked for later counts as heard then
+  private static final int REMEMBERED_LEASES = 10; // leases; a life that is asked for later counts as heard then
 
   private enum LifeStatus {
     SEEN, GONE, OVER
@@ -27,7 +27,7 @@ final class HeartbeatTracker {
 
   private final Scheduler clock;
   private final long lease; // nanoseconds, of lives that do not tell theirs
-  private final Map<String, Heartbeat> last = new ConcurrentHashMap<>(); // by life
+  private final Map<String, Heartbeat> lastSeen = new ConcurrentHashMap<>(); // by life
 
   HeartbeatTracker(Scheduler clock, Duration lease) {
     this.clock = clock;
@@ -40,13 +40,13 @@ final class HeartbeatTracker {
   }
 
   /** What an entry tells of a life, which was written before now. */
-  void heard(State one) {
-    if (one.isOver()) over(one.member().id());
+  void onEntry(State one) {
+    if (one.isOver()) onLifeEnded(one.member().id());
     else note(one.member().id(), one.lease().map(HeartbeatTracker::nanos).orElse(lease), LifeStatus.SEEN);
   }
 
   /** The life itself has ended it, or a node that waited for its lease. */
-  void over(String life) {
+  void onLifeEnded(String life) {
     note(life, lease, LifeStatus.OVER);
   }
 
@@ -58,26 +58,26 @@ final class HeartbeatTracker {
    */
   boolean mayLiveWithoutEntry(String life) {
     var unknown = new Heartbeat(clock.nanoTime(), lease, LifeStatus.GONE);
-    last.compute(life, (same, before) -> before == null ? unknown
+    lastSeen.compute(life, (same, before) -> before == null ? unknown
         : before.kind == LifeStatus.SEEN ? new Heartbeat(clock.nanoTime(), before.lease, LifeStatus.GONE) : before);
     return mayLive(life);
   }
 
   private void note(String life, long its, LifeStatus kind) {
     var now = new Heartbeat(clock.nanoTime(), its, kind);
-    last.merge(life, now, (before, next) -> next.kind.compareTo(before.kind) < 0 || before.kind == LifeStatus.OVER
+    lastSeen.merge(life, now, (before, next) -> next.kind.compareTo(before.kind) < 0 || before.kind == LifeStatus.OVER
         ? before : next);
   }
 
   /** {@return whether its node may still take itself for the owner of parts} */
   boolean mayLive(String life) {
-    var heard = last.computeIfAbsent(life, none -> new Heartbeat(clock.nanoTime(), lease, LifeStatus.SEEN));
+    var heard = lastSeen.computeIfAbsent(life, none -> new Heartbeat(clock.nanoTime(), lease, LifeStatus.SEEN));
     return heard.kind != LifeStatus.OVER && clock.nanoTime() - heard.nanos < heard.lease;
   }
 
   /** Forgets lives that are long over. */
-  void forget() {
+  void removeOld() {
     long now = clock.nanoTime();
-    last.values().removeIf(heard -> (now - heard.nanos) / REMEMBERED > heard.lease);
+    lastSeen.values().removeIf(heard -> (now - heard.nanos) / REMEMBERED_LEASES > heard.lease);
   }
 }

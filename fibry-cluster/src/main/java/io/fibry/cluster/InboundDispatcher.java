@@ -20,40 +20,40 @@ import org.slf4j.LoggerFactory;
 /**
  * Gives messages of other nodes to actors of this one, and sends their answers back. Thread-safe.
  *
- * @param what the name of the actor, or the kind
+ * @param description the name of the actor, or the kind
  * @param life of this node
- * @param underWay the requests that are not answered yet
+ * @param pendingRequests the requests that are not answered yet
  * @param mayAnswer false: others have given this node up, so what it says may be old
  * @param epoch the version by which this node owns the part; 0 if it is no part, or not owned
- * @param how the builder whose carriers set the context that the sender's carriers wrote, on this
+ * @param blockBuilder the builder whose carriers set the context that the sender's carriers wrote, on this
  * thread, so that the actor's carriers capture it
  */
-record InboundDispatcher<M>(ClusterTransport engine, String what, String life, Protocol<M> protocol,
-    PendingRequests underWay,
-    BooleanSupplier mayAnswer, LongSupplier epoch, BlockBuilder<Object> how) {
+record InboundDispatcher<M>(ClusterTransport engine, String description, String life, Protocol<M> protocol,
+    PendingRequests pendingRequests,
+    BooleanSupplier mayAnswer, LongSupplier epoch, BlockBuilder<Object> blockBuilder) {
 
   /** Returns an empty value if the message cannot be read, which its sender is told. */
   Optional<M> read(WireMessage wire) {
     try {
       return Optional.of(protocol.decode(wire.body()));
     } catch (RuntimeException unreadable) {
-      UnreadableMessageLog.log("'" + what + "' got a message", wire, unreadable);
+      UnreadableMessageLog.log("'" + description + "' got a message", wire, unreadable);
       wire.replyTo().ifPresent(to -> send(ReplyCodec.ofFailure(to, wire, unreadable)));
       return Optional.empty();
     }
   }
 
   /** May wait for room in the mailbox. If the actor cannot be made, the sender is told why. */
-  void give(WireMessage wire, M message, Supplier<? extends Actor<? super M>> actor) {
+  void deliver(WireMessage wire, M message, Supplier<? extends Actor<? super M>> actor) {
     try {
-      give(wire, message, actor.get());
+      deliver(wire, message, actor.get());
     } catch (RuntimeException failure) {
-      LoggerFactory.getLogger(Cluster.class).error("'{}' does not get {}", what, wire, failure);
+      LoggerFactory.getLogger(Cluster.class).error("'{}' does not get {}", description, wire, failure);
       wire.replyTo().ifPresent(to -> send(ReplyCodec.ofFailure(to, message, failure)));
     }
   }
 
-  static boolean areTells(WireMessage wire) {
+  static boolean isTellBundle(WireMessage wire) {
     return wire.header(Route.TELLS).isPresent();
   }
 
@@ -66,28 +66,28 @@ record InboundDispatcher<M>(ClusterTransport engine, String what, String life, P
    * Gives messages without answers to their actors. Their sender hears which of them were not
    * taken.
    */
-  void giveAll(WireMessage wire, AddressFactory<M> received,
+  void deliverAll(WireMessage wire, AddressFactory<M> received,
       Function<Optional<String>, Optional<? extends Actor<? super M>>> actors) {
     List<TellBundle.Group> groups;
     try {
       groups = TellBundle.groups(wire.body());
     } catch (RuntimeException foreign) {
-      UnreadableMessageLog.log("'" + what + "' got messages", wire, foreign);
+      UnreadableMessageLog.log("'" + description + "' got messages", wire, foreign);
       return;
     }
     var refusals = new ArrayList<TellBundle.Refusal>(0);
     int first = 0; // index of the group's first message
     for (var group : groups) {
-      giveAll(wire, received, group, first, actors, refusals);
+      deliverAll(wire, received, group, first, actors, refusals);
       first += group.bodies().size();
     }
     wire.replyTo().ifPresent(to -> send(ReplyCodec.ofReceipt(to, new TellBundle.Receipt(refusals))));
   }
 
-  private void giveAll(WireMessage wire, AddressFactory<M> received, TellBundle.Group group, int first,
+  private void deliverAll(WireMessage wire, AddressFactory<M> received, TellBundle.Group group, int first,
       Function<Optional<String>, Optional<? extends Actor<? super M>>> actors, List<TellBundle.Refusal> refusals) {
     var actor = actors.apply(group.key());
-    AskChain.runAs(List.of(asker(group.key()).toString()), () -> {
+    AskChain.runAs(List.of(toChainEntry(group.key()).toString()), () -> {
       for (int i = 0; i < group.bodies().size(); i++) {
         int index = first + i;
         byte[] body = group.bodies().get(i);
@@ -102,44 +102,46 @@ record InboundDispatcher<M>(ClusterTransport engine, String what, String life, P
       Optional<? extends Actor<? super M>> actor) {
     if (actor.isEmpty()) return Optional.of("it is no key of this part");
     try {
-      return isSent(actor.get(), protocol.decode(body), context) ? Optional.empty()
-          : Optional.of("'" + what + "' did not take it");
+      return trySend(actor.get(), protocol.decode(body), context) ? Optional.empty()
+          : Optional.of("'" + description + "' did not take it");
     } catch (CodecException unreadable) {
-      UnreadableMessageLog.log("'" + what + "' got a message", wire, unreadable);
-      return Optional.of(ReplyCodec.brief(unreadable));
+      UnreadableMessageLog.log("'" + description + "' got a message", wire, unreadable);
+      return Optional.of(ReplyCodec.summarize(unreadable));
     } catch (RuntimeException failure) {
-      LoggerFactory.getLogger(Cluster.class).warn("'{}' does not get a message", what, failure);
-      return Optional.of(ReplyCodec.brief(failure));
+      LoggerFactory.getLogger(Cluster.class).warn("'{}' does not get a message", description, failure);
+      return Optional.of(ReplyCodec.summarize(failure));
     }
   }
 
   /** Returns this actor as the actors that may wait for it know it. */
-  private AskChainEntry asker(Optional<String> key) {
-    return new AskChainEntry(life, key.map(text -> what + "/" + text).orElse(what));
+  private AskChainEntry toChainEntry(Optional<String> key) {
+    return new AskChainEntry(life, key.map(text -> description + "/" + text).orElse(description));
   }
 
-  private boolean isSent(Actor<? super M> actor, M message, String context) {
+  private boolean trySend(Actor<? super M> actor, M message, String context) {
     var sent = new boolean[1];
-    how.contextExecutor(actor, message, context).execute(() -> sent[0] = actor.sendMessage(message));
+    blockBuilder.contextExecutor(actor, message, context).execute(() -> sent[0] = actor.sendMessage(message));
     return sent[0];
   }
 
-  private void give(WireMessage wire, M message, Actor<? super M> actor) {
-    how.contextExecutor(actor, message, Route.context(wire)).execute(() -> giveInContext(wire, message, actor));
+  private void deliver(WireMessage wire, M message, Actor<? super M> actor) {
+    blockBuilder.contextExecutor(actor, message, Route.context(wire))
+        .execute(() -> deliverInContext(wire, message, actor));
   }
 
-  private void giveInContext(WireMessage wire, M message, Actor<? super M> actor) {
-    var self = asker(wire.header(Route.KEY));
-    if (wire.header(Route.KEEP).isPresent()) keep(wire, message, actor);
+  private void deliverInContext(WireMessage wire, M message, Actor<? super M> actor) {
+    var self = toChainEntry(wire.header(Route.KEY));
+    if (wire.header(Route.KEEP).isPresent()) store(wire, message, actor);
     else if (wire.replyTo().isPresent() && message instanceof Request<?, ?> request) {
-      if (self.waitsFor(wire)) send(ReplyCodec.ofFailure(wire.replyTo().get(), request, self.ring(wire, request)));
-      else AskChain.runAs(self.behind(wire), () -> ask(wire, request, actor));
+      if (self.isWaitingFor(wire))
+        send(ReplyCodec.ofFailure(wire.replyTo().get(), request, self.cycleException(wire, request)));
+      else AskChain.runAs(self.chainOf(wire), () -> ask(wire, request, actor));
     } else AskChain.runAs(List.of(self.toString()), () -> actor.sendMessage(message)); // or it is a dead letter here
   }
 
-  private void keep(WireMessage wire, M message, Actor<? super M> actor) {
+  private void store(WireMessage wire, M message, Actor<? super M> actor) {
     boolean kept = actor.sendMessage(message); // false: it waits for nobody
-    wire.replyTo().ifPresent(to -> send(kept ? ReplyCodec.ofKept(to) : ReplyCodec.ofFull(to, what, 0)));
+    wire.replyTo().ifPresent(to -> send(kept ? ReplyCodec.ofStored(to) : ReplyCodec.ofFull(to, description, 0)));
   }
 
   @SuppressWarnings("unchecked") // a request of the protocol is one of its messages
@@ -149,7 +151,7 @@ record InboundDispatcher<M>(ClusterTransport engine, String what, String life, P
     var limit = RemoteSender.limit(wire);
     var answer = limit.isPresent() ? asked.sendMessageReturn((Request<Object, R>) request, limit.get())
         : asked.sendMessageReturn((Request<Object, R>) request);
-    underWay.add(wire, answer);
+    pendingRequests.add(wire, answer);
     answer.whenComplete((value, failure) -> {
       if (!answer.isCancelled()) answer(to, request, value, failure); // the answer is still awaited
     });
@@ -163,14 +165,15 @@ record InboundDispatcher<M>(ClusterTransport engine, String what, String life, P
     }
   }
 
-  void confirm(WireMessage question) {
-    question.replyTo().ifPresent(to -> send(ReplyCodec.ofKept(to)));
+  void acknowledge(WireMessage question) {
+    question.replyTo().ifPresent(to -> send(ReplyCodec.ofStored(to)));
   }
 
   /** It was not handled. */
   void refuse(WireMessage wire, int capacity, boolean gone) {
     wire.replyTo()
-        .ifPresent(to -> send(gone ? ReplyCodec.ofGone(to, what) : ReplyCodec.ofFull(to, what, capacity)));
+        .ifPresent(
+            to -> send(gone ? ReplyCodec.ofGone(to, description) : ReplyCodec.ofFull(to, description, capacity)));
   }
 
   private void send(WireMessage answer) {
@@ -179,7 +182,7 @@ record InboundDispatcher<M>(ClusterTransport engine, String what, String life, P
       long now = epoch.getAsLong();
       engine.publish(now > 0 ? answer.withHeader(Route.EPOCH, Long.toString(now)) : answer);
     } catch (TransportException cut) {
-      LoggerFactory.getLogger(Cluster.class).debug("an answer of '{}' did not leave", what, cut);
+      LoggerFactory.getLogger(Cluster.class).debug("an answer of '{}' did not leave", description, cut);
     }
   }
 }

@@ -10,13 +10,13 @@ import java.util.Optional;
  * A message of another node that waits here, where its limit continues. Thread-safe.
  *
  * @param holder the part or the offer in which it waits
- * @param at when it came, by the clock of the node
+ * @param arrivedAt when it came, by the clock of the node
  */
-record InboundMessage(WireMessage wire, Object holder, long at) {
+record InboundMessage(WireMessage wire, Object holder, long arrivedAt) {
 
   /** With what is left of its limit. Empty if its answer is not awaited any more. */
-  Optional<WireMessage> now(Scheduler clock) {
-    long waited = Duration.ofNanos(clock.nanoTime() - at).toMillis();
+  Optional<WireMessage> withRemainingTime(Scheduler clock) {
+    long waited = Duration.ofNanos(clock.nanoTime() - arrivedAt).toMillis();
     var left = waited <= 0 ? Optional.<Long>empty() : Route.timeLeft(wire);
     if (left.isEmpty()) return Optional.of(wire);
     if (left.get() <= waited) return Optional.empty();

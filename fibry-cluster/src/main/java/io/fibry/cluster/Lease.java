@@ -57,8 +57,8 @@ import org.slf4j.LoggerFactory;
  */
 final class Lease {
   private static final Logger LOG = LoggerFactory.getLogger(Cluster.class);
-  private static final int MOST_ENDED = 64; // offers, whose ends others can read
-  private static final Duration BEFORE_OTHERS = Duration.ofSeconds(2);
+  private static final int MAX_ENDED_OFFERS = 64; // offers, whose ends others can read
+  private static final Duration EXPIRY_MARGIN = Duration.ofSeconds(2);
 
   private sealed interface LeaseEvent {}
 
@@ -66,9 +66,9 @@ final class Lease {
 
   private record HostKind(String kind, boolean now) implements LeaseEvent, Request<HostKind, Done> {}
 
-  private record AddOffer(String name, Object offer) implements LeaseEvent, Request<AddOffer, Done> {}
+  private record AddOffer(String name, Object address) implements LeaseEvent, Request<AddOffer, Done> {}
 
-  private record RemoveOffer(String name, Object offer, String why) implements LeaseEvent {}
+  private record RemoveOffer(String name, Object offer, String reason) implements LeaseEvent {}
 
   private record LeaveRequest() implements LeaseEvent, Request<LeaveRequest, Done> {}
 
@@ -81,15 +81,15 @@ final class Lease {
   private final Duration time;
   private final Scheduler clock;
   private final InstantSource wall;
-  private final List<Runnable> onLapse = new CopyOnWriteArrayList<>();
+  private final List<Runnable> onExpired = new CopyOnWriteArrayList<>();
   private final Set<String> hosts = new TreeSet<>();
   private final Map<String, Object> offers = new TreeMap<>(); // by name
-  private final Map<String, String> ended = new LinkedHashMap<>(); // offers: why
+  private final Map<String, String> endedOffers = new LinkedHashMap<>(); // offers: why
   private volatile LeaseLife life; // written by that actor, or before it begins
   private OptionalLong version; // empty: it has lapsed
-  private String joining; // id of the life that it begins; perhaps in the table already
-  private boolean left; // for good
-  private Actor<LeaseEvent> signs; // written before others know this object
+  private String joiningId; // id of the life that it begins; perhaps in the table already
+  private boolean hasLeft; // for good
+  private Actor<LeaseEvent> heartbeatActor; // written before others know this object
 
   private Lease(ClusterTransport engine, Subjects subjects, Cluster.Options options, Scheduler clock,
       HeartbeatTracker lives) {
@@ -98,8 +98,8 @@ final class Lease {
     this.key = subjects.keyOfNode(options.node());
     this.time = options.lease();
     this.clock = clock;
-    this.wall = options.wall();
-    this.joining = newId();
+    this.wall = options.wallClock();
+    this.joiningId = newId();
     this.life = new LeaseLife(member(options.node()), false, 0, 0);
     this.version = OptionalLong.empty();
   }
@@ -114,8 +114,8 @@ final class Lease {
     lease.join(scope, subjects.app());
     boolean begun = false;
     try {
-      lease.signs = NodeContext.own(scope).newActor(lease::handle);
-      lease.signs.sendMessageEvery(new HeartbeatTick(), options.lease().dividedBy(5));
+      lease.heartbeatActor = NodeContext.newInternalBuilder(scope).newActor(lease::handle);
+      lease.heartbeatActor.sendMessageEvery(new HeartbeatTick(), options.lease().dividedBy(5));
       begun = true;
       return lease;
     } finally {
@@ -135,7 +135,7 @@ final class Lease {
     before.ifPresent(entry -> {
       LOG.info("app '{}' still has a node '{}'{}; this one joins when the lease of that node expires", app,
           self().name(), since(entry));
-      State.of(entry).ifPresent(lives::heard);
+      State.of(entry).ifPresent(lives::onEntry);
     });
     long seen = clock.nanoTime(); // the entry of the node before
     for (long heard = seen;;) try {
@@ -147,9 +147,9 @@ final class Lease {
       if (before.isEmpty()) {
         before = now;
         seen = heard;
-        State.of(now.get()).ifPresent(lives::heard);
+        State.of(now.get()).ifPresent(lives::onEntry);
       } else if (now.get().version() == before.get().version()) {
-        if (heard - seen >= leaseOf(now.get()).toNanos()) end(now.get());
+        if (heard - seen >= leaseOf(now.get()).toNanos()) endSilent(now.get());
       } else if (State.memberOf(now.get()).isPresent()) throw new IllegalStateException("a node '" + self().name()
           + "' of app '" + app + "' is alive" + since(now.get()) + "; give this one another name");
     } catch (TransportException cut) { // the entry may exist; then the next pass finds and replaces it
@@ -162,14 +162,14 @@ final class Lease {
   }
 
   /** It gave no sign for a whole lease. */
-  private void end(ClusterTransport.Entry entry) {
+  private void endSilent(ClusterTransport.Entry entry) {
     var state = State.of(entry);
     if (state.isEmpty()) engine.delete(key, entry.version()); // of a foreign program
     else state.get().end(engine, key, entry.version(), "its process was started again");
   }
 
   private boolean isOurs(Member member) {
-    return member.id().equals(self().id()) || member.id().equals(joining);
+    return member.id().equals(self().id()) || member.id().equals(joiningId);
   }
 
   private static String since(ClusterTransport.Entry entry) {
@@ -197,8 +197,8 @@ final class Lease {
    */
   private boolean create() {
     var member = member(self().name());
-    return live(member, () -> {
-      var created = engine.create(key, bytes(member), State.cleanedUp(time));
+    return writeAndLive(member, () -> {
+      var created = engine.create(key, bytes(member), State.retention(time));
       return created.isPresent() ? created : replace(member);
     });
   }
@@ -209,18 +209,18 @@ final class Lease {
     var before = entry.flatMap(State::of);
     if (before.isEmpty() || !before.get().isOver() && !isOurs(before.get().member())) return OptionalLong.empty();
     if (before.get().isOver() && before.get().member().id().equals(member.id())) {
-      joining = newId(); // others have ended this life before it could begin
+      joiningId = newId(); // others have ended this life before it could begin
       return OptionalLong.empty();
     }
-    return engine.update(key, bytes(member), entry.get().version(), State.cleanedUp(time));
+    return engine.update(key, bytes(member), entry.get().version(), State.retention(time));
   }
 
   private Member member(String node) {
-    return new Member(node, joining, Set.copyOf(hosts), Set.copyOf(offers.keySet()), wall.instant());
+    return new Member(node, joiningId, Set.copyOf(hosts), Set.copyOf(offers.keySet()), wall.instant());
   }
 
   private byte[] bytes(Member member) {
-    return new State(member, new LinkedHashMap<>(ended), Optional.of(time), Optional.empty()).bytes();
+    return new State(member, new LinkedHashMap<>(endedOffers), Optional.of(time), Optional.empty()).bytes();
   }
 
   // ---- read by all
@@ -245,35 +245,35 @@ final class Lease {
   }
 
   /** Runs code, which must not wait, each time that this node has been given up. */
-  Subscription onLapse(Runnable told) {
-    onLapse.add(told);
-    return () -> onLapse.remove(told);
+  Subscription onExpired(Runnable told) {
+    onExpired.add(told);
+    return () -> onExpired.remove(told);
   }
 
   /** Tells the others which kinds this node hosts; returns when they can know. */
   void host(String kind, boolean now) {
-    signs.ask(new HostKind(kind, now));
+    heartbeatActor.ask(new HostKind(kind, now));
   }
 
   /** Tells the others that this node offers an actor; returns when they can know. */
   void offer(String name, Object offer) {
-    signs.ask(new AddOffer(name, offer));
+    heartbeatActor.ask(new AddOffer(name, offer));
   }
 
   /** Tells the others that an offer has ended. By then the name may be offered again. */
   void endOffer(String name, Object offer, String why) {
-    signs.sendMessage(new RemoveOffer(name, offer, why));
+    heartbeatActor.sendMessage(new RemoveOffer(name, offer, why));
   }
 
   /** Tells the others that this node is gone; if that takes too long, the end of its lease does. */
-  void leave() {
+  void endLease() {
     try {
-      signs.ask(new LeaveRequest());
+      heartbeatActor.ask(new LeaveRequest());
     } catch (AskTimeoutException late) {
       LOG.warn("node '{}' leaves without a word: {}", self().name(),
           Lines.message(late));
     }
-    signs.close();
+    heartbeatActor.close();
   }
 
   // ---- signs
@@ -288,15 +288,15 @@ final class Lease {
         context.reply(host, Done.DONE);
       }
       case AddOffer offered -> {
-        offers.put(offered.name, offered.offer);
-        ended.remove(offered.name);
+        offers.put(offered.name, offered.address);
+        endedOffers.remove(offered.name);
         renew();
         context.reply(offered, Done.DONE);
       }
       case RemoveOffer end -> {
         if (!offers.remove(end.name, end.offer)) break;
-        ended.put(end.name, end.why);
-        if (ended.size() > MOST_ENDED) ended.remove(ended.keySet().iterator().next());
+        endedOffers.put(end.name, end.reason);
+        if (endedOffers.size() > MAX_ENDED_OFFERS) endedOffers.remove(endedOffers.keySet().iterator().next());
         renew();
       }
       case LeaveRequest leave -> {
@@ -307,10 +307,10 @@ final class Lease {
   }
 
   private void renew() {
-    if (left) return;
+    if (hasLeft) return;
     try {
-      if (version.isPresent() && !isValid()) lapse("its lease ran out before a heartbeat was confirmed");
-      if (version.isEmpty()) joinAgain();
+      if (version.isPresent() && !isValid()) expire("its lease ran out before a heartbeat was confirmed");
+      if (version.isEmpty()) rejoin();
       else if (!update() && isStillOurs()) update();
     } catch (TransportException cut) {
       LOG.warn("node '{}' could not send a heartbeat: {}", self().name(),
@@ -325,13 +325,13 @@ final class Lease {
   private boolean update() {
     var member = new Member(self().name(), self().id(), Set.copyOf(hosts), Set.copyOf(offers.keySet()),
         self().since());
-    return live(member, () -> sign(member));
+    return writeAndLive(member, () -> sendHeartbeat(member));
   }
 
-  private OptionalLong sign(Member member) {
+  private OptionalLong sendHeartbeat(Member member) {
     var recorded = ClusterEvents.beginSign();
     try {
-      var next = engine.update(key, bytes(member), version.getAsLong(), State.cleanedUp(time));
+      var next = engine.update(key, bytes(member), version.getAsLong(), State.retention(time));
       ClusterEvents.endSign(recorded, member.name(), null);
       return next;
     } catch (TransportException cut) {
@@ -344,13 +344,13 @@ final class Lease {
    * Writes the entry, and lives from the moment before: the network counts from when it has got the
    * sign, which is later. Returns false if the entry was not written.
    */
-  private boolean live(Member member, Supplier<OptionalLong> writing) {
+  private boolean writeAndLive(Member member, Supplier<OptionalLong> writing) {
     long nanos = clock.nanoTime();
     long millis = wall.millis();
     var written = writing.get();
     if (written.isEmpty()) return false;
     version = written;
-    var ours = time.minus(BEFORE_OTHERS);
+    var ours = time.minus(EXPIRY_MARGIN);
     life = new LeaseLife(member, true, nanos + ours.toNanos(), millis + ours.toMillis());
     return true;
   }
@@ -363,34 +363,34 @@ final class Lease {
     var entry = engine.get(key);
     boolean ours = entry.flatMap(State::memberOf).filter(this::isOurs).isPresent();
     if (ours) version = OptionalLong.of(entry.get().version());
-    else lapse(entry.flatMap(State::of).flatMap(State::over).orElse("other nodes declared it dead"));
+    else expire(entry.flatMap(State::of).flatMap(State::over).orElse("other nodes declared it dead"));
     return ours;
   }
 
-  private void lapse(String why) {
+  private void expire(String why) {
     LOG.warn("node '{}' has lapsed: {}; it joins again", self().name(), why);
     ClusterEvents.lapse(self().name(), why);
-    stop();
-    joining = newId();
-    onLapse.forEach(Runnable::run);
+    endOwnLife();
+    joiningId = newId();
+    onExpired.forEach(Runnable::run);
   }
 
   /** Before others may know that this life is over. */
-  private void stop() {
+  private void endOwnLife() {
     version = OptionalLong.empty();
     life = new LeaseLife(life.member, false, 0, 0);
-    lives.over(life.member.id());
+    lives.onLifeEnded(life.member.id());
   }
 
-  private void joinAgain() {
+  private void rejoin() {
     if (!create()) LOG.error("node '{}' cannot join again: another one has its name", self().name());
   }
 
   /** Ends this life. Called by the actor that sends heartbeats, or when this actor has ended. */
   void delete() {
-    left = true;
+    hasLeft = true;
     var last = version;
-    stop();
+    endOwnLife();
     try {
       if (last.isPresent()) new State(self(), Map.of(), Optional.of(time), Optional.empty()).end(engine, key,
           last.getAsLong(), "it left");

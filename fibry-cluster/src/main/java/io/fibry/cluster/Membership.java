@@ -29,8 +29,8 @@ import org.slf4j.LoggerFactory;
  */
 final class Membership implements AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(Cluster.class);
-  private static final Duration MOMENT = Duration.ofSeconds(5);
-  private static final int CHECKS = 10; // in a lease
+  private static final Duration HOSTING_GRACE = Duration.ofSeconds(5);
+  private static final int CHECKS_PER_LEASE = 10; // in a lease
 
   private record MembershipCheck() {}
 
@@ -41,18 +41,19 @@ final class Membership implements AutoCloseable {
     }
   }
 
-  private final ObservableValue<List<Member>> all; // read by all
+  private final ObservableValue<List<Member>> memberList; // read by all
   private final Map<String, Long> knownSince = new ConcurrentHashMap<>(); // by id; read by all
   private final Map<String, Long> hostedUntil = new ConcurrentHashMap<>(); // by kind; read by all
-  private final Map<String, Map<String, String>> ended = new ConcurrentHashMap<>(); // offers, by node; read by all
+  // Offers, by node; read by all.
+  private final Map<String, Map<String, String>> endedOffers = new ConcurrentHashMap<>();
   private final Map<String, Duration> leases = new ConcurrentHashMap<>(); // by node; read by all
-  private final List<Consumer<List<Member>>> followers = new ArrayList<>(); // guarded by itself
-  private final TreeMap<String, NodeEntry> signs = new TreeMap<>(); // by node
+  private final List<Consumer<List<Member>>> listeners = new ArrayList<>(); // guarded by itself
+  private final TreeMap<String, NodeEntry> entries = new TreeMap<>(); // by node
   private final Scheduler clock;
   private final ClusterTransport engine;
   private final HeartbeatTracker lives;
   private final String node;
-  private final String keys;
+  private final String keyPrefix;
   private final Actor<Object> actor;
 
   Membership(ActorScope scope, ClusterTransport engine, Subjects subjects, Cluster.Options options,
@@ -61,23 +62,23 @@ final class Membership implements AutoCloseable {
     this.engine = engine;
     this.lives = lives;
     this.node = options.node();
-    this.all = ObservableValue.of(NodeContext.own(scope), List.of());
-    this.keys = subjects.keysOfNodes();
-    this.actor = NodeContext.own(scope).newActor(this::handle);
-    actor.closeOnExit(engine.watch(keys, actor::sendMessage));
-    actor.sendMessageEvery(new MembershipCheck(), options.lease().dividedBy(CHECKS));
+    this.memberList = ObservableValue.of(NodeContext.newInternalBuilder(scope), List.of());
+    this.keyPrefix = subjects.keysOfNodes();
+    this.actor = NodeContext.newInternalBuilder(scope).newActor(this::handle);
+    actor.closeOnExit(engine.watch(keyPrefix, actor::sendMessage));
+    actor.sendMessageEvery(new MembershipCheck(), options.lease().dividedBy(CHECKS_PER_LEASE));
   }
 
   ObservableValue<List<Member>> all() {
-    return all;
+    return memberList;
   }
 
-  List<Member> now() {
-    return all.value();
+  List<Member> members() {
+    return memberList.value();
   }
 
   /**
-   * Follows each change, while a slow subscriber of {@link #all} gets the last change only. The
+   * Follows each change, while a slow subscriber of {@link #memberList} gets the last change only. The
    * reader gets the present members first, on this thread, and later changes on the actor's thread.
    * It must not wait.
    *
@@ -85,21 +86,21 @@ final class Membership implements AutoCloseable {
    * {@code all} before its reader is called, and both calls hold the monitor. A change may come
    * twice.
    */
-  Subscription followEach(Consumer<List<Member>> reader) {
-    synchronized (followers) {
-      reader.accept(now());
-      followers.add(reader);
+  Subscription onEachChange(Consumer<List<Member>> reader) {
+    synchronized (listeners) {
+      reader.accept(members());
+      listeners.add(reader);
     }
     return () -> {
-      synchronized (followers) {
-        followers.remove(reader);
+      synchronized (listeners) {
+        listeners.remove(reader);
       }
     };
   }
 
   /** The owner is alive, and this node has known it for so long. */
   boolean isKnownFor(Duration time, Right owner) {
-    return now().stream().filter(owner::isOf).map(member -> knownSince.get(member.id()))
+    return members().stream().filter(owner::isOf).map(member -> knownSince.get(member.id()))
         .anyMatch(since -> since != null && clock.nanoTime() - since >= time.toNanos());
   }
 
@@ -118,9 +119,9 @@ final class Membership implements AutoCloseable {
    * host it.
    */
   boolean hosts(String kind) {
-    if (now().stream().anyMatch(member -> member.hosts().contains(kind))) return true;
+    if (members().stream().anyMatch(member -> member.hosts().contains(kind))) return true;
     var before = hostedUntil.get(kind);
-    return before != null && clock.nanoTime() - before < MOMENT.toNanos();
+    return before != null && clock.nanoTime() - before < HOSTING_GRACE.toNanos();
   }
 
   /**
@@ -131,7 +132,7 @@ final class Membership implements AutoCloseable {
    */
   Optional<Duration> longestLease(Duration own) {
     var longest = own;
-    for (var member : now()) {
+    for (var member : members()) {
       var lease = leases.get(member.name());
       if (lease == null) return Optional.empty();
       if (lease.compareTo(longest) > 0) longest = lease;
@@ -143,75 +144,75 @@ final class Membership implements AutoCloseable {
    * Returns why a node does not offer an actor any more; empty if the node is gone, or has
    * forgotten it.
    */
-  Optional<String> ended(String node, String offer) {
-    return Optional.ofNullable(ended.getOrDefault(node, Map.of()).get(offer));
+  Optional<String> endedOffers(String node, String offer) {
+    return Optional.ofNullable(endedOffers.getOrDefault(node, Map.of()).get(offer));
   }
 
   private void handle(Object event) {
-    if (event instanceof ClusterTransport.Entry entry) learn(entry);
-    else check();
+    if (event instanceof ClusterTransport.Entry entry) onEntry(entry);
+    else removeSilent();
   }
 
-  private void learn(ClusterTransport.Entry entry) {
-    String name = entry.key().substring(keys.length());
+  private void onEntry(ClusterTransport.Entry entry) {
+    String name = entry.key().substring(keyPrefix.length());
     var state = State.of(entry);
     if (state.isEmpty()) return;
-    lives.heard(state.get());
+    lives.onEntry(state.get());
     if (state.get().isOver()) remove(name);
-    else become(name, new NodeEntry(state.get(), entry.version()));
+    else put(name, new NodeEntry(state.get(), entry.version()));
   }
 
-  private void become(String name, NodeEntry next) {
-    var before = signs.put(name, next);
-    if (before != null) left(before.member());
-    ended.put(name, next.state.ended());
+  private void put(String name, NodeEntry next) {
+    var before = entries.put(name, next);
+    if (before != null) onLeft(before.member());
+    endedOffers.put(name, next.state.ended());
     next.state.lease().ifPresentOrElse(lease -> leases.put(name, lease), () -> leases.remove(name));
     publish();
   }
 
   private void remove(String name) {
-    var before = signs.remove(name);
+    var before = entries.remove(name);
     if (before == null) return;
-    left(before.member());
-    ended.remove(name);
+    onLeft(before.member());
+    endedOffers.remove(name);
     publish();
     leases.remove(name); // after its member: a member without a lease is an older node
   }
 
-  private void left(Member before) {
+  private void onLeft(Member before) {
     before.hosts().forEach(kind -> hostedUntil.put(kind, clock.nanoTime()));
   }
 
   private void publish() {
-    var members = signs.values().stream().map(NodeEntry::member).toList();
+    var members = entries.values().stream().map(NodeEntry::member).toList();
     knownSince.keySet().retainAll(members.stream().map(Member::id).toList());
     for (var member : members) knownSince.putIfAbsent(member.id(), clock.nanoTime());
-    if (members.equals(all.value())) return;
-    all.set(members);
-    synchronized (followers) {
-      followers.forEach(one -> one.accept(members));
+    if (members.equals(memberList.value())) return;
+    memberList.set(members);
+    synchronized (listeners) {
+      listeners.forEach(one -> one.accept(members));
     }
   }
 
   // ---- who is silent
 
-  private void check() {
-    for (var sign : List.copyOf(signs.values())) try {
-      if (!lives.mayLive(sign.member().id())) end(sign);
+  private void removeSilent() {
+    for (var sign : List.copyOf(entries.values())) try {
+      if (!lives.mayLive(sign.member().id())) endSilentLife(sign);
     } catch (TransportException cut) {
       if (cut.failure() == Failure.DENIED) remove(sign.member().name()); // it takes no parts, and may not write
       else LOG.debug("node '{}' cannot say that node '{}' is gone", node, sign.member().name(), cut);
     }
-    lives.forget();
+    lives.removeOld();
   }
 
-  private void end(NodeEntry silent) {
+  private void endSilentLife(NodeEntry silent) {
     var member = silent.member();
-    String key = keys + member.name();
+    String key = keyPrefix + member.name();
     String why = "node '" + node + "' saw no heartbeat of it for a whole lease";
     if (silent.state.end(engine, key, silent.version, why)) remove(member.name());
     else engine.get(key).filter(now -> now.version() > silent.version).flatMap(State::of)
-        .ifPresentOrElse(lives::heard, () -> remove(member.name())); // news of its heartbeat have not arrived yet
+        .ifPresentOrElse(lives::onEntry, () -> remove(member.name())); // news of its heartbeat have not arrived yet
   }
 
   @Override

@@ -26,9 +26,9 @@ import java.util.function.Consumer;
  * message. Thread-safe.
  */
 public final class MemoryNetwork implements ClusterNetwork {
-  private static final int MOST_BYTES = 1 << 20;
+  private static final int MAX_BYTES = 1 << 20;
   private static final Duration LAST_MESSAGES = Duration.ofSeconds(5); // to be read at the end
-  private static final String ANSWERS = "_answer.";
+  private static final String REPLY_PREFIX = "_answer.";
 
   /** A subscriber. Its messages wait in an actor's mailbox. Thread-safe. */
   private static final class MemorySubscriber {
@@ -42,7 +42,7 @@ public final class MemoryNetwork implements ClusterNetwork {
     }
 
     /** Returns false if it gets no more messages. Messages that it takes come before its end. */
-    synchronized boolean takes(WireMessage message) {
+    synchronized boolean tryDeliver(WireMessage message) {
       return !closed && actor.sendMessage(message);
     }
 
@@ -57,9 +57,10 @@ public final class MemoryNetwork implements ClusterNetwork {
 
   private final Scheduler clock;
   private final Map<String, List<MemorySubscriber>> readers = new ConcurrentHashMap<>(); // by subject
-  private final Map<String, CompletableFuture<WireMessage>> asked = new ConcurrentHashMap<>(); // by where answers go
-  private final AtomicLong numbers = new AtomicLong(); // of requests
-  private final AtomicLong turns = new AtomicLong(); // of those in a group
+  // By where answers go.
+  private final Map<String, CompletableFuture<WireMessage>> pendingRequests = new ConcurrentHashMap<>();
+  private final AtomicLong lastRequest = new AtomicLong(); // of requests
+  private final AtomicLong groupCounter = new AtomicLong(); // of those in a group
   private final Map<String, MemoryQueue> queues = new ConcurrentHashMap<>(); // by subject
   private final MemoryTable table;
   private final MemoryStore store = MemoryStore.open();
@@ -97,39 +98,39 @@ public final class MemoryNetwork implements ClusterNetwork {
     return queues.computeIfAbsent(subject, none -> new MemoryQueue(clock));
   }
 
-  int mostBytes() {
-    return MOST_BYTES;
+  int maxBytes() {
+    return MAX_BYTES;
   }
 
   /** Returns false if the message has no receiver. */
   boolean send(WireMessage message) {
-    var waiting = asked.remove(message.subject());
+    var waiting = pendingRequests.remove(message.subject());
     if (waiting != null) return waiting.complete(message);
     var groups = new LinkedHashMap<String, List<MemorySubscriber>>();
     boolean sent = false;
     for (var reader : readers.getOrDefault(message.subject(), List.of()))
       if (reader.group.isPresent())
         groups.computeIfAbsent(reader.group.get(), none -> new ArrayList<>()).add(reader);
-      else sent |= reader.takes(message);
+      else sent |= reader.tryDeliver(message);
     for (var group : groups.values()) sent |= sendToOne(group, message);
     return sent;
   }
 
   private boolean sendToOne(List<MemorySubscriber> group, WireMessage message) {
-    int first = (int) (turns.incrementAndGet() % group.size());
+    int first = (int) (groupCounter.incrementAndGet() % group.size());
     for (int i = 0; i < group.size(); i++)
-      if (group.get((first + i) % group.size()).takes(message)) return true; // others have ended
+      if (group.get((first + i) % group.size()).tryDeliver(message)) return true; // others have ended
     return false;
   }
 
   void request(WireMessage message, Duration limit, CompletableFuture<WireMessage> answer) {
-    String subject = ANSWERS + numbers.incrementAndGet();
-    asked.put(subject, answer);
+    String subject = REPLY_PREFIX + lastRequest.incrementAndGet();
+    pendingRequests.put(subject, answer);
     var timer = clock.schedule(limit,
         () -> answer.completeExceptionally(new TransportException(TransportException.Failure.TIMED_OUT,
             "no answer from " + message.subject() + " came in time")));
     answer.whenComplete((value, failure) -> {
-      asked.remove(subject);
+      pendingRequests.remove(subject);
       timer.cancel();
     });
     if (!send(message.withReplyTo(subject))) answer.completeExceptionally(

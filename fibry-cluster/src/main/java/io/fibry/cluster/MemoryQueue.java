@@ -3,9 +3,9 @@ package io.fibry.cluster;
 import io.fibry.Actor;
 import io.fibry.ActorSystem;
 import io.fibry.FailurePolicy;
+import io.fibry.cluster.spi.ClusterTransport;
 import io.fibry.cluster.spi.ClusterTransport.PendingWork;
 import io.fibry.cluster.spi.ClusterTransport.WorkItem;
-import io.fibry.cluster.spi.ClusterTransport;
 import io.fibry.cluster.spi.WireMessage;
 import io.fibry.pubsub.Subscription;
 import io.fibry.time.Scheduler;
@@ -40,20 +40,20 @@ final class MemoryQueue {
   /** The taking of one node. */
   private final class MemoryConsumer implements Subscription {
     private final MemoryTransport engine;
-    private final int most;
+    private final int maxParallel;
     private final Actor<WorkItem> actor;
-    private final Set<QueuedWork> out = new LinkedHashSet<>();
+    private final Set<QueuedWork> taken = new LinkedHashSet<>();
 
-    MemoryConsumer(MemoryTransport engine, int most, Consumer<WorkItem> worker) {
+    MemoryConsumer(MemoryTransport engine, int max, Consumer<WorkItem> worker) {
       this.engine = engine;
-      this.most = most;
+      this.maxParallel = max;
       this.actor = ActorSystem.anonymous().onFailure(FailurePolicy.resume()).newActor(worker::accept);
     }
 
     /** Under the monitor. */
-    void give(QueuedWork work) {
+    void tryDeliver(QueuedWork work) {
       work.times++;
-      out.add(work);
+      taken.add(work);
       actor.sendMessage(new MemoryWorkItem(this, work));
     }
 
@@ -103,9 +103,9 @@ final class MemoryQueue {
 
   private final Scheduler clock;
   private final Map<String, Long> ids = new LinkedHashMap<>(); // and since when; the oldest first
-  private final TreeMap<Long, QueuedWork> all = new TreeMap<>(); // by number
-  private final TreeMap<Long, QueuedWork> free = new TreeMap<>(); // pieces that can be taken
-  private final List<MemoryConsumer> takings = new ArrayList<>(); // the taker that gets the next piece comes first
+  private final TreeMap<Long, QueuedWork> allWork = new TreeMap<>(); // by number
+  private final TreeMap<Long, QueuedWork> availableWork = new TreeMap<>(); // pieces that can be taken
+  private final List<MemoryConsumer> consumers = new ArrayList<>(); // the taker that gets the next piece comes first
   private long last; // number
 
   MemoryQueue(Scheduler clock) {
@@ -117,7 +117,7 @@ final class MemoryQueue {
     forget(now);
     if (ids.putIfAbsent(id, now) != null) return;
     var work = new QueuedWork(++last, bytes.clone());
-    all.put(work.number, work);
+    allWork.put(work.number, work);
     release(work);
   }
 
@@ -128,66 +128,67 @@ final class MemoryQueue {
 
   /** It can be taken, unless it was removed. */
   private void release(QueuedWork work) {
-    if (all.containsKey(work.number)) free.put(work.number, work);
-    share();
+    if (allWork.containsKey(work.number)) availableWork.put(work.number, work);
+    distribute();
   }
 
-  private void share() {
-    while (!free.isEmpty()) {
-      var idle = takings.stream().filter(one -> one.out.size() < one.most).findFirst();
+  private void distribute() {
+    while (!availableWork.isEmpty()) {
+      var idle = consumers.stream().filter(one -> one.taken.size() < one.maxParallel).findFirst();
       if (idle.isEmpty()) return;
-      takings.remove(idle.get());
-      takings.add(idle.get());
-      idle.get().give(free.pollFirstEntry().getValue());
+      consumers.remove(idle.get());
+      consumers.add(idle.get());
+      idle.get().tryDeliver(availableWork.pollFirstEntry().getValue());
     }
   }
 
-  synchronized Subscription take(MemoryTransport engine, int most, Consumer<WorkItem> worker) {
-    var taking = new MemoryConsumer(engine, most, worker);
-    takings.add(taking);
-    share();
+  synchronized Subscription take(MemoryTransport engine, int max, Consumer<WorkItem> worker) {
+    var taking = new MemoryConsumer(engine, max, worker);
+    consumers.add(taking);
+    distribute();
     return taking;
   }
 
   private synchronized void stop(MemoryConsumer taking) {
-    takings.remove(taking);
+    consumers.remove(taking);
     if (!taking.engine.isClosed()) return; // a piece that is being worked on is finished
-    var left = List.copyOf(taking.out);
-    taking.out.clear();
+    var left = List.copyOf(taking.taken);
+    taking.taken.clear();
     left.forEach(this::release);
   }
 
   /** Returns false if the piece was given back before. */
   private synchronized boolean end(MemoryConsumer taking, QueuedWork work) {
-    if (!taking.out.remove(work)) return false;
-    all.remove(work.number);
-    share();
+    if (!taking.taken.remove(work)) return false;
+    allWork.remove(work.number);
+    distribute();
     return true;
   }
 
   private synchronized void giveBack(MemoryConsumer taking, QueuedWork work, Duration later) {
-    if (!taking.out.remove(work)) return;
+    if (!taking.taken.remove(work)) return;
     if (later.isPositive()) clock.schedule(later, () -> releaseNow(work));
     else release(work);
-    share();
+    distribute();
   }
 
   private synchronized void releaseNow(QueuedWork work) {
     release(work);
   }
 
-  synchronized List<PendingWork> list(long from, int most) {
-    return all.tailMap(from).values().stream().limit(most).map(work -> new PendingWork(work.number, work.bytes.clone()))
+  synchronized List<PendingWork> list(long from, int max) {
+    return allWork.tailMap(from).values().stream().limit(max)
+        .map(work -> new PendingWork(work.number, work.bytes.clone()))
         .toList();
   }
 
   synchronized boolean remove(long number) {
-    free.remove(number);
-    return all.remove(number) != null;
+    availableWork.remove(number);
+    return allWork.remove(number) != null;
   }
 
   synchronized long size() {
-    return all.size();
+    return allWork.size();
   }
 
   /** Returns the queue as a node sees it. */
@@ -205,13 +206,13 @@ final class MemoryQueue {
       }
 
       @Override
-      public Subscription take(int most, Consumer<WorkItem> worker) {
-        return engine.opened(checked().take(engine, most, worker));
+      public Subscription take(int max, Consumer<WorkItem> worker) {
+        return engine.opened(checked().take(engine, max, worker));
       }
 
       @Override
-      public List<PendingWork> list(long from, int most) {
-        return checked().list(from, most);
+      public List<PendingWork> list(long from, int max) {
+        return checked().list(from, max);
       }
 
       @Override

@@ -3,8 +3,8 @@ package io.fibry.cluster;
 import io.fibry.Actor;
 import io.fibry.ActorSystem;
 import io.fibry.FailurePolicy;
-import io.fibry.cluster.spi.ClusterTransport.Entry;
 import io.fibry.cluster.spi.ClusterTransport;
+import io.fibry.cluster.spi.ClusterTransport.Entry;
 import io.fibry.pubsub.Subscription;
 import io.fibry.time.Scheduler;
 import java.time.Duration;
@@ -17,9 +17,9 @@ import java.util.function.Consumer;
 
 /** The table of a {@link MemoryNetwork}. Its fields are under the object's own monitor. */
 final class MemoryTable {
-  private record TableValue(byte[] value, long version, Optional<Scheduler.Timer> end) {
+  private record TableValue(byte[] value, long version, Optional<Scheduler.Timer> expiryTimer) {
     void stop() {
-      end.ifPresent(Scheduler.Timer::cancel);
+      expiryTimer.ifPresent(Scheduler.Timer::cancel);
     }
 
     Entry entry(String key) {
@@ -28,13 +28,13 @@ final class MemoryTable {
   }
 
   private record TableWatcher(String prefix, Actor<Entry> actor) {
-    void tell(Entry entry) {
+    void notifyIfMatching(Entry entry) {
       if (entry.key().startsWith(prefix)) actor.sendMessage(entry);
     }
   }
 
   private final Scheduler clock;
-  private final TreeMap<String, TableValue> held = new TreeMap<>();
+  private final TreeMap<String, TableValue> values = new TreeMap<>();
   private final Set<TableWatcher> watchers = new LinkedHashSet<>();
   private long versions; // so far, of all keys
 
@@ -43,12 +43,12 @@ final class MemoryTable {
   }
 
   synchronized OptionalLong create(String key, byte[] value, Duration lease) {
-    return held.containsKey(key) ? OptionalLong.empty() : OptionalLong.of(put(key, value, lease));
+    return values.containsKey(key) ? OptionalLong.empty() : OptionalLong.of(put(key, value, lease));
   }
 
   synchronized OptionalLong update(String key, byte[] value, long version, Duration lease) {
     if (!has(key, version)) return OptionalLong.empty();
-    held.get(key).stop();
+    values.get(key).stop();
     return OptionalLong.of(put(key, value, lease));
   }
 
@@ -57,35 +57,35 @@ final class MemoryTable {
     var end = lease.compareTo(ClusterTransport.FOREVER) < 0
         ? Optional.of(clock.schedule(lease, () -> delete(key, version))) : Optional.<Scheduler.Timer>empty();
     var now = new TableValue(value.clone(), version, end);
-    held.put(key, now);
-    tell(now.entry(key));
+    values.put(key, now);
+    notifyWatchers(now.entry(key));
     return version;
   }
 
   private boolean has(String key, long version) {
-    var now = held.get(key);
+    var now = values.get(key);
     return now != null && now.version == version;
   }
 
   synchronized boolean delete(String key, long version) {
     if (!has(key, version)) return false;
-    held.remove(key).stop();
-    tell(new Entry(key, Optional.empty(), ++versions));
+    values.remove(key).stop();
+    notifyWatchers(new Entry(key, Optional.empty(), ++versions));
     return true;
   }
 
   synchronized Optional<Entry> get(String key) {
-    return Optional.ofNullable(held.get(key)).map(now -> now.entry(key));
+    return Optional.ofNullable(values.get(key)).map(now -> now.entry(key));
   }
 
-  private void tell(Entry entry) {
-    for (var watcher : watchers) watcher.tell(entry);
+  private void notifyWatchers(Entry entry) {
+    for (var watcher : watchers) watcher.notifyIfMatching(entry);
   }
 
   synchronized Subscription watch(String prefix, Consumer<Entry> reader) {
     Actor<Entry> actor = ActorSystem.anonymous().onFailure(FailurePolicy.resume()).newActor(reader::accept);
     var watcher = new TableWatcher(prefix, actor);
-    held.forEach((key, now) -> watcher.tell(now.entry(key)));
+    values.forEach((key, now) -> watcher.notifyIfMatching(now.entry(key)));
     watchers.add(watcher);
     return () -> forget(watcher);
   }

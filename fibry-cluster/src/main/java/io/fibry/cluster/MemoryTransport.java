@@ -22,7 +22,8 @@ final class MemoryTransport implements ClusterTransport {
   private final MemoryTable table;
   private final Store store;
   private final Set<Subscription> open = Collections.synchronizedSet(new LinkedHashSet<>());
-  private final Set<CompletableFuture<WireMessage>> waiting = Collections.synchronizedSet(new LinkedHashSet<>());
+  private final Set<CompletableFuture<WireMessage>> pendingRequests =
+      Collections.synchronizedSet(new LinkedHashSet<>());
   private volatile boolean closed;
 
   MemoryTransport(MemoryNetwork network, MemoryTable table, Store store) {
@@ -42,9 +43,9 @@ final class MemoryTransport implements ClusterTransport {
   public CompletionStage<WireMessage> request(WireMessage message, Duration limit) {
     message.checkSize(maxBodyBytes());
     var answer = new CompletableFuture<WireMessage>();
-    waiting.add(answer);
-    answer.whenComplete((wire, failure) -> waiting.remove(answer));
-    if (closed) answer.completeExceptionally(cut());
+    pendingRequests.add(answer);
+    answer.whenComplete((wire, failure) -> pendingRequests.remove(answer));
+    if (closed) answer.completeExceptionally(cutException());
     else network.request(message, limit, answer);
     if (closed) closeWaiting(answer); // it may have been overlooked
     return answer;
@@ -60,10 +61,10 @@ final class MemoryTransport implements ClusterTransport {
   }
 
   void checkOpen() {
-    if (closed) throw cut();
+    if (closed) throw cutException();
   }
 
-  private static TransportException cut() {
+  private static TransportException cutException() {
     return new TransportException(TransportException.Failure.DISCONNECTED, "the connection is closed");
   }
 
@@ -132,12 +133,12 @@ final class MemoryTransport implements ClusterTransport {
 
   @Override
   public Optional<String> connectionProblem() {
-    return closed ? Optional.of(Lines.message(cut())) : Optional.empty();
+    return closed ? Optional.of(Lines.message(cutException())) : Optional.empty();
   }
 
   @Override
   public int maxBodyBytes() {
-    return network.mostBytes();
+    return network.maxBytes();
   }
 
   @Override
@@ -145,6 +146,6 @@ final class MemoryTransport implements ClusterTransport {
     closed = true;
     store.close();
     List.copyOf(open).forEach(Subscription::close);
-    List.copyOf(waiting).forEach(MemoryTransport::closeWaiting);
+    List.copyOf(pendingRequests).forEach(MemoryTransport::closeWaiting);
   }
 }

@@ -25,8 +25,8 @@ final class NetworkWorkQueue<M> implements WorkQueue<M> {
 
   private final String name;
   private final Protocol<M> protocol;
-  private final ClusterTransport.Queue waiting;
-  private final ClusterTransport.Queue aside;
+  private final ClusterTransport.Queue workQueue;
+  private final ClusterTransport.Queue parked;
   private final Supplier<String> ids;
   private final WorkersFactory<M> workshop;
 
@@ -40,8 +40,8 @@ final class NetworkWorkQueue<M> implements WorkQueue<M> {
       WorkersFactory<M> workshop) {
     this.name = name;
     this.protocol = protocol;
-    this.waiting = engine.queue(subjects.ofQueue(name));
-    this.aside = engine.queue(subjects.ofAside(name));
+    this.workQueue = engine.queue(subjects.ofQueue(name));
+    this.parked = engine.queue(subjects.ofParkedWork(name));
     this.ids = ids;
     this.workshop = workshop;
   }
@@ -53,43 +53,43 @@ final class NetworkWorkQueue<M> implements WorkQueue<M> {
 
   @Override
   public void put(M work) {
-    waiting.put(work instanceof Idempotent once ? "once " + once.idempotencyKey() : ids.get(), protocol.encode(work));
+    workQueue.put(work instanceof Idempotent once ? "once " + once.idempotencyKey() : ids.get(), protocol.encode(work));
   }
 
   @Override
   public Exitable consume(UnaryOperator<Options> options, Handler<M> worker) {
-    return workshop.begin(this, options.apply(Options.USUAL), Objects.requireNonNull(worker, "worker"));
+    return workshop.begin(this, options.apply(Options.DEFAULT), Objects.requireNonNull(worker, "worker"));
   }
 
   @Override
   public long size() {
-    return waiting.size();
+    return workQueue.size();
   }
 
   // ---- for workers
 
-  Subscription take(int most, Consumer<ClusterTransport.WorkItem> worker) {
-    return waiting.take(most, worker);
+  Subscription subscribe(int max, Consumer<ClusterTransport.WorkItem> worker) {
+    return workQueue.take(max, worker);
   }
 
   M decode(byte[] work) {
     return protocol.decode(work);
   }
 
-  void putAside(ClusterTransport.WorkItem piece, String reason) {
+  void park(ClusterTransport.WorkItem piece, String reason) {
     var failed = new Failed(piece.work(), piece.attempts(), reason, Instant.now());
-    aside.put("aside " + piece.number(), FAILED.encode(failed));
+    parked.put("aside " + piece.number(), FAILED.encode(failed));
   }
 
   // ---- parked work
 
   @Override
-  public List<ParkedWork<M>> parked(int most) {
-    if (most < 1) throw new IllegalArgumentException("a list of " + most + " pieces; give 1 or more");
-    return aside.list(0, most).stream().map(this::parked).toList();
+  public List<ParkedWork<M>> parked(int max) {
+    if (max < 1) throw new IllegalArgumentException("a list of " + max + " pieces; give 1 or more");
+    return parked.list(0, max).stream().map(this::toParkedWork).toList();
   }
 
-  private ParkedWork<M> parked(ClusterTransport.PendingWork one) {
+  private ParkedWork<M> toParkedWork(ClusterTransport.PendingWork one) {
     try {
       var failed = FAILED.decode(one.work());
       return new ParkedWork<>(one.number(), read(failed.work), failed.times, failed.reason, failed.at);
@@ -113,15 +113,15 @@ final class NetworkWorkQueue<M> implements WorkQueue<M> {
    */
   @Override
   public boolean retry(ParkedWork<M> again) {
-    var found = aside.list(again.number(), 1);
+    var found = parked.list(again.number(), 1);
     if (found.isEmpty() || found.getFirst().number() != again.number()) return false;
-    waiting.put("again " + again.number(), FAILED.decode(found.getFirst().work()).work);
-    return aside.remove(again.number());
+    workQueue.put("again " + again.number(), FAILED.decode(found.getFirst().work()).work);
+    return parked.remove(again.number());
   }
 
   @Override
   public boolean discard(ParkedWork<M> gone) {
-    return aside.remove(gone.number());
+    return parked.remove(gone.number());
   }
 
   @Override

@@ -12,28 +12,28 @@ import java.time.Duration;
  * The things that each piece of a node works with.
  *
  * @param node its name
- * @param calm after nodes came and went, and for messages that have not arrived yet
- * @param underWay requests of other nodes
+ * @param settleTime after nodes came and went, and for messages that have not arrived yet
+ * @param pendingRequests requests of other nodes
  */
 record NodeContext(ActorScope scope, Scheduler clock, ClusterTransport engine, Subjects subjects, Lease lease,
-    Membership membership, String node, Duration calm, PendingRequests underWay) {
+    Membership membership, String node, Duration settleTime, PendingRequests pendingRequests) {
 
   /** {@return a builder of internal actors: the scope does not count their messages} */
-  ActorBuilder<Object> own() {
-    return own(scope);
+  ActorBuilder<Object> newInternalBuilder() {
+    return newInternalBuilder(scope);
   }
 
   /** {@return a builder with the carriers and the clock of the node's scope} */
-  BlockBuilder<Object> how() {
+  BlockBuilder<Object> blockBuilder() {
     return BlockBuilder.of(scope.anonymous());
   }
 
-  static ActorBuilder<Object> own(ActorScope scope) {
+  static ActorBuilder<Object> newInternalBuilder(ActorScope scope) {
     return BlockBuilder.of(scope.anonymous()).excludedFromAccounts().onFailure(FailurePolicy.resume());
   }
 
   /** How exceptions name a request of this node. */
-  String asked(Object request) {
+  String describeRequest(Object request) {
     return BlockBuilder.of(scope.anonymous()).describeRequest(request);
   }
 

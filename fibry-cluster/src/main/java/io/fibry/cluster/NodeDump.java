@@ -18,25 +18,25 @@ final class NodeDump {
         + (health.isAlive() ? "alive" : "which others may declare dead") + ", "
         + health.connectionProblem().orElse("connected") + "\n");
     text.append("members:\n");
-    for (var one : node.members()) text.append("  ").append(line(one)).append('\n');
+    for (var one : node.members()) text.append("  ").append(describe(one)).append('\n');
     if (!homes.isEmpty()) text.append("home to:\n");
-    new TreeMap<>(homes).forEach((kind, home) -> text.append("  ").append(line(kind, home.extent())).append('\n'));
+    new TreeMap<>(homes).forEach((kind, home) -> text.append("  ").append(describe(kind, home.stats())).append('\n'));
     if (!works.isEmpty()) text.append("works on: ").append(String.join(", ", works)).append('\n');
     text.append("requests of others: ").append(health.pendingRequests()).append(" not answered\n");
     if (!busy.isEmpty()) text.append("messages on their way to: ").append(String.join(", ", busy)).append('\n');
     return text.toString();
   }
 
-  private static String line(String kind, HostingStats all) {
-    return kind + ": " + all.here() + " of " + all.parts() + " parts, " + all.actors() + " actors";
+  private static String describe(String kind, HostingStats all) {
+    return kind + ": " + all.localPartitions() + " of " + all.partitions() + " parts, " + all.actors() + " actors";
   }
 
-  private static String line(Member one) {
-    return one.name() + ", since " + one.since() + listed(", home to ", one.hosts())
-        + listed(", offers ", one.offers());
+  private static String describe(Member one) {
+    return one.name() + ", since " + one.since() + list(", home to ", one.hosts())
+        + list(", offers ", one.offers());
   }
 
-  private static String listed(String before, Collection<String> names) {
+  private static String list(String before, Collection<String> names) {
     return names.isEmpty() ? "" : before + String.join(" ", new TreeSet<>(names));
   }
 }

@@ -71,13 +71,13 @@ final class NodeStore implements Store {
   }
 
   @Override
-  public CompletionStage<Boolean> enqueue(PendingMessage message, int most) {
-    return closed ? CompletableFuture.failedFuture(closed()) : store.enqueue(message, most);
+  public CompletionStage<Boolean> enqueue(PendingMessage message, int max) {
+    return closed ? CompletableFuture.failedFuture(closed()) : store.enqueue(message, max);
   }
 
   @Override
-  public List<PendingMessage> pending(ActorId actor, Instant until, int most) {
-    return open().pending(actor, until, most);
+  public List<PendingMessage> pending(ActorId actor, Instant until, int max) {
+    return open().pending(actor, until, max);
   }
 
   @Override

@@ -11,19 +11,19 @@ import java.util.zip.CRC32C;
  * Says to which part a key belongs, and which node should own a part. All nodes compute the same.
  */
 final class PartitionAssignment {
-  private static final int MOST_BYTES = 512; // of a key
+  private static final int MAX_KEY_BYTES = 512; // of a key
 
   private PartitionAssignment() {}
 
-  static String checked(String kind, String key) {
+  static String checkKey(String kind, String key) {
     int bytes = Objects.requireNonNull(key, "key").getBytes(StandardCharsets.UTF_8).length;
-    if (bytes == 0 || bytes > MOST_BYTES) throw new IllegalArgumentException("a key of '" + kind + "' has " + bytes
-        + " bytes; take 1 to " + MOST_BYTES);
+    if (bytes == 0 || bytes > MAX_KEY_BYTES) throw new IllegalArgumentException("a key of '" + kind + "' has " + bytes
+        + " bytes; take 1 to " + MAX_KEY_BYTES);
     return key;
   }
 
-  static int part(String key, int parts) {
-    return (int) (checksum(key) % parts);
+  static int partitionOf(String key, int partitions) {
+    return (int) (checksum(key) % partitions);
   }
 
   private static long checksum(String text) {
@@ -35,7 +35,7 @@ final class PartitionAssignment {
   /**
    * The one with the highest number for this part, so that few parts move when nodes come and go.
    */
-  static Optional<String> wish(String kind, int part, List<Member> members) {
+  static Optional<String> preferredNode(String kind, int part, List<Member> members) {
     Member best = null;
     long highest = 0;
     for (var member : members) {

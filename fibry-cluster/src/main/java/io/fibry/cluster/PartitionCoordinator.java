@@ -51,14 +51,14 @@ import org.slf4j.LoggerFactory;
  */
 final class PartitionCoordinator<M> {
   private static final Logger LOG = LoggerFactory.getLogger(Cluster.class);
-  private static final Duration PATIENCE = Duration.ofSeconds(5); // with the node before
-  private static final Duration SETTLING = Duration.ofSeconds(10);
-  private static final Duration ENDING = Duration.ofSeconds(2); // of the steward
+  private static final Duration TRANSFER_TIMEOUT = Duration.ofSeconds(5); // with the node before
+  private static final Duration SETTLE_TIMEOUT = Duration.ofSeconds(10);
+  private static final Duration COORDINATOR_STOP_TIMEOUT = Duration.ofSeconds(2); // of the steward
   private static final Duration TICK = Duration.ofMillis(500);
-  private static final Duration LOOKING = Duration.ofMinutes(1); // from one look at the store to the next
-  private static final int AT_ONCE = 8; // an eighth of the parts moves at once
-  static final String PART = "Fb-Part"; // of what one node hands to the next
-  static final String ALL = "Fb-All"; // was handed
+  private static final Duration STORE_CHECK_INTERVAL = Duration.ofMinutes(1); // from one look at the store to the next
+  private static final int MAX_MOVING_FRACTION = 8; // an eighth of the parts moves at once
+  static final String PARTITION_HEADER = "Fb-Part"; // of what one node hands to the next
+  static final String TRANSFER_COMPLETE_HEADER = "Fb-All"; // was handed
 
   private sealed interface PartitionEvent {}
 
@@ -66,9 +66,9 @@ final class PartitionCoordinator<M> {
 
   private record OwnershipUpdate(ClusterTransport.Entry entry) implements PartitionEvent {}
 
-  private record PartitionReleased(int number, PartitionGate<?> part) implements PartitionEvent {}
+  private record PartitionReleased(int number, PartitionGate<?> gate) implements PartitionEvent {}
 
-  private record PartitionEnded(int number, PartitionGate<?> part) implements PartitionEvent {}
+  private record PartitionEnded(int number, PartitionGate<?> gate) implements PartitionEvent {}
 
   private record PartitionTick() implements PartitionEvent {}
 
@@ -78,54 +78,58 @@ final class PartitionCoordinator<M> {
 
   private record SettleRequest() implements PartitionEvent, Request<SettleRequest, Done> {}
 
-  private final NodeContext around;
+  private final NodeContext nodeContext;
   private final String kind;
   private final Protocol<M> protocol;
-  private final EntityFactory<M> birth;
-  private final AtomicReferenceArray<PartitionGate<M>> parts; // null if there is none; read by all threads
+  private final EntityFactory<M> entityFactory;
+  private final AtomicReferenceArray<PartitionGate<M>> gates; // null if there is none; read by all threads
   private final AtomicReferenceArray<Entities<String, M>> entities; // null if there are none; read by all threads
-  private final Actor<PartitionEvent> steward;
-  private final List<PartitionState> slots;
+  private final Actor<PartitionEvent> coordinator;
+  private final List<PartitionState> partitions;
   private List<Member> members = List.of();
-  private long calmAt;
-  private long lookAt;
-  private Optional<CompletableFuture<Done>> settled = Optional.empty(); // for callers that wait for that
-  private Optional<CompletableFuture<Done>> left = Optional.empty(); // this node gives all away
+  private long settledAt;
+  private long storeCheckAt;
+  private Optional<CompletableFuture<Done>> settledFuture = Optional.empty(); // for callers that wait for that
+  private Optional<CompletableFuture<Done>> releaseAllDone = Optional.empty(); // this node gives all away
 
-  PartitionCoordinator(NodeContext around, String kind, int parts, Protocol<M> protocol, EntityFactory<M> birth) {
-    this.around = around;
+  PartitionCoordinator(NodeContext nodeContext, String kind, int partitions, Protocol<M> protocol,
+      EntityFactory<M> entityFactory) {
+    this.nodeContext = nodeContext;
     this.kind = kind;
     this.protocol = protocol;
-    this.birth = birth;
-    this.parts = new AtomicReferenceArray<>(parts);
-    this.entities = new AtomicReferenceArray<>(parts);
-    this.slots = IntStream.range(0, parts).mapToObj(i -> new PartitionState(around, kind, i)).toList();
-    this.calmAt = around.clock().nanoTime();
-    this.lookAt = calmAt + LOOKING.toNanos();
-    this.steward = around.own().newActor(this::handle);
+    this.entityFactory = entityFactory;
+    this.gates = new AtomicReferenceArray<>(partitions);
+    this.entities = new AtomicReferenceArray<>(partitions);
+    this.partitions = IntStream.range(0, partitions).mapToObj(i -> new PartitionState(nodeContext, kind, i)).toList();
+    this.settledAt = nodeContext.clock().nanoTime();
+    this.storeCheckAt = settledAt + STORE_CHECK_INTERVAL.toNanos();
+    this.coordinator = nodeContext.newInternalBuilder().newActor(this::handle);
   }
 
   /** When others can pass on what they have for this node. */
   void begin() {
     boolean begun = false;
     try {
-      String keys = around.subjects().keysOfParts(kind);
-      steward.closeOnExit(around.engine().watch(keys, entry -> steward.sendMessage(new OwnershipUpdate(entry))));
-      steward.closeOnExit(around.membership().all().subscribe(all -> steward.sendMessage(new MembershipUpdate(all))));
-      steward.closeOnExit(around.lease().onLapse(() -> steward.sendMessage(new LeaseLapsed())));
-      steward.sendMessageEvery(new PartitionTick(), TICK);
-      around.lease().host(kind, true);
+      String keys = nodeContext.subjects().keysOfPartitions(kind);
+      coordinator
+          .closeOnExit(nodeContext.engine().watch(keys, entry -> coordinator.sendMessage(new OwnershipUpdate(entry))));
+      coordinator.closeOnExit(
+          nodeContext.membership().all().subscribe(all -> coordinator.sendMessage(new MembershipUpdate(all))));
+      coordinator.closeOnExit(nodeContext.lease().onExpired(() -> coordinator.sendMessage(new LeaseLapsed())));
+      coordinator.sendMessageEvery(new PartitionTick(), TICK);
+      nodeContext.lease().host(kind, true);
       settle();
       begun = true;
     } finally {
-      if (!begun) leaveAtOnce();
+      if (!begun) dropAll();
     }
   }
 
   /** Waits until each part has an owner, so that messages find one. */
   private void settle() {
     try {
-      steward.sendMessageReturn(new SettleRequest()).orTimeout(SETTLING.toMillis(), TimeUnit.MILLISECONDS).join();
+      coordinator.sendMessageReturn(new SettleRequest()).orTimeout(SETTLE_TIMEOUT.toMillis(), TimeUnit.MILLISECONDS)
+          .join();
     } catch (RuntimeException late) {
       LOG.warn("not all parts of '{}' have an owner so far", kind, late);
     }
@@ -133,25 +137,25 @@ final class PartitionCoordinator<M> {
 
   // ---- for all
 
-  HostingStats extent() {
+  HostingStats stats() {
     var here = IntStream.range(0, entities.length()).mapToObj(entities::get).filter(Objects::nonNull).toList();
-    return new HostingStats(slots.size(), here.size(), here.stream().mapToLong(Entities::size).sum());
+    return new HostingStats(partitions.size(), here.size(), here.stream().mapToLong(Entities::size).sum());
   }
 
   /** Called on the engine's thread, with a message that the previous owner passes on. */
-  void pass(int number, WireMessage wire) {
-    if (number < 0 || number >= parts.length()) return;
-    var part = parts.get(number);
-    if (part == null) return;
-    if (wire.header(ALL).isPresent()) part.handed();
-    else part.pass(wire);
+  void receiveTransfer(int number, WireMessage wire) {
+    if (number < 0 || number >= gates.length()) return;
+    var gate = gates.get(number);
+    if (gate == null) return;
+    if (wire.header(TRANSFER_COMPLETE_HEADER).isPresent()) gate.onTransferComplete();
+    else gate.receiveTransfer(wire);
   }
 
   /** Gives all parts to others, and waits for that. */
-  void leave(Duration limit) {
+  void releaseAll(Duration limit) {
     try {
-      around.lease().host(kind, false);
-      steward.sendMessageReturn(new ReleaseAll()).orTimeout(limit.toMillis(), TimeUnit.MILLISECONDS).join();
+      nodeContext.lease().host(kind, false);
+      coordinator.sendMessageReturn(new ReleaseAll()).orTimeout(limit.toMillis(), TimeUnit.MILLISECONDS).join();
     } catch (RuntimeException late) {
       LOG.warn("'{}' left before others had all of its parts", kind, late);
     } finally {
@@ -160,11 +164,11 @@ final class PartitionCoordinator<M> {
     }
   }
 
-  private void leaveAtOnce() {
+  private void dropAll() {
     drop();
     withdrawAll();
     try {
-      around.lease().host(kind, false);
+      nodeContext.lease().host(kind, false);
     } catch (RuntimeException cut) {
       LOG.warn("others may take this node for a home of '{}'", kind, cut);
     }
@@ -172,15 +176,15 @@ final class PartitionCoordinator<M> {
 
   /** Drops the part at once, without telling another node. */
   void drop() {
-    steward.kill();
-    steward.waitForExit(ENDING);
-    for (int i = 0; i < parts.length(); i++) drop(i);
+    coordinator.kill();
+    coordinator.waitForExit(COORDINATOR_STOP_TIMEOUT);
+    for (int i = 0; i < gates.length(); i++) drop(i);
   }
 
   /** After the steward: otherwise they would be this node's as long as it lives. */
   private void withdrawAll() {
     try {
-      for (var slot : slots) if (slot.isOurs() || slot.isFreedByUs()) slot.delete();
+      for (var partition : partitions) if (partition.isOwnedHere() || partition.isReleasedHere()) partition.delete();
     } catch (TransportException cut) {
       LOG.warn("parts of '{}' have no home until the lease of this node is over", kind, cut);
     }
@@ -192,82 +196,85 @@ final class PartitionCoordinator<M> {
     switch (event) {
       case MembershipUpdate come -> {
         members = come.all;
-        calmAt = around.clock().nanoTime() + around.calm().toNanos();
-        wishAnew();
+        settledAt = nodeContext.clock().nanoTime() + nodeContext.settleTime().toNanos();
+        updatePreferredNodes();
       }
-      case OwnershipUpdate changed -> learn(changed.entry);
+      case OwnershipUpdate changed -> onEntry(changed.entry);
       case PartitionReleased given -> {
-        var slot = slots.get(given.number);
-        if (parts.get(given.number) != given.part || slot.stage != PartitionStage.GIVING) break;
-        slot.putAway = true;
-        reconsider(slot);
+        var partition = partitions.get(given.number);
+        if (gates.get(given.number) != given.gate || partition.stage != PartitionStage.RELEASING) break;
+        partition.areEntitiesClosed = true;
+        reconsider(partition);
       }
       case PartitionEnded ended -> {
-        if (parts.get(ended.number) != ended.part) break;
-        parts.set(ended.number, null);
-        slots.get(ended.number).stage = PartitionStage.AWAY;
-        reconsider(slots.get(ended.number));
+        if (gates.get(ended.number) != ended.gate) break;
+        gates.set(ended.number, null);
+        partitions.get(ended.number).stage = PartitionStage.AWAY;
+        reconsider(partitions.get(ended.number));
       }
       case PartitionTick tick -> {
-        slots.forEach(this::reconsider);
-        lookAgain();
+        partitions.forEach(this::reconsider);
+        checkStore();
       }
-      case LeaseLapsed lapsed -> slots.forEach(this::lose);
+      case LeaseLapsed lapsed -> partitions.forEach(this::onLost);
       case ReleaseAll leave -> {
-        left = Optional.of(new CompletableFuture<>());
-        context.replyWhen(leave, left.get());
-        wishAnew();
+        releaseAllDone = Optional.of(new CompletableFuture<>());
+        context.replyWhen(leave, releaseAllDone.get());
+        updatePreferredNodes();
       }
       case SettleRequest settle -> {
-        settled = Optional.of(new CompletableFuture<>());
-        context.replyWhen(settle, settled.get());
+        settledFuture = Optional.of(new CompletableFuture<>());
+        context.replyWhen(settle, settledFuture.get());
       }
     }
-    if (settled.isPresent() && !members.isEmpty() && slots.stream().allMatch(PartitionState::isSettled)) {
-      settled.get().complete(Done.DONE);
-      settled = Optional.empty();
+    if (settledFuture.isPresent() && !members.isEmpty() && partitions.stream().allMatch(PartitionState::isSettled)) {
+      settledFuture.get().complete(Done.DONE);
+      settledFuture = Optional.empty();
     }
-    left.filter(one -> slots.stream().allMatch(slot -> slot.stage == PartitionStage.AWAY))
+    releaseAllDone.filter(one -> partitions.stream().allMatch(partition -> partition.stage == PartitionStage.AWAY))
         .ifPresent(one -> one.complete(Done.DONE));
   }
 
-  private void wishAnew() {
-    var others = members.stream().filter(one -> left.isEmpty() || !one.name().equals(around.node())).toList();
-    for (var slot : slots) slot.wish = PartitionAssignment.wish(kind, slot.number, others);
-    slots.forEach(this::reconsider);
+  private void updatePreferredNodes() {
+    var others =
+        members.stream().filter(one -> releaseAllDone.isEmpty() || !one.name().equals(nodeContext.node())).toList();
+    for (var partition : partitions)
+      partition.preferredNode = PartitionAssignment.preferredNode(kind, partition.number, others);
+    partitions.forEach(this::reconsider);
   }
 
-  private void lookAgain() {
-    if (around.clock().nanoTime() - lookAt < 0) return;
-    lookAt = around.clock().nanoTime() + LOOKING.toNanos();
-    birth.lookAgain();
+  private void checkStore() {
+    if (nodeContext.clock().nanoTime() - storeCheckAt < 0) return;
+    storeCheckAt = nodeContext.clock().nanoTime() + STORE_CHECK_INTERVAL.toNanos();
+    entityFactory.deliverAllPending();
   }
 
-  private void learn(ClusterTransport.Entry entry) {
-    int number = Integer.parseInt(entry.key().substring(around.subjects().keysOfParts(kind).length()));
-    if (number >= slots.size()) return; // of a foreign program
-    var slot = slots.get(number);
-    if (!slot.learn(entry)) return;
-    adapt(slot);
-    reconsider(slot);
+  private void onEntry(ClusterTransport.Entry entry) {
+    int number = Integer.parseInt(entry.key().substring(nodeContext.subjects().keysOfPartitions(kind).length()));
+    if (number >= partitions.size()) return; // of a foreign program
+    var partition = partitions.get(number);
+    if (!partition.updateFrom(entry)) return;
+    adaptToEntry(partition);
+    reconsider(partition);
   }
 
   /** Adapts a slot to the table. */
-  private void adapt(PartitionState slot) {
-    switch (slot.stage) {
+  private void adaptToEntry(PartitionState partition) {
+    switch (partition.stage) {
       case OWNED -> {
-        if (!slot.isOurs()) lose(slot);
+        if (!partition.isOwnedHere()) onLost(partition);
       }
-      case GIVING -> {
-        if (slot.isFreedByUs()) freed(slot);
-        else if (!slot.isOurs()) lose(slot);
+      case RELEASING -> {
+        if (partition.isReleasedHere()) onReleased(partition);
+        else if (!partition.isOwnedHere()) onLost(partition);
       }
-      case GIVEN -> {
-        if (slot.next().isPresent()) passTo(slot, slot.next().get());
-        else if (!slot.isFreedByUs()) lose(slot); // several were home meanwhile, and may have handled what is held
+      case RELEASED -> {
+        if (partition.nextOwner().isPresent()) forwardTo(partition, partition.nextOwner().get());
+        // Several were home meanwhile, and may have handled what is held.
+        else if (!partition.isReleasedHere()) onLost(partition);
       }
-      case PASSING -> {
-        if (!slot.isOurs()) parts.get(slot.number).passOn();
+      case FORWARDING -> {
+        if (!partition.isOwnedHere()) gates.get(partition.number).resumeForwarding();
       }
       default -> {}
     }
@@ -275,154 +282,161 @@ final class PartitionCoordinator<M> {
 
   // ---- what it does
 
-  private void reconsider(PartitionState slot) {
-    if (!around.lease().isValid()) return;
+  private void reconsider(PartitionState partition) {
+    if (!nodeContext.lease().isValid()) return;
     try {
-      bringInLine(slot);
+      reconcile(partition);
     } catch (TransportException cut) {
-      LOG.debug("part {} of '{}' waits for the network", slot.number, kind, cut);
+      LOG.debug("part {} of '{}' waits for the network", partition.number, kind, cut);
     } catch (Throwable failure) {
-      LOG.error("part {} of '{}' is tried again", slot.number, kind, failure);
+      LOG.error("part {} of '{}' is tried again", partition.number, kind, failure);
     }
   }
 
-  private void bringInLine(PartitionState slot) {
-    boolean wished = slot.wish.filter(around.node()::equals).isPresent();
-    boolean late = around.clock().nanoTime() - slot.until >= 0;
-    if (slot.waits && late && (slot.stage == PartitionStage.OWNED || slot.stage == PartitionStage.GIVING)) {
-      slot.waits = false;
-      parts.get(slot.number).handed(); // the node before is too slow
+  private void reconcile(PartitionState partition) {
+    boolean wished = partition.preferredNode.filter(nodeContext.node()::equals).isPresent();
+    boolean late = nodeContext.clock().nanoTime() - partition.deadline >= 0;
+    if (partition.awaitsTransfer && late
+        && (partition.stage == PartitionStage.OWNED || partition.stage == PartitionStage.RELEASING)) {
+      partition.awaitsTransfer = false;
+      gates.get(partition.number).onTransferComplete(); // the node before is too slow
     }
-    if (slot.stage == PartitionStage.OWNED || slot.stage == PartitionStage.GIVING) settleDoubt(slot);
-    switch (slot.stage) {
+    if (partition.stage == PartitionStage.OWNED || partition.stage == PartitionStage.RELEASING) resolveDoubt(partition);
+    switch (partition.stage) {
       case AWAY -> {
-        if (wished || slot.isOurs()) take(slot);
-        else if (parts.get(slot.number) != null) lose(slot);
+        if (wished || partition.isOwnedHere()) acquire(partition);
+        else if (gates.get(partition.number) != null) onLost(partition);
       }
       case OWNED -> {
-        if (!wished && mayMove()) give(slot);
+        if (!wished && mayMove()) release(partition);
       }
-      case GIVING -> {
-        if (slot.putAway) free(slot);
+      case RELEASING -> {
+        if (partition.areEntitiesClosed) writeFree(partition);
       }
-      case GIVEN -> {
-        if (slot.isTaken()) adapt(slot); // the next owner may be known for long enough now
-        else if (slot.next().isPresent()) lose(slot); // it is gone, and may have handled what is held
-        else if (wished) take(slot);
-        else if (slot.wish.isEmpty() && (late || members.size() < 2) && slot.delete()) end(slot); // there is nobody
+      case RELEASED -> {
+        if (partition.isTaken()) adaptToEntry(partition); // the next owner may be known for long enough now
+        else if (partition.nextOwner().isPresent()) onLost(partition); // it is gone, and may have handled what is held
+        else if (wished) acquire(partition);
+        else if (partition.preferredNode.isEmpty() && (late || members.size() < 2) && partition.delete())
+          endGate(partition); // there is nobody
       }
-      case PASSING -> {
-        if (late) end(slot);
-        else if (wished) take(slot);
+      case FORWARDING -> {
+        if (late) endGate(partition);
+        else if (wished) acquire(partition);
       }
       case ENDING -> {}
     }
   }
 
-  private void settleDoubt(PartitionState slot) {
-    var part = parts.get(slot.number);
-    if (part.doubt() <= slot.epoch) return;
-    if (slot.confirms(part.doubt())) part.open(entities.get(slot.number), !slot.waits);
-    else lose(slot);
+  private void resolveDoubt(PartitionState partition) {
+    var gate = gates.get(partition.number);
+    if (gate.laterEpoch() <= partition.epoch) return;
+    if (partition.confirmOwner(gate.laterEpoch())) gate.open(entities.get(partition.number), !partition.awaitsTransfer);
+    else onLost(partition);
   }
 
   private boolean mayMove() {
-    if (left.isPresent()) return true;
+    if (releaseAllDone.isPresent()) return true;
     long moving =
-        slots.stream().filter(one -> one.stage == PartitionStage.GIVING || one.stage == PartitionStage.GIVEN).count();
-    long owned = slots.stream().filter(one -> one.stage == PartitionStage.OWNED).count();
-    return around.clock().nanoTime() - calmAt >= 0 && moving < Math.max(1, owned / AT_ONCE);
+        partitions.stream().filter(one -> one.stage == PartitionStage.RELEASING || one.stage == PartitionStage.RELEASED)
+            .count();
+    long owned = partitions.stream().filter(one -> one.stage == PartitionStage.OWNED).count();
+    return nodeContext.clock().nanoTime() - settledAt >= 0 && moving < Math.max(1, owned / MAX_MOVING_FRACTION);
   }
 
   /**
    * Listens first, so that nothing is lost between the two. If it is not known whether the part is
    * this node's own, the node continues to listen.
    */
-  private void take(PartitionState slot) {
-    if (slot.isTaken()) return;
-    String life = around.lease().self().id();
-    slot.beginMove();
-    if (parts.get(slot.number) == null) hold(slot, life);
-    else if (slot.stage != PartitionStage.AWAY) slot.waits = slot.isHanded();
-    if (slot.stage == PartitionStage.PASSING) parts.get(slot.number).takeBack();
-    if (!slot.isOurs() && !slot.write(false, life)) {
-      slot.dropMove();
-      if (slot.stage == PartitionStage.AWAY) lose(slot);
-      else adapt(slot);
+  private void acquire(PartitionState partition) {
+    if (partition.isTaken()) return;
+    String life = nodeContext.lease().self().id();
+    partition.beginMove();
+    if (gates.get(partition.number) == null) openGate(partition, life);
+    else if (partition.stage != PartitionStage.AWAY) partition.awaitsTransfer = partition.willTransfer();
+    if (partition.stage == PartitionStage.FORWARDING) gates.get(partition.number).reclaim();
+    if (!partition.isOwnedHere() && !partition.write(false, life)) {
+      partition.dropMove();
+      if (partition.stage == PartitionStage.AWAY) onLost(partition);
+      else adaptToEntry(partition);
       return;
     }
-    var own = birth.entities(slot.number); // it may fail, where the store is away
-    slot.stage = PartitionStage.OWNED;
-    slot.until = around.clock().nanoTime() + PATIENCE.toNanos();
-    slot.epoch = slot.version;
-    entities.set(slot.number, own);
-    parts.get(slot.number).open(own, !slot.waits);
-    slot.endMove("taken");
+    var own = entityFactory.entities(partition.number); // it may fail, where the store is away
+    partition.stage = PartitionStage.OWNED;
+    partition.deadline = nodeContext.clock().nanoTime() + TRANSFER_TIMEOUT.toNanos();
+    partition.epoch = partition.version;
+    entities.set(partition.number, own);
+    gates.get(partition.number).open(own, !partition.awaitsTransfer);
+    partition.endMove("taken");
   }
 
-  private void hold(PartitionState slot, String life) {
-    slot.waits = slot.isHanded();
-    var reception =
-        new InboundDispatcher<>(around.engine(), kind, around.node() + "." + life, protocol, around.underWay(),
-            slot.mayAnswer(life), () -> slot.epoch, around.how());
-    parts.set(slot.number, PartitionGate.hold(around, around.subjects().ofPart(kind, slot.number), reception,
-        key -> PartitionAssignment.part(key, slots.size()) == slot.number, birth::look,
-        hand -> hand(slot.number, hand)));
+  private void openGate(PartitionState partition, String life) {
+    partition.awaitsTransfer = partition.willTransfer();
+    var dispatcher =
+        new InboundDispatcher<>(nodeContext.engine(), kind, nodeContext.node() + "." + life, protocol,
+            nodeContext.pendingRequests(),
+            partition.mayAnswer(life), () -> partition.epoch, nodeContext.blockBuilder());
+    gates.set(partition.number,
+        PartitionGate.hold(nodeContext, nodeContext.subjects().ofPartition(kind, partition.number), dispatcher,
+            key -> PartitionAssignment.partitionOf(key, partitions.size()) == partition.number,
+            entityFactory::deliverPending,
+            hand -> sendTransfer(partition.number, hand)));
   }
 
-  private void give(PartitionState slot) {
-    var part = parts.get(slot.number);
-    slot.stage = PartitionStage.GIVING;
-    slot.putAway = false;
-    slot.beginMove();
-    part.give(() -> steward.sendMessage(new PartitionReleased(slot.number, part)));
+  private void release(PartitionState partition) {
+    var gate = gates.get(partition.number);
+    partition.stage = PartitionStage.RELEASING;
+    partition.areEntitiesClosed = false;
+    partition.beginMove();
+    gate.give(() -> coordinator.sendMessage(new PartitionReleased(partition.number, gate)));
   }
 
-  private void free(PartitionState slot) {
-    if (slot.write(true, around.lease().self().id())) freed(slot);
-    else adapt(slot);
+  private void writeFree(PartitionState partition) {
+    if (partition.write(true, nodeContext.lease().self().id())) onReleased(partition);
+    else adaptToEntry(partition);
   }
 
-  private void freed(PartitionState slot) {
-    slot.stage = PartitionStage.GIVEN;
-    slot.freed = slot.version;
-    slot.until = around.clock().nanoTime() + around.calm().toNanos(); // another node may be about to join
-    entities.set(slot.number, null);
-    reconsider(slot);
+  private void onReleased(PartitionState partition) {
+    partition.stage = PartitionStage.RELEASED;
+    partition.releasedVersion = partition.version;
+    // Another node may be about to join.
+    partition.deadline = nodeContext.clock().nanoTime() + nodeContext.settleTime().toNanos();
+    entities.set(partition.number, null);
+    reconsider(partition);
   }
 
   /** Waits until this node has known the next owner for a while: servers learn late of it. */
-  private void passTo(PartitionState slot, Right next) {
-    if (!around.membership().isKnownFor(around.calm(), next)) return;
-    slot.stage = PartitionStage.PASSING;
-    slot.until = around.clock().nanoTime() + around.calm().toNanos();
-    parts.get(slot.number).passTo(next.node());
-    slot.endMove("given to " + next.node());
+  private void forwardTo(PartitionState partition, Right next) {
+    if (!nodeContext.membership().isKnownFor(nodeContext.settleTime(), next)) return;
+    partition.stage = PartitionStage.FORWARDING;
+    partition.deadline = nodeContext.clock().nanoTime() + nodeContext.settleTime().toNanos();
+    gates.get(partition.number).forwardTo(next.node());
+    partition.endMove("given to " + next.node());
   }
 
   /** On the gate's thread. */
-  private void hand(int number, PartitionGate.TransferMessage hand) {
-    around.engine().publish(hand.to(around.subjects().ofNode(hand.node()), kind + "." + number));
+  private void sendTransfer(int number, PartitionGate.TransferMessage hand) {
+    nodeContext.engine().publish(hand.toWireMessage(nodeContext.subjects().ofNode(hand.node()), kind + "." + number));
   }
 
-  private void end(PartitionState slot) {
-    var part = parts.get(slot.number);
-    slot.stage = PartitionStage.ENDING;
-    part.end(() -> steward.sendMessage(new PartitionEnded(slot.number, part)));
+  private void endGate(PartitionState partition) {
+    var gate = gates.get(partition.number);
+    partition.stage = PartitionStage.ENDING;
+    gate.endAfterMessages(() -> coordinator.sendMessage(new PartitionEnded(partition.number, gate)));
   }
 
   /** It is another node's, or nobody knows. */
-  private void lose(PartitionState slot) {
-    slot.losses++;
-    if (slot.stage != PartitionStage.AWAY) slot.endMove("lost");
-    slot.stage = PartitionStage.AWAY;
-    drop(slot.number);
+  private void onLost(PartitionState partition) {
+    partition.losses++;
+    if (partition.stage != PartitionStage.AWAY) partition.endMove("lost");
+    partition.stage = PartitionStage.AWAY;
+    drop(partition.number);
   }
 
   private void drop(int number) {
     var own = entities.getAndSet(number, null);
     if (own != null) own.kill();
-    var part = parts.getAndSet(number, null);
-    if (part != null) part.drop();
+    var gate = gates.getAndSet(number, null);
+    if (gate != null) gate.drop();
   }
 }

@@ -15,9 +15,9 @@ import java.util.concurrent.ConcurrentHashMap;
  * Thread-safe.
  */
 final class PendingRequests {
-  private final Map<String, InboundMessage> waiting = new ConcurrentHashMap<>(); // in a part or an offer, by id
-  private final Map<String, CompletableFuture<?>> answers = new ConcurrentHashMap<>(); // of asked actors, by id
-  private final Map<String, RemoteRequest<?>> sent = new ConcurrentHashMap<>(); // by this node, by id
+  private final Map<String, InboundMessage> waitingMessages = new ConcurrentHashMap<>(); // in a part or an offer, by id
+  private final Map<String, CompletableFuture<?>> pendingAnswers = new ConcurrentHashMap<>(); // of asked actors, by id
+  private final Map<String, RemoteRequest<?>> sentRequests = new ConcurrentHashMap<>(); // by this node, by id
 
   // ---- of other nodes
 
@@ -25,38 +25,38 @@ final class PendingRequests {
    * Begins to claim a request that waits here for its actor. The copy that comes by way of the node
    * before has the same id, and changes nothing.
    */
-  void arrived(InboundMessage message) {
+  void addWaiting(InboundMessage message) {
     if (message.wire().replyTo().isPresent())
-      message.wire().header(Route.ID).ifPresent(id -> waiting.putIfAbsent(id, message));
+      message.wire().header(Route.ID).ifPresent(id -> waitingMessages.putIfAbsent(id, message));
   }
 
   /** Called when its actor has it, or another node, or nobody. */
-  void left(InboundMessage message) {
-    message.wire().header(Route.ID).ifPresent(id -> waiting.remove(id, message));
+  void removeWaiting(InboundMessage message) {
+    message.wire().header(Route.ID).ifPresent(id -> waitingMessages.remove(id, message));
   }
 
   /** Called when a part or an offer has ended, with all that waited in it. */
-  void dropped(Object holder) {
-    waiting.values().removeIf(message -> message.holder() == holder);
+  void removeAllOf(Object holder) {
+    waitingMessages.values().removeIf(message -> message.holder() == holder);
   }
 
   /** Until it is answered. */
   void add(WireMessage request, CompletableFuture<?> answer) {
     var id = request.header(Route.ID);
     if (id.isEmpty()) return; // of a foreign program
-    answers.put(id.get(), answer);
-    answer.whenComplete((value, failure) -> answers.remove(id.get(), answer));
+    pendingAnswers.put(id.get(), answer);
+    answer.whenComplete((value, failure) -> pendingAnswers.remove(id.get(), answer));
   }
 
   /** {@return how many actors of this node are asked} */
   int size() {
-    return answers.size();
+    return pendingAnswers.size();
   }
 
   /** {@return the ids of all that this node has, and will answer unless it ends} */
-  Set<String> here() {
-    var ids = new HashSet<>(waiting.keySet());
-    ids.addAll(answers.keySet());
+  Set<String> localIds() {
+    var ids = new HashSet<>(waitingMessages.keySet());
+    ids.addAll(pendingAnswers.keySet());
     return ids;
   }
 
@@ -64,26 +64,26 @@ final class PendingRequests {
    * On the engine's thread. A request that has not begun is not handled; a handler that has begun
    * can see it.
    */
-  void takeBack(WireMessage wire) {
-    var answer = wire.header(Route.ID).map(answers::get);
+  void cancel(WireMessage wire) {
+    var answer = wire.header(Route.ID).map(pendingAnswers::get);
     answer.ifPresent(one -> one.cancel(false));
   }
 
   // ---- of this node
 
   /** Until it has an end. */
-  void sent(String id, RemoteRequest<?> request) {
-    sent.put(id, request);
-    request.answer().whenComplete((value, failure) -> sent.remove(id, request));
+  void addSent(String id, RemoteRequest<?> request) {
+    sentRequests.put(id, request);
+    request.answer().whenComplete((value, failure) -> sentRequests.remove(id, request));
   }
 
   /** A node has it. */
-  void claimed(String id, String by) {
-    var request = sent.get(id);
-    if (request != null) request.heard(by);
+  void onClaimed(String id, String by) {
+    var request = sentRequests.get(id);
+    if (request != null) request.onClaimed(by);
   }
 
-  Collection<RemoteRequest<?>> sent() {
-    return Collections.unmodifiableCollection(sent.values());
+  Collection<RemoteRequest<?>> sentRequests() {
+    return Collections.unmodifiableCollection(sentRequests.values());
   }
 }

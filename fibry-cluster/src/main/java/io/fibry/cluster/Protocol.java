@@ -18,7 +18,7 @@ record Protocol<M>(Class<M> type, Codec<M> messages) {
   static <M> Protocol<M> of(Class<M> type, Supplier<Codec<M>> codec) {
     try {
       var messages = codec.get();
-      check(type);
+      checkCodecs(type);
       return new Protocol<>(type, messages);
     } catch (IllegalArgumentException none) {
       throw new IllegalArgumentException(
@@ -26,8 +26,8 @@ record Protocol<M>(Class<M> type, Codec<M> messages) {
     }
   }
 
-  private static void check(Class<?> type) {
-    if (type.isSealed()) for (var each : type.getPermittedSubclasses()) check(each);
+  private static void checkCodecs(Class<?> type) {
+    if (type.isSealed()) for (var each : type.getPermittedSubclasses()) checkCodecs(each);
     else if (!type.isInterface() && Request.class.isAssignableFrom(type)) Codec.ofAnswers(type);
   }
 

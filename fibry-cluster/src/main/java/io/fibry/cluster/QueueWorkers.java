@@ -16,8 +16,8 @@ import org.slf4j.LoggerFactory;
 /** Does the work of a queue on this node. The engine gives no more than can be done at once. */
 final class QueueWorkers<M> extends ForwardingExitable<QueueWorkers<M>> {
   private static final Logger LOG = LoggerFactory.getLogger(Cluster.class);
-  private static final Duration ENDING = Duration.ofSeconds(20); // of the node
-  private static final Duration ENDED = Duration.ofSeconds(1); // until the network knows
+  private static final Duration END_TIMEOUT = Duration.ofSeconds(20); // of the node
+  private static final Duration END_MARGIN = Duration.ofSeconds(1); // until the network knows
 
   private final NetworkWorkQueue<M> queue;
   private final WorkQueue.Options options;
@@ -33,7 +33,7 @@ final class QueueWorkers<M> extends ForwardingExitable<QueueWorkers<M>> {
     this.pool = Pools.perMessage(how.onFailure(FailurePolicy.resume())).newActor(this::handle);
     Subscription begun = null;
     try {
-      begun = queue.take(options.maxParallel(), this::receive);
+      begun = queue.subscribe(options.maxParallel(), this::receive);
       pool.closeOnExit(begun);
     } finally {
       if (begun == null) pool.kill();
@@ -79,9 +79,9 @@ final class QueueWorkers<M> extends ForwardingExitable<QueueWorkers<M>> {
   }
 
   /** Pieces that take too long go back. */
-  void end() {
+  void stopAndRelease() {
     askExit();
-    if (!waitForExit(ENDING)) kill();
+    if (!waitForExit(END_TIMEOUT)) kill();
     waitForExit();
   }
 
@@ -89,40 +89,40 @@ final class QueueWorkers<M> extends ForwardingExitable<QueueWorkers<M>> {
 
   /** On the engine's thread. */
   private void receive(WorkItem piece) {
-    if (!pool.sendMessage(piece)) piece.release(ENDED); // it may come here until the subscription ends
+    if (!pool.sendMessage(piece)) piece.release(END_MARGIN); // it may come here until the subscription ends
   }
 
   private void handle(WorkItem piece) {
     if (piece.attempts() > options.maxAttempts()) {
-      putAside(piece, "it was begun " + options.maxAttempts() + " times, and did not end");
+      park(piece, "it was begun " + options.maxAttempts() + " times, and did not end");
       return;
     }
     try {
       worker.handle(queue.decode(piece.work()));
     } catch (Throwable failure) {
       if (killed) piece.release(Duration.ZERO); // another node continues with it
-      else failed(piece, failure);
+      else onFailure(piece, failure);
       if (failure instanceof Error error) throw error;
       return;
     }
     if (!piece.acknowledge()) LOG.warn("{} is done, and may be done once more", text(piece));
   }
 
-  private void failed(WorkItem piece, Throwable failure) {
+  private void onFailure(WorkItem piece, Throwable failure) {
     if (piece.attempts() >= options.maxAttempts()) {
       LOG.error("{} failed {} times, and is put aside", text(piece), piece.attempts(), failure);
-      putAside(piece, ReplyCodec.brief(failure));
+      park(piece, ReplyCodec.summarize(failure));
     } else {
-      var pause = options.pauseAfter(piece.attempts());
+      var pause = options.backoffAfter(piece.attempts());
       LOG.warn("{} failed, attempt {} of {}; again in {}", text(piece), piece.attempts(), options.maxAttempts(), pause,
           failure);
       piece.release(pause);
     }
   }
 
-  private void putAside(WorkItem piece, String reason) {
+  private void park(WorkItem piece, String reason) {
     try {
-      queue.putAside(piece, reason);
+      queue.park(piece, reason);
     } catch (RuntimeException lost) {
       LOG.warn("{} could not be put aside, and waits", text(piece), lost);
       piece.release(options.maxBackoff());

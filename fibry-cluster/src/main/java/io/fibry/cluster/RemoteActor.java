@@ -26,19 +26,19 @@ import org.slf4j.LoggerFactory;
 final class RemoteActor<M> implements Actor<M>, LastingAddress {
   private final RemoteSender.RemoteAddress to;
   private final Protocol<M> protocol;
-  private final RemoteSender sending;
-  private final Actor<Object> relay;
-  private final Duration longest; // for answers without a limit
-  private final Optional<Supplier<CompletableFuture<ExitReason>>> end; // empty: it sleeps, and does not end
+  private final RemoteSender sender;
+  private final Actor<Object> senderActor;
+  private final Duration maxWait; // for answers without a limit
+  private final Optional<Supplier<CompletableFuture<ExitReason>>> exitSource; // empty: it sleeps, and does not end
 
-  RemoteActor(RemoteSender.RemoteAddress to, Protocol<M> protocol, RemoteSender sending, Duration longest,
-      Optional<Supplier<CompletableFuture<ExitReason>>> end) {
+  RemoteActor(RemoteSender.RemoteAddress to, Protocol<M> protocol, RemoteSender sender, Duration maxWait,
+      Optional<Supplier<CompletableFuture<ExitReason>>> exitSource) {
     this.to = to;
     this.protocol = protocol;
-    this.sending = sending;
-    this.relay = sending.actor();
-    this.longest = longest;
-    this.end = end;
+    this.sender = sender;
+    this.senderActor = sender.actor();
+    this.maxWait = maxWait;
+    this.exitSource = exitSource;
   }
 
   @Override
@@ -49,40 +49,40 @@ final class RemoteActor<M> implements Actor<M>, LastingAddress {
   /** An entity sleeps, and does not end: its address ends with what sends to it. */
   @Override
   public Exitable owner() {
-    return end.isPresent() ? this : relay;
+    return exitSource.isPresent() ? this : senderActor;
   }
 
   @Override
   public ActorBuilder<Object> beside() {
-    return ActorSystem.beside(relay);
+    return ActorSystem.beside(senderActor);
   }
 
   // ---- messages
 
-  private RemoteSender.OutboundTell tell(M message) {
-    return new RemoteSender.OutboundTell(to, message, protocol.encode(message), sending.context(this, message));
+  private RemoteSender.OutboundTell toTell(M message) {
+    return new RemoteSender.OutboundTell(to, message, protocol.encode(message), sender.context(this, message));
   }
 
   @SuppressWarnings("unchecked") // a request of the protocol is one of its messages
-  private <R> RemoteSender.OutboundAsk<R> call(Request<?, R> request) {
+  private <R> RemoteSender.OutboundAsk<R> toAsk(Request<?, R> request) {
     byte[] body = protocol.encode((M) Objects.requireNonNull(request, "request"));
-    return new RemoteSender.OutboundAsk<>(to, request, body, sending.context(this, request));
+    return new RemoteSender.OutboundAsk<>(to, request, body, sender.context(this, request));
   }
 
   @SuppressWarnings("unchecked") // the relay takes any message
-  private static <R> Request<Object, R> any(Request<?, R> call) {
+  private static <R> Request<Object, R> unchecked(Request<?, R> call) {
     return (Request<Object, R>) call;
   }
 
   @Override
   public boolean sendMessage(M message) {
-    return to.keeps() ? keep(message) : sending.tell(List.of(tell(message)));
+    return to.storesMessages() ? storeMessage(message) : sender.sendTells(List.of(toTell(message)));
   }
 
-  private boolean keep(M message) {
+  private boolean storeMessage(M message) {
     try {
-      var kept = new RemoteSender.OutboundStore(to, message, protocol.encode(message), sending.context(this, message));
-      return relay.ask(any(kept), longest);
+      var kept = new RemoteSender.OutboundStore(to, message, protocol.encode(message), sender.context(this, message));
+      return senderActor.ask(unchecked(kept), maxWait);
     } catch (RequestException | CancellationException unknown) {
       LoggerFactory.getLogger(Cluster.class).warn("nobody knows whether '{}' keeps a message", to.actor(), unknown);
       return false;
@@ -91,66 +91,66 @@ final class RemoteActor<M> implements Actor<M>, LastingAddress {
 
   @Override
   public boolean sendMessages(List<? extends M> block) {
-    if (to.keeps()) throw new UnsupportedOperationException(
+    if (to.storesMessages()) throw new UnsupportedOperationException(
         "actor '" + to.actor() + "' keeps messages, and stores each by itself");
-    return sending.tell(block.stream().map(this::tell).toList());
+    return sender.sendTells(block.stream().map(this::toTell).toList());
   }
 
   @Override
   public <Q extends M, R> R ask(Request<Q, R> request) {
-    return relay.ask(any(call(request)));
+    return senderActor.ask(unchecked(toAsk(request)));
   }
 
   @Override
   public <Q extends M, R> R ask(Request<Q, R> request, Duration limit) {
-    return relay.ask(any(call(request)), limit);
+    return senderActor.ask(unchecked(toAsk(request)), limit);
   }
 
   @Override
   public <Q extends M, R> CompletableFuture<R> sendMessageReturn(Request<Q, R> request) {
-    return sendMessageReturn(request, longest);
+    return sendMessageReturn(request, maxWait);
   }
 
   @Override
   public <Q extends M, R> CompletableFuture<R> sendMessageReturn(Request<Q, R> request, Duration limit) {
-    return relay.sendMessageReturn(any(call(request)), limit);
+    return senderActor.sendMessageReturn(unchecked(toAsk(request)), limit);
   }
 
   @Override
   public Scheduler.Timer sendMessageLater(M message, Duration delay) {
-    return relay.sendMessageLater(tell(message), delay);
+    return senderActor.sendMessageLater(toTell(message), delay);
   }
 
   @Override
   public Scheduler.Timer sendMessageLater(Object key, M message, Duration delay) {
-    return relay.sendMessageLater(key, tell(message), delay);
+    return senderActor.sendMessageLater(key, toTell(message), delay);
   }
 
   @Override
   public Scheduler.Timer sendMessageEvery(M message, Duration period) {
-    return relay.sendMessageEvery(tell(message), period);
+    return senderActor.sendMessageEvery(toTell(message), period);
   }
 
   @Override
   public Scheduler.Timer sendMessageEvery(Object key, M message, Duration period) {
-    return relay.sendMessageEvery(key, tell(message), period);
+    return senderActor.sendMessageEvery(key, toTell(message), period);
   }
 
   // ---- what only its own node can do
 
-  private UnsupportedOperationException notFromHere(String what) {
+  private UnsupportedOperationException unsupported(String what) {
     return new UnsupportedOperationException(
         "actor '" + to.actor() + "' may be on another node: " + what + "; do it where the actor lives");
   }
 
   @Override
   public void execute(Runnable task) {
-    throw notFromHere("code does not travel");
+    throw unsupported("code does not travel");
   }
 
   @Override
   public void askExit() {
-    throw notFromHere("it cannot be ended from here");
+    throw unsupported("it cannot be ended from here");
   }
 
   @Override
@@ -185,7 +185,7 @@ final class RemoteActor<M> implements Actor<M>, LastingAddress {
   @Override
   public boolean waitForExit(Duration limit) {
     try {
-      return sending.clock().awaitDone(onExit(), Objects.requireNonNull(limit, "limit"));
+      return sender.clock().awaitDone(onExit(), Objects.requireNonNull(limit, "limit"));
     } catch (InterruptedException interrupt) {
       throw interrupted();
     }
@@ -198,22 +198,22 @@ final class RemoteActor<M> implements Actor<M>, LastingAddress {
 
   @Override
   public CompletableFuture<ExitReason> onExit() {
-    return end.orElseThrow(() -> notFromHere("an entity sleeps, and does not end")).get();
+    return exitSource.orElseThrow(() -> unsupported("an entity sleeps, and does not end")).get();
   }
 
   @Override
   public Actor<M> closeOnExit(AutoCloseable... resources) {
-    throw notFromHere("what is closed with it would be on another node");
+    throw unsupported("what is closed with it would be on another node");
   }
 
   @Override
   public boolean equals(Object other) {
-    return other instanceof RemoteActor<?> far && far.relay == relay && far.to.equals(to);
+    return other instanceof RemoteActor<?> far && far.senderActor == senderActor && far.to.equals(to);
   }
 
   @Override
   public int hashCode() {
-    return 31 * relay.hashCode() + to.hashCode();
+    return 31 * senderActor.hashCode() + to.hashCode();
   }
 
   @Override

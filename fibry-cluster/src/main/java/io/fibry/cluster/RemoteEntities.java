@@ -13,24 +13,24 @@ import java.util.function.LongSupplier;
 final class RemoteEntities<M> extends ForwardingExitable<Entities<String, M>> implements Entities<String, M> {
   private final Exitable front;
   private final String kind;
-  private final int parts;
+  private final int partitions;
   private final Protocol<M> protocol;
-  private final boolean keeps; // messages are stored before they are handled
-  private final IntFunction<RemoteSender> relays; // by part
+  private final boolean storesMessages; // messages are stored before they are handled
+  private final IntFunction<RemoteSender> senders; // by part
   private final LongSupplier size;
-  private final Duration longest; // for answers without a limit
+  private final Duration maxWait; // for answers without a limit
 
-  RemoteEntities(Exitable front, String kind, int parts, Protocol<M> protocol, boolean keeps,
-      IntFunction<RemoteSender> relays,
-      LongSupplier size, Duration longest) {
+  RemoteEntities(Exitable front, String kind, int partitions, Protocol<M> protocol, boolean storesMessages,
+      IntFunction<RemoteSender> senders,
+      LongSupplier size, Duration maxWait) {
     this.front = front;
     this.kind = kind;
-    this.parts = parts;
+    this.partitions = partitions;
     this.protocol = protocol;
-    this.keeps = keeps;
-    this.relays = relays;
+    this.storesMessages = storesMessages;
+    this.senders = senders;
     this.size = size;
-    this.longest = longest;
+    this.maxWait = maxWait;
   }
 
   @Override
@@ -40,10 +40,11 @@ final class RemoteEntities<M> extends ForwardingExitable<Entities<String, M>> im
 
   @Override
   public Actor<M> actor(String key) {
-    int part = PartitionAssignment.part(PartitionAssignment.checked(kind, key), parts);
-    return new RemoteActor<>(new RemoteSender.RemoteAddress(kind + "/" + key, Optional.of(key), keeps), protocol,
-        relays.apply(part),
-        longest, Optional.empty());
+    int part = PartitionAssignment.partitionOf(PartitionAssignment.checkKey(kind, key), partitions);
+    return new RemoteActor<>(new RemoteSender.RemoteAddress(kind + "/" + key, Optional.of(key), storesMessages),
+        protocol,
+        senders.apply(part),
+        maxWait, Optional.empty());
   }
 
   @Override

@@ -19,7 +19,7 @@ import java.util.concurrent.CompletableFuture;
  * name itself, because news may not have arrived. Fields are of its actor.
  */
 final class RemoteExitWatch {
-  private static final Duration PATIENCE = Duration.ofSeconds(2); // with an answer, and with news
+  private static final Duration ANSWER_TIMEOUT = Duration.ofSeconds(2); // with an answer, and with news
 
   private record MembersChanged(List<Member> members) {}
 
@@ -28,67 +28,69 @@ final class RemoteExitWatch {
   private record ExitQueryResult(Optional<Throwable> failure) {}
 
   private final String name;
-  private final NodeContext around;
-  private final CompletableFuture<ExitReason> end = new CompletableFuture<>();
-  private Optional<Member> last = Optional.empty(); // that offers it, or was the last one to do so
+  private final NodeContext nodeContext;
+  private final CompletableFuture<ExitReason> exitFuture = new CompletableFuture<>();
+  private Optional<Member> lastOwner = Optional.empty(); // that offers it, or was the last one to do so
 
-  private RemoteExitWatch(String name, NodeContext around) {
+  private RemoteExitWatch(String name, NodeContext nodeContext) {
     this.name = name;
-    this.around = around;
+    this.nodeContext = nodeContext;
   }
 
   /** Completed on a thread of the node. */
-  static CompletableFuture<ExitReason> of(String name, NodeContext around) {
-    var absence = new RemoteExitWatch(name, around);
-    absence.learn(around.membership().now()); // before it ends, which may be soon
-    Actor<Object> actor = around.own().newActor(absence::handle);
-    actor.closeOnExit(() -> absence.end.complete(lost("this node has left its app")));
-    Subscription news = around.membership().followEach(members -> actor.sendMessage(new MembersChanged(members)));
-    absence.end.thenRun(() -> {
+  static CompletableFuture<ExitReason> of(String name, NodeContext nodeContext) {
+    var absence = new RemoteExitWatch(name, nodeContext);
+    absence.onMembers(nodeContext.membership().members()); // before it ends, which may be soon
+    Actor<Object> actor = nodeContext.newInternalBuilder().newActor(absence::handle);
+    actor.closeOnExit(() -> absence.exitFuture.complete(connectionLost("this node has left its app")));
+    Subscription news =
+        nodeContext.membership().onEachChange(members -> actor.sendMessage(new MembersChanged(members)));
+    absence.exitFuture.thenRun(() -> {
       news.close();
       actor.sendPoisonPill();
     });
     actor.sendMessage(new ExitQuery());
-    return absence.end;
+    return absence.exitFuture;
   }
 
-  private static ExitReason lost(String why) {
+  private static ExitReason connectionLost(String why) {
     return new ExitReason.Failed(new TransportException(Failure.NO_RECEIVER, why));
   }
 
   private void handle(Object message, ActorContext<Object> context) {
     switch (message) {
-      case MembersChanged news -> learn(news.members);
+      case MembersChanged news -> onMembers(news.members);
       case ExitQuery ask -> {
-        if (last.isEmpty()) ask(context.self());
+        if (lastOwner.isEmpty()) queryOwner(context.self());
       }
       case ExitQueryResult answer -> {
-        if (last.isPresent()) break;
+        if (lastOwner.isPresent()) break;
         if (answer.failure
             .filter(one -> one instanceof TransportException lost && lost.failure() == Failure.NO_RECEIVER).isPresent())
-          end.complete(lost("no node offers an actor '" + name + "'"));
-        else context.self().sendMessageLater(new ExitQuery(), PATIENCE);
+          exitFuture.complete(connectionLost("no node offers an actor '" + name + "'"));
+        else context.self().sendMessageLater(new ExitQuery(), ANSWER_TIMEOUT);
       }
       default -> throw new AssertionError(message);
     }
   }
 
-  private void learn(List<Member> members) {
+  private void onMembers(List<Member> members) {
     var offering = members.stream().filter(one -> one.offers().contains(name)).findFirst();
-    if (offering.isPresent()) last = offering;
-    else last.ifPresent(before -> end.complete(why(members, before)));
+    if (offering.isPresent()) lastOwner = offering;
+    else lastOwner.ifPresent(before -> exitFuture.complete(exitReason(members, before)));
   }
 
-  private ExitReason why(List<Member> members, Member before) {
+  private ExitReason exitReason(List<Member> members, Member before) {
     if (members.stream().noneMatch(one -> one.id().equals(before.id())))
-      return lost("node '" + before.name() + "', which had actor '" + name + "', is gone");
-    return around.membership().ended(before.name(), name).map(ReplyCodec::reason).orElseGet(ExitReason.Stopped::new);
+      return connectionLost("node '" + before.name() + "', which had actor '" + name + "', is gone");
+    return nodeContext.membership().endedOffers(before.name(), name).map(ReplyCodec::reason)
+        .orElseGet(ExitReason.Stopped::new);
   }
 
   /** A node offers the name, though no news of that has come. */
-  private void ask(Actor<Object> self) {
-    var question = WireMessage.to(around.subjects().ofName(name), Map.of(Route.THERE, ""), new byte[0]);
-    around.engine().request(question, PATIENCE)
+  private void queryOwner(Actor<Object> self) {
+    var question = WireMessage.to(nodeContext.subjects().ofName(name), Map.of(Route.PRESENCE, ""), new byte[0]);
+    nodeContext.engine().request(question, ANSWER_TIMEOUT)
         .whenComplete((answer, failure) -> self.sendMessage(new ExitQueryResult(Optional.ofNullable(failure))));
   }
 }

@@ -22,10 +22,11 @@ import java.util.function.Function;
  * unless said otherwise.
  */
 final class RemoteOutbox {
-  private static final int ROOM = 1 << 20; // bytes under delivery; further senders wait
-  private static final int LEAST_WEIGHT = 256; // of a message
-  private static final int MANY = 1_024; // messages under delivery in full bundles; beyond that, messages are gathered
-  private static final int MOST_BYTES = 64 << 10; // of a bundle, but for one message
+  private static final int MAX_PENDING_BYTES = 1 << 20; // bytes under delivery; further senders wait
+  private static final int MIN_WEIGHT = 256; // of a message
+  // Messages under delivery in full bundles; beyond that, messages are gathered.
+  private static final int MAX_PENDING_MESSAGES = 1_024;
+  private static final int MAX_BUNDLE_BYTES = 64 << 10; // of a bundle, but for one message
 
   /** Messages that have room, in a row. */
   record OutboundBatch(List<OutboundTell> tells, int weight) {
@@ -36,7 +37,7 @@ final class RemoteOutbox {
   }
 
   /** A message that has not arrived, or was not taken. */
-  record LostMessage(OutboundTell tell, RequestException why) {
+  record LostMessage(OutboundTell tell, RequestException reason) {
     @Override
     public String toString() {
       return tell.toString();
@@ -46,22 +47,22 @@ final class RemoteOutbox {
   /** The delivery of a bundle has ended. */
   record BundleEnded() {}
 
-  private final Duration longest; // for room, and for receipts
-  private final int mostTells; // of a bundle
-  private final int mostUnderWay; // bundles
+  private final Duration maxWait; // for room, and for receipts
+  private final int maxTells; // of a bundle
+  private final int maxPendingBundles; // bundles
   private final Function<TellBundle, RemoteRequest<Receipt>> sending;
-  private final Function<Object, String> asked; // how an exception names a message
-  private final Semaphore room = new Semaphore(ROOM, true); // of all threads
+  private final Function<Object, String> describeMessage; // how an exception names a message
+  private final Semaphore byteBudget = new Semaphore(MAX_PENDING_BYTES, true); // of all threads
   private final ArrayDeque<OutboundBatch> gathered = new ArrayDeque<>();
-  private int underWay; // bundles
+  private int pendingBundles; // bundles
 
-  RemoteOutbox(Duration longest, int mostTells, Function<TellBundle, RemoteRequest<Receipt>> sending,
-      Function<Object, String> asked) {
-    this.longest = longest;
-    this.mostTells = mostTells;
-    this.mostUnderWay = MANY / mostTells;
+  RemoteOutbox(Duration maxWait, int maxTells, Function<TellBundle, RemoteRequest<Receipt>> sending,
+      Function<Object, String> describeMessage) {
+    this.maxWait = maxWait;
+    this.maxTells = maxTells;
+    this.maxPendingBundles = MAX_PENDING_MESSAGES / maxTells;
     this.sending = sending;
-    this.asked = asked;
+    this.describeMessage = describeMessage;
   }
 
   // ---- for senders
@@ -70,56 +71,56 @@ final class RemoteOutbox {
   boolean send(List<OutboundTell> tells, Actor<Object> relay) {
     if (tells.isEmpty()) return true;
     int weight = weight(tells);
-    if (!mayLeave(tells, weight, relay)) return false;
+    if (!trySend(tells, weight, relay)) return false;
     boolean given = false;
     try {
       given = relay.sendMessage(new OutboundBatch(tells, weight));
       return given;
     } finally {
-      if (!given) room.release(weight);
+      if (!given) byteBudget.release(weight);
     }
   }
 
   private static int weight(List<OutboundTell> tells) {
     long sum = 0;
-    for (var one : tells) sum += Math.max(LEAST_WEIGHT, one.bytes());
-    return (int) Math.min(ROOM, sum);
+    for (var one : tells) sum += Math.max(MIN_WEIGHT, one.bytes());
+    return (int) Math.min(MAX_PENDING_BYTES, sum);
   }
 
-  private boolean mayLeave(List<OutboundTell> tells, int weight, Actor<Object> relay) {
-    if (!room.hasQueuedThreads() && room.tryAcquire(weight)) return true;
+  private boolean trySend(List<OutboundTell> tells, int weight, Actor<Object> relay) {
+    if (!byteBudget.hasQueuedThreads() && byteBudget.tryAcquire(weight)) return true;
     String why = "others before it have not arrived";
     var recorded = ClusterEvents.beginWait();
     boolean waited = false;
     try {
-      waited = room.tryAcquire(weight, TimeUnit.NANOSECONDS.convert(longest), TimeUnit.NANOSECONDS);
+      waited = byteBudget.tryAcquire(weight, TimeUnit.NANOSECONDS.convert(maxWait), TimeUnit.NANOSECONDS);
     } catch (InterruptedException interrupt) {
       Thread.currentThread().interrupt();
       why = "its sender was interrupted while it waited for room";
     }
     ClusterEvents.endWait(recorded, tells.getFirst().to().actor(), waited);
     if (waited) return true;
-    for (var one : tells) relay.sendMessage(lost(one, why, false));
+    for (var one : tells) relay.sendMessage(lostMessage(one, why, false));
     return false;
   }
 
   /** Returns false if some messages have not arrived; called by any thread. */
   boolean awaitArrival(Duration limit) throws InterruptedException {
-    if (!room.tryAcquire(ROOM, limit.toNanos(), TimeUnit.NANOSECONDS)) return false;
-    room.release(ROOM);
+    if (!byteBudget.tryAcquire(MAX_PENDING_BYTES, limit.toNanos(), TimeUnit.NANOSECONDS)) return false;
+    byteBudget.release(MAX_PENDING_BYTES);
     return true;
   }
 
   /** Called by any thread. */
   boolean isEmpty() {
-    return room.availablePermits() == ROOM;
+    return byteBudget.availablePermits() == MAX_PENDING_BYTES;
   }
 
   // ---- for the relay
 
   void add(OutboundBatch load, Actor<Object> relay) {
     gathered.add(load);
-    if (underWay < mostUnderWay) leave(relay);
+    if (pendingBundles < maxPendingBundles) sendBundle(relay);
   }
 
   /** Adds a message of a timer, which leaves even without room. */
@@ -128,22 +129,22 @@ final class RemoteOutbox {
   }
 
   /** All that are gathered, so that what is sent now comes after them. */
-  void leaveAll(Actor<Object> relay) {
-    while (!gathered.isEmpty()) leave(relay);
+  void sendAll(Actor<Object> relay) {
+    while (!gathered.isEmpty()) sendBundle(relay);
   }
 
-  void over(Actor<Object> relay) {
-    underWay--;
-    if (!gathered.isEmpty()) leave(relay);
+  void onBundleEnded(Actor<Object> relay) {
+    pendingBundles--;
+    if (!gathered.isEmpty()) sendBundle(relay);
   }
 
-  private void leave(Actor<Object> relay) {
+  private void sendBundle(Actor<Object> relay) {
     var tells = new ArrayList<OutboundTell>();
     int weight = 0;
     long bytes = 0;
-    for (var next = gathered.peek(); next != null && tells.size() < mostTells; next = gathered.peek()) {
+    for (var next = gathered.peek(); next != null && tells.size() < maxTells; next = gathered.peek()) {
       for (var one : next.tells) bytes += one.bytes();
-      if (bytes > MOST_BYTES && !tells.isEmpty()) break;
+      if (bytes > MAX_BUNDLE_BYTES && !tells.isEmpty()) break;
       gathered.remove();
       tells.addAll(next.tells);
       weight += next.weight;
@@ -152,46 +153,46 @@ final class RemoteOutbox {
   }
 
   private void send(List<OutboundTell> tells, int weight, Actor<Object> relay) {
-    var written = written(tells, weight, relay);
+    var written = encode(tells, weight, relay);
     if (written.isEmpty()) return;
     var bundle = written.get();
-    underWay++;
+    pendingBundles++;
     var request = sending.apply(bundle);
     request.answer().whenComplete((receipt, failure) -> {
-      room.release(weight);
+      byteBudget.release(weight);
       relay.sendMessage(new BundleEnded());
-      if (failure != null) lose(tells, failure, relay);
+      if (failure != null) reportLost(tells, failure, relay);
       else for (var one : receipt.refusals())
         if (one.index() >= 0 && one.index() < tells.size())
-          relay.sendMessage(lost(bundle.tells().get(one.index()), one.why(), false));
+          relay.sendMessage(lostMessage(bundle.tells().get(one.index()), one.why(), false));
     });
     request.send();
   }
 
-  private Optional<TellBundle> written(List<OutboundTell> tells, int weight, Actor<Object> relay) {
+  private Optional<TellBundle> encode(List<OutboundTell> tells, int weight, Actor<Object> relay) {
     try {
       return Optional.of(TellBundle.of(tells));
     } catch (RuntimeException unwritable) {
-      room.release(weight);
-      lose(tells, unwritable, relay);
+      byteBudget.release(weight);
+      reportLost(tells, unwritable, relay);
       return Optional.empty();
     }
   }
 
-  private void lose(List<OutboundTell> tells, Throwable failure, Actor<Object> relay) {
+  private void reportLost(List<OutboundTell> tells, Throwable failure, Actor<Object> relay) {
     boolean unknown = failure instanceof RequestException none && none.outcome() != Outcome.NOT_DONE;
     for (var one : tells) relay.sendMessage(failure instanceof RequestException told && tells.size() == 1
-        ? new LostMessage(one, told) : lost(one, why(failure), unknown));
+        ? new LostMessage(one, told) : lostMessage(one, lossReason(failure), unknown));
   }
 
-  private static String why(Throwable failure) {
+  private static String lossReason(Throwable failure) {
     return failure instanceof RequestException ? Lines.message(failure) : Lines.thrown(failure);
   }
 
-  private LostMessage lost(OutboundTell tell, String why, boolean mayHaveArrived) {
+  private LostMessage lostMessage(OutboundTell tell, String why, boolean mayHaveArrived) {
     String actor = tell.to().actor();
     return new LostMessage(tell,
-        new UnreachableException(asked.apply(tell.message()) + " did not get to actor '" + actor + "'"
+        new UnreachableException(describeMessage.apply(tell.message()) + " did not get to actor '" + actor + "'"
             + (mayHaveArrived ? ", as far as is known here: " : ": ") + why, actor, tell.message(), null,
             mayHaveArrived ? Outcome.UNKNOWN : Outcome.NOT_DONE));
   }

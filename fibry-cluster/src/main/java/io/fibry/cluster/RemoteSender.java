@@ -25,9 +25,9 @@ final class RemoteSender {
    * The address of an actor.
    *
    * @param key if it is an entity
-   * @param keeps its messages are stored before they are handled
+   * @param storesMessages its messages are stored before they are handled
    */
-  record RemoteAddress(String actor, Optional<String> key, boolean keeps) {}
+  record RemoteAddress(String actor, Optional<String> key, boolean storesMessages) {}
 
   /**
    * A message, already bytes.
@@ -58,7 +58,7 @@ final class RemoteSender {
     Request<?, R> request();
 
     /** Its class stands in texts where a scope keeps the rest to itself. */
-    default Object named() {
+    default Object describedMessage() {
       return request();
     }
 
@@ -68,14 +68,14 @@ final class RemoteSender {
       return headers;
     }
 
-    R answer(byte[] bytes);
+    R decodeAnswer(byte[] bytes);
   }
 
   /** A request. */
   record OutboundAsk<R>(RemoteAddress to, Request<?, R> request, byte[] body, String context)
       implements Request<OutboundAsk<R>, R>, OutboundRequest<R> {
     @Override
-    public R answer(byte[] bytes) {
+    public R decodeAnswer(byte[] bytes) {
       return Protocol.decodeAnswer(request, bytes);
     }
 
@@ -94,7 +94,7 @@ final class RemoteSender {
     }
 
     @Override
-    public Object named() {
+    public Object describedMessage() {
       return message;
     }
 
@@ -106,7 +106,7 @@ final class RemoteSender {
     }
 
     @Override
-    public Boolean answer(byte[] bytes) {
+    public Boolean decodeAnswer(byte[] bytes) {
       return true;
     }
 
@@ -116,37 +116,38 @@ final class RemoteSender {
     }
   }
 
-  private final NodeContext around;
+  private final NodeContext nodeContext;
   private final Route route;
-  private final Duration longest; // for requests without a limit, and receipts
-  private final BlockBuilder<Object> how; // has the carriers
+  private final Duration maxWait; // for requests without a limit, and receipts
+  private final BlockBuilder<Object> blockBuilder; // has the carriers
   private final RemoteOutbox outbox;
   private final Actor<Object> actor;
 
-  private RemoteSender(NodeContext around, Route route, Duration longest) {
-    this.around = around;
+  private RemoteSender(NodeContext nodeContext, Route route, Duration maxWait) {
+    this.nodeContext = nodeContext;
     this.route = route;
-    this.longest = longest;
-    this.how = around.how();
+    this.maxWait = maxWait;
+    this.blockBuilder = nodeContext.blockBuilder();
     this.outbox =
-        new RemoteOutbox(longest, route.mostTells(), tells -> new RemoteRequest<>(around, route, tells, longest),
-            around::asked);
+        new RemoteOutbox(maxWait, route.maxTells(), tells -> new RemoteRequest<>(nodeContext, route, tells, maxWait),
+            nodeContext::describeRequest);
     this.actor =
-        BlockBuilder.of(around.scope().named(route.name())).excludedFromAccounts().onFailure(FailurePolicy.resume())
+        BlockBuilder.of(nodeContext.scope().named(route.name())).excludedFromAccounts()
+            .onFailure(FailurePolicy.resume())
             .newActor(this::handle);
   }
 
-  static RemoteSender begin(NodeContext around, Route route, Duration longest) {
-    return new RemoteSender(around, route, longest);
+  static RemoteSender begin(NodeContext nodeContext, Route route, Duration maxWait) {
+    return new RemoteSender(nodeContext, route, maxWait);
   }
 
   /** Returns the text that the carriers of the node's scope write on this thread for a message. */
   String context(Actor<?> to, Object message) {
-    return how.contextText(to, message);
+    return blockBuilder.contextText(to, message);
   }
 
   Scheduler clock() {
-    return around.clock();
+    return nodeContext.clock();
   }
 
   /** Returns the actor to which requests are sent. */
@@ -155,7 +156,7 @@ final class RemoteSender {
   }
 
   /** Called by any thread, which waits for room. */
-  boolean tell(List<OutboundTell> tells) {
+  boolean sendTells(List<OutboundTell> tells) {
     return outbox.send(tells, actor);
   }
 
@@ -172,15 +173,15 @@ final class RemoteSender {
   private void handle(Object message, ActorContext<Object> context) {
     switch (message) {
       case RemoteOutbox.OutboundBatch load -> outbox.add(load, actor);
-      case RemoteOutbox.BundleEnded over -> outbox.over(actor);
-      case RemoteOutbox.LostMessage lost -> throw lost.why(); // so it is a dead letter
+      case RemoteOutbox.BundleEnded over -> outbox.onBundleEnded(actor);
+      case RemoteOutbox.LostMessage lost -> throw lost.reason(); // so it is a dead letter
       case OutboundTell late -> outbox.add(late, actor);
       case OutboundAsk<?> call -> {
-        outbox.leaveAll(actor);
+        outbox.sendAll(actor);
         ask(call, context);
       }
       case OutboundStore keep -> {
-        outbox.leaveAll(actor);
+        outbox.sendAll(actor);
         ask(keep, keep, context);
       }
       default -> throw new AssertionError(message);
@@ -192,9 +193,9 @@ final class RemoteSender {
   }
 
   private <R> void ask(Request<?, R> asked, OutboundRequest<R> sent, ActorContext<Object> context) {
-    var limit = context.remainingTime().orElse(longest);
-    var far = new RemoteRequest<>(around, route, sent, limit);
-    far.askedBy(AskChain.current());
+    var limit = context.remainingTime().orElse(maxWait);
+    var far = new RemoteRequest<>(nodeContext, route, sent, limit);
+    far.addAskers(AskChain.current());
     context.replyWhen(asked, far.answer(), far::giveUp);
     if (limit.isPositive()) far.send();
   }

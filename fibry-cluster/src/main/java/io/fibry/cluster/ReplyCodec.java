@@ -28,7 +28,7 @@ final class ReplyCodec {
   private static final String RING = "Fb-Ring";
   private static final String OUTCOME = "Fb-Outcome"; // the outcome of the request; missing if it is not known
   private static final String NUMBER = "Fb-Number"; // the capacity of a mailbox, or milliseconds
-  private static final int MOST_TEXT = 1_000; // letters of a text
+  private static final int MAX_TEXT = 1_000; // letters of a text
   private static final byte[] NOTHING = {};
 
   private enum Status {
@@ -54,7 +54,7 @@ final class ReplyCodec {
   }
 
   /** It is stored. */
-  static WireMessage ofKept(String to) {
+  static WireMessage ofStored(String to) {
     return WireMessage.to(to, Map.of(STATUS, Status.OK.name()), NOTHING);
   }
 
@@ -84,7 +84,7 @@ final class ReplyCodec {
       case AskCycleException cycle -> with(more, RING, String.join("\t", cycle.cycle()), Status.CYCLE);
       default -> with(more, TYPE, failure.getClass().getName(), Status.FAILED);
     };
-    return wire(to, status, brief(Lines.message(failure)), more);
+    return wire(to, status, summarize(Lines.message(failure)), more);
   }
 
   private static Status with(Map<String, String> headers, String name, String value, Status status) {
@@ -93,12 +93,12 @@ final class ReplyCodec {
   }
 
   /** Returns an exception in one line. */
-  static String brief(Throwable thrown) {
-    return brief(Lines.thrown(thrown));
+  static String summarize(Throwable thrown) {
+    return summarize(Lines.thrown(thrown));
   }
 
-  private static String brief(String line) {
-    return line.length() <= MOST_TEXT ? line : line.substring(0, MOST_TEXT) + " ..";
+  private static String summarize(String line) {
+    return line.length() <= MAX_TEXT ? line : line.substring(0, MAX_TEXT) + " ..";
   }
 
   private static String typeOf(ExitReason reason) {
@@ -120,11 +120,11 @@ final class ReplyCodec {
   }
 
   /** Tells the asker. */
-  static <R> void tell(CompletableFuture<R> asker, RemoteSender.OutboundRequest<R> sent, WireMessage wire,
-      NodeContext around) {
+  static <R> void completeAsker(CompletableFuture<R> asker, RemoteSender.OutboundRequest<R> sent, WireMessage wire,
+      NodeContext nodeContext) {
     var status = statusOf(wire);
-    if (status.filter(Status.OK::equals).isPresent()) asker.complete(sent.answer(wire.body()));
-    else asker.completeExceptionally(failure(status, sent, wire, around.asked(sent.named())));
+    if (status.filter(Status.OK::equals).isPresent()) asker.complete(sent.decodeAnswer(wire.body()));
+    else asker.completeExceptionally(failure(status, sent, wire, nodeContext.describeRequest(sent.describedMessage())));
   }
 
   private static Optional<Status> statusOf(WireMessage wire) {
@@ -183,7 +183,7 @@ final class ReplyCodec {
   }
 
   /** Returns the reason of an end in one line. */
-  static String brief(ExitReason reason) {
-    return brief(reason.toString());
+  static String summarize(ExitReason reason) {
+    return summarize(reason.toString());
   }
 }

@@ -50,8 +50,8 @@ import org.slf4j.LoggerFactory;
  */
 final class RequestClaims {
   private static final String NODE = "Fb-Held"; // by this node
-  private static final int PER_LEASE = 5;
-  private static final int MANY = 1_024; // ids in a message: some 10 KiB, which each server takes
+  private static final int CLAIMS_PER_LEASE = 5;
+  private static final int MAX_IDS = 1_024; // ids in a message: some 10 KiB, which each server takes
   private static final Codec<Ids> CODEC = Codec.of(Ids.class);
 
   /** The end of each id, since all of them begin with the life of their asker. */
@@ -59,37 +59,37 @@ final class RequestClaims {
 
   private record ClaimTick() {}
 
-  private final NodeContext around;
+  private final NodeContext nodeContext;
   private final Duration lease;
   private final Duration period;
   private long lastTick;
 
-  private RequestClaims(NodeContext around, Duration lease) {
-    this.around = around;
+  private RequestClaims(NodeContext nodeContext, Duration lease) {
+    this.nodeContext = nodeContext;
     this.lease = lease;
-    this.period = lease.dividedBy(PER_LEASE);
-    this.lastTick = around.clock().nanoTime();
+    this.period = lease.dividedBy(CLAIMS_PER_LEASE);
+    this.lastTick = nodeContext.clock().nanoTime();
   }
 
   /** Ends with the node. */
-  static void begin(NodeContext around, Duration lease) {
-    var claims = new RequestClaims(around, lease);
-    around.engine().subscribe(around.subjects().ofClaims(around.node()), Optional.empty(),
-        claim -> hear(claim, around.underWay()));
-    Actor<ClaimTick> actor = around.own().newActor(claims::tick);
+  static void begin(NodeContext nodeContext, Duration lease) {
+    var claims = new RequestClaims(nodeContext, lease);
+    nodeContext.engine().subscribe(nodeContext.subjects().ofClaims(nodeContext.node()), Optional.empty(),
+        claim -> onClaim(claim, nodeContext.pendingRequests()));
+    Actor<ClaimTick> actor = nodeContext.newInternalBuilder().newActor(claims::tick);
     actor.sendMessageEvery(new ClaimTick(), claims.period);
   }
 
   private void tick(ClaimTick tick) {
-    claim();
-    listen();
+    sendClaims();
+    failSilentRequests();
   }
 
   // ---- of the node that has requests
 
-  private void claim() {
+  private void sendClaims() {
     var byLife = new TreeMap<String, List<Long>>();
-    for (var id : around.underWay().here()) {
+    for (var id : nodeContext.pendingRequests().localIds()) {
       int dot = id.lastIndexOf('.');
       if (id.substring(dot + 1).matches("\\d{1,18}"))
         byLife.computeIfAbsent(id.substring(0, Math.max(0, dot)), none -> new ArrayList<>())
@@ -98,15 +98,15 @@ final class RequestClaims {
     byLife.forEach((life, numbers) -> {
       String node = life.replaceFirst("\\..*", "");
       if (!Subjects.isName(node)) return; // of a foreign program
-      for (int i = 0; i < numbers.size(); i += MANY)
-        send(node, new Ids(life, List.copyOf(numbers.subList(i, Math.min(numbers.size(), i + MANY)))));
+      for (int i = 0; i < numbers.size(); i += MAX_IDS)
+        send(node, new Ids(life, List.copyOf(numbers.subList(i, Math.min(numbers.size(), i + MAX_IDS)))));
     });
   }
 
   private void send(String node, Ids ids) {
     try {
-      around.engine().publish(
-          WireMessage.to(around.subjects().ofClaims(node), Map.of(NODE, around.node()), CODEC.encode(ids)));
+      nodeContext.engine().publish(
+          WireMessage.to(nodeContext.subjects().ofClaims(node), Map.of(NODE, nodeContext.node()), CODEC.encode(ids)));
     } catch (TransportException cut) { // the lease of this node counts, too
       LoggerFactory.getLogger(Cluster.class).debug("node '{}' does not hear that its requests are here", node, cut);
     }
@@ -115,9 +115,9 @@ final class RequestClaims {
   // ---- of their asker
 
   /** Hears a claim, on the engine's thread. */
-  private static void hear(WireMessage wire, PendingRequests underWay) {
+  private static void onClaim(WireMessage wire, PendingRequests underWay) {
     var node = wire.header(NODE);
-    if (node.isPresent()) for (var id : ids(wire)) underWay.claimed(id, node.get());
+    if (node.isPresent()) for (var id : ids(wire)) underWay.onClaimed(id, node.get());
   }
 
   /** {@return the ids in a claim; none if it cannot be read} */
@@ -131,13 +131,13 @@ final class RequestClaims {
     }
   }
 
-  private void listen() {
-    long now = around.clock().nanoTime();
+  private void failSilentRequests() {
+    long now = nodeContext.clock().nanoTime();
     boolean paused = now - lastTick > 2 * period.toNanos();
     lastTick = now;
-    var longest = around.membership().longestLease(lease);
-    for (var request : around.underWay().sent()) {
-      if (paused || longest.isEmpty()) request.heard();
+    var longest = nodeContext.membership().longestLease(lease);
+    for (var request : nodeContext.pendingRequests().sentRequests()) {
+      if (paused || longest.isEmpty()) request.onSent();
       else request.failIfSilent(now, longest.get().minus(period));
     }
   }

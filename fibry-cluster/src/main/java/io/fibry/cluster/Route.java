@@ -11,25 +11,25 @@ import java.util.function.Supplier;
  * Where messages to an actor, or to the entities of a part, go to.
  *
  * @param name for people
- * @param mostTells messages that go together: where nodes share the work, it is shared in such
+ * @param maxTells messages that go together: where nodes share the work, it is shared in such
  * pieces
  * @param subject of the messages
- * @param takingBack subject of what says that an answer is not awaited any more
+ * @param cancelSubject subject of what says that an answer is not awaited any more
  * @param ids makes ids of messages; by these a node recognizes duplicates, which come by way of the
  * node that gave the part away, and withdrawn requests
  * @param epoch the epoch of the last owner of the part that answered, or 0
- * @param absent says why no node gets the messages at the moment; empty if a node should, so that
+ * @param absenceReason says why no node gets the messages at the moment; empty if a node should, so that
  * they are sent again
  */
-record Route(String name, int mostTells, String subject, String takingBack, Supplier<String> ids,
-    AtomicLong epoch, Supplier<Optional<String>> absent) {
-  private static final int MANY_TELLS = 256;
-  private static final int FEW_TELLS = 8;
+record Route(String name, int maxTells, String subject, String cancelSubject, Supplier<String> ids,
+    AtomicLong epoch, Supplier<Optional<String>> absenceReason) {
+  private static final int MAX_TELLS = 256;
+  private static final int MAX_TELLS_TO_PARTITION = 8;
   static final String KEY = "Fb-K";
   static final String KEEP = "Fb-Keep"; // its sender is told whether it is stored
   static final String TELLS = "Fb-N"; // the number of messages without answers
-  static final String LOOK = "Fb-Look"; // something waits at the store
-  static final String THERE = "Fb-There"; // is anybody?
+  static final String DELIVER_PENDING = "Fb-Look"; // something waits at the store
+  static final String PRESENCE = "Fb-There"; // is anybody?
   static final String ID = "Fb-Id";
   static final String TIME_LEFT = "Fb-Ttl"; // milliseconds
   static final String EPOCH = "Fb-Epoch"; // version by which the sender of an answer owns the part; and the last known
@@ -38,13 +38,13 @@ record Route(String name, int mostTells, String subject, String takingBack, Supp
   static final String FROM = "Fb-From"; // the node that published news
 
   static Route toName(String name, Subjects subjects, Supplier<String> ids) {
-    return new Route("far " + name, FEW_TELLS, subjects.ofName(name), subjects.ofTakingBack(), ids,
+    return new Route("far " + name, MAX_TELLS_TO_PARTITION, subjects.ofName(name), subjects.ofCancel(), ids,
         new AtomicLong(), () -> Optional.of("no node offers it"));
   }
 
-  static Route toPart(String kind, int part, Subjects subjects, Supplier<String> ids,
+  static Route toPartition(String kind, int part, Subjects subjects, Supplier<String> ids,
       Supplier<Optional<String>> absent) {
-    return new Route("far " + kind + "/" + part, MANY_TELLS, subjects.ofPart(kind, part), subjects.ofTakingBack(), ids,
+    return new Route("far " + kind + "/" + part, MAX_TELLS, subjects.ofPartition(kind, part), subjects.ofCancel(), ids,
         new AtomicLong(), absent);
   }
 
@@ -72,7 +72,7 @@ record Route(String name, int mostTells, String subject, String takingBack, Supp
   }
 
   /** Remembers the owner that answered, so that an earlier one handles no further request. */
-  void answered(WireMessage answer) {
+  void onAnswer(WireMessage answer) {
     epoch.accumulateAndGet(epoch(answer), Math::max);
   }
 

@@ -19,7 +19,7 @@ import org.slf4j.LoggerFactory;
  * @param over why the life is over, or empty while it is not
  */
 record State(Member member, Map<String, String> ended, Optional<Duration> lease, Optional<String> over) {
-  private static final Duration CLEANED_UP = Duration.ofHours(1); // entries, by the server
+  private static final Duration MIN_RETENTION = Duration.ofHours(1); // entries, by the server
   private static final Codec<State> CODEC = Codec.of(State.class);
 
   /** Returns an empty value if the entry is gone, or does not belong to a node. */
@@ -41,8 +41,8 @@ record State(Member member, Map<String, String> ended, Optional<Duration> lease,
   }
 
   /** {@return after so long the server drops the entry: not between two heartbeats} */
-  static Duration cleanedUp(Duration lease) {
-    return lease.compareTo(CLEANED_UP) > 0 ? lease : CLEANED_UP;
+  static Duration retention(Duration lease) {
+    return lease.compareTo(MIN_RETENTION) > 0 ? lease : MIN_RETENTION;
   }
 
   boolean isOver() {
@@ -63,6 +63,6 @@ record State(Member member, Map<String, String> ended, Optional<Duration> lease,
   boolean end(ClusterTransport engine, String key, long version, String why) {
     var gone = new Member(member.name(), member.id(), Set.of(), Set.of(), member.since()); // also for older nodes
     var next = new State(gone, Map.of(), lease, Optional.of(why));
-    return engine.update(key, next.bytes(), version, CLEANED_UP).isPresent();
+    return engine.update(key, next.bytes(), version, MIN_RETENTION).isPresent();
   }
 }

@@ -7,7 +7,7 @@ record Subjects(String app) {
   private static final String NODES = "node.";
 
   Subjects {
-    checked("an app", app);
+    checkName("an app", app);
   }
 
   static boolean isName(String text) {
@@ -15,7 +15,7 @@ record Subjects(String app) {
   }
 
   /** A name that is a part of a subject as it stands. */
-  static String checked(String what, String name) {
+  static String checkName(String what, String name) {
     if (!isName(Objects.requireNonNull(name, "name")))
       throw new IllegalArgumentException(
           "'" + name.substring(0, Math.min(100, name.length())).strip() + "' cannot name "
@@ -25,21 +25,21 @@ record Subjects(String app) {
 
   /** The subject of an offered actor. */
   String ofName(String name) {
-    return "fb." + app + ".n." + checked("an actor", name);
+    return "fb." + app + ".n." + checkName("an actor", name);
   }
 
   /** Of news. */
   String ofTopic(String name) {
-    return "fb." + app + ".t." + checked("a topic", name);
+    return "fb." + app + ".t." + checkName("a topic", name);
   }
 
   /** The subject of a queue of work. */
   String ofQueue(String name) {
-    return "fb." + app + ".w." + checked("a queue", name);
+    return "fb." + app + ".w." + checkName("a queue", name);
   }
 
   /** The subject of parked work. */
-  String ofAside(String queue) {
+  String ofParkedWork(String queue) {
     return ofQueue(queue) + ".aside";
   }
 
@@ -50,7 +50,7 @@ record Subjects(String app) {
 
   /** In the table. */
   String keyOfNode(String node) {
-    return keysOfNodes() + checked("a node", node);
+    return keysOfNodes() + checkName("a node", node);
   }
 
   String keysOfNodes() {
@@ -58,7 +58,7 @@ record Subjects(String app) {
   }
 
   /** The subject of messages to a part of the keys. */
-  String ofPart(String kind, int part) {
+  String ofPartition(String kind, int part) {
     return "fb." + app + ".e." + kind + "." + part;
   }
 
@@ -76,21 +76,21 @@ record Subjects(String app) {
   }
 
   /** The subject at which all nodes hear that the answer to a request is not awaited any more. */
-  String ofTakingBack() {
+  String ofCancel() {
     return "fb." + app + ".c";
   }
 
   /** In the table. */
-  String keyOfPart(String kind, int part) {
-    return keysOfParts(kind) + part;
+  String keyOfPartition(String kind, int part) {
+    return keysOfPartitions(kind) + part;
   }
 
-  String keysOfParts(String kind) {
+  String keysOfPartitions(String kind) {
     return "fb." + app + ".part." + kind + ".";
   }
 
   /** In the table. */
   String keyOfKind(String kind) {
-    return "fb." + app + ".kind." + checked("a kind", kind);
+    return "fb." + app + ".kind." + checkName("a kind", kind);
   }
 }

@@ -90,7 +90,7 @@ record TellBundle(List<RemoteSender.OutboundTell> tells, byte[] body)
   }
 
   @Override
-  public Object named() {
+  public Object describedMessage() {
     return tells.size() == 1 ? tells.getFirst().message() : this;
   }
 
@@ -102,7 +102,7 @@ record TellBundle(List<RemoteSender.OutboundTell> tells, byte[] body)
   }
 
   @Override
-  public Receipt answer(byte[] bytes) {
+  public Receipt decodeAnswer(byte[] bytes) {
     return RECEIPTS.decode(bytes);
   }
 

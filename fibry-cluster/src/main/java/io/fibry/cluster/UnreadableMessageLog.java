@@ -13,8 +13,8 @@ import org.slf4j.LoggerFactory;
  * Thread-safe.
  */
 final class UnreadableMessageLog {
-  private static final long PAUSE = TimeUnit.SECONDS.toNanos(1);
-  private static final AtomicLong FREE = new AtomicLong(System.nanoTime()); // when the next line may be written
+  private static final long LOG_INTERVAL_NANOS = TimeUnit.SECONDS.toNanos(1);
+  private static final AtomicLong NEXT_LOG_AT = new AtomicLong(System.nanoTime()); // when the next line may be written
   private static final AtomicInteger OMITTED = new AtomicInteger(); // since the last line
 
   private UnreadableMessageLog() {}
@@ -28,8 +28,8 @@ final class UnreadableMessageLog {
    */
   static void log(String messages, WireMessage sent, Throwable why) {
     long now = System.nanoTime();
-    long free = FREE.get();
-    if (now - free < 0 || !FREE.compareAndSet(free, now + PAUSE)) {
+    long free = NEXT_LOG_AT.get();
+    if (now - free < 0 || !NEXT_LOG_AT.compareAndSet(free, now + LOG_INTERVAL_NANOS)) {
       OMITTED.incrementAndGet();
       return;
     }

@@ -79,11 +79,11 @@ public interface WorkQueue<M> {
   /**
    * Returns parked work. It stays there for ever.
    *
-   * @param most how many at most
+   * @param max how many at most
    * @return the oldest first
    * @throws TransportException if it cannot be read
    */
-  List<ParkedWork<M>> parked(int most);
+  List<ParkedWork<M>> parked(int max);
 
   /**
    * Puts parked work into the queue again, behind the waiting pieces.
@@ -112,8 +112,8 @@ public interface WorkQueue<M> {
    * @param maxBackoff the longest of them
    */
   record Options(int maxParallel, int maxAttempts, Duration initialBackoff, Duration maxBackoff) {
-    private static final int MOST = 10_000;
-    static final Options USUAL = new Options(1, 10, Duration.ofSeconds(1), Duration.ofMinutes(5));
+    private static final int MAX_PARALLEL = 10_000;
+    static final Options DEFAULT = new Options(1, 10, Duration.ofSeconds(1), Duration.ofMinutes(5));
 
     /** Checks them. */
     public Options {
@@ -126,8 +126,8 @@ public interface WorkQueue<M> {
     }
 
     private static void check(int number, String what) {
-      if (number < 1 || number > MOST)
-        throw new IllegalArgumentException(number + " " + what + "; give 1 to " + MOST);
+      if (number < 1 || number > MAX_PARALLEL)
+        throw new IllegalArgumentException(number + " " + what + "; give 1 to " + MAX_PARALLEL);
     }
 
     /**
@@ -162,7 +162,7 @@ public interface WorkQueue<M> {
     }
 
     /** After so many failures. */
-    Duration pauseAfter(int failures) {
+    Duration backoffAfter(int failures) {
       var doubled = initialBackoff.multipliedBy(1L << Math.min(30, failures - 1));
       return doubled.compareTo(maxBackoff) < 0 ? doubled : maxBackoff;
     }

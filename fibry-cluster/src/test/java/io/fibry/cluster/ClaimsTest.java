@@ -41,25 +41,25 @@ class ClaimsTest {
     var underWay = new PendingRequests();
     var first = arrived("a.life.1", this);
     var copy = arrived("a.life.1", this);
-    underWay.arrived(first);
-    underWay.arrived(copy);
+    underWay.addWaiting(first);
+    underWay.addWaiting(copy);
 
-    underWay.left(copy);
-    assertEquals(Set.of("a.life.1"), underWay.here());
-    underWay.left(first);
+    underWay.removeWaiting(copy);
+    assertEquals(Set.of("a.life.1"), underWay.localIds());
+    underWay.removeWaiting(first);
 
-    assertEquals(Set.of(), underWay.here());
+    assertEquals(Set.of(), underWay.localIds());
   }
 
   @Test
   void droppedHolderClaimsNoRequests() {
     var underWay = new PendingRequests();
-    underWay.arrived(arrived("a.life.1", "part"));
-    underWay.arrived(arrived("a.life.2", "offer"));
+    underWay.addWaiting(arrived("a.life.1", "part"));
+    underWay.addWaiting(arrived("a.life.2", "offer"));
 
-    underWay.dropped("part");
+    underWay.removeAllOf("part");
 
-    assertEquals(Set.of("a.life.2"), underWay.here());
+    assertEquals(Set.of("a.life.2"), underWay.localIds());
   }
 
   @Test

@@ -74,7 +74,7 @@ abstract class ContextContract {
 
   private Cluster join(String node) {
     return Cluster.join(app, network, options -> options.withNode(node).withPartitions(8)
-        .withCalm(Duration.ofMillis(300)).withScope(scope));
+        .withSettleTime(Duration.ofMillis(300)).withScope(scope));
   }
 
   @AfterEach

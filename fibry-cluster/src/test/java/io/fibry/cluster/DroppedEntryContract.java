@@ -42,7 +42,8 @@ abstract class DroppedEntryContract {
 
   private Cluster join(String node) {
     return Cluster.join(app, network,
-        options -> options.withNode(node).withPartitions(PARTS).withCalm(Duration.ofMillis(200)).withScope(scope));
+        options -> options.withNode(node).withPartitions(PARTS).withSettleTime(Duration.ofMillis(200))
+            .withScope(scope));
   }
 
   private Entities<String, Where> home(Cluster node) {
@@ -94,7 +95,8 @@ abstract class DroppedEntryContract {
   private static List<String> wished(Cluster node) {
     return IntStream.range(0, KEYS)
         .mapToObj(
-            i -> PartitionAssignment.wish("place", PartitionAssignment.part("k" + i, PARTS), node.members()).orElse(""))
+            i -> PartitionAssignment
+                .preferredNode("place", PartitionAssignment.partitionOf("k" + i, PARTS), node.members()).orElse(""))
         .toList();
   }
 }

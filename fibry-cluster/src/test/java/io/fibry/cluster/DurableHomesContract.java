@@ -87,7 +87,7 @@ abstract class DurableHomesContract {
 
   private Cluster join(String node) {
     nodes.add(Cluster.join(app, network,
-        options -> options.withNode(node).withPartitions(PARTS).withCalm(CALM).withScope(scope)));
+        options -> options.withNode(node).withPartitions(PARTS).withSettleTime(CALM).withScope(scope)));
     return nodes.getLast();
   }
 

@@ -71,7 +71,8 @@ abstract class HomesContract {
 
   private Cluster join(String node, InstantSource wall) {
     return Cluster.join(app, network,
-        options -> options.withNode(node).withPartitions(PARTS).withCalm(CALM).withScope(scope).withWallClock(wall));
+        options -> options.withNode(node).withPartitions(PARTS).withSettleTime(CALM).withScope(scope)
+            .withWallClock(wall));
   }
 
   private Entities<String, Account> home(Cluster node) {
@@ -231,7 +232,8 @@ abstract class HomesContract {
         var here = new Cluster.Member("a", "", Set.of("account"), Set.of(), Instant.EPOCH);
         var ada = accounts.actor(IntStream.range(0, 1_000).mapToObj(n -> "ada" + n)
             .filter(key -> PartitionAssignment
-                .wish("account", PartitionAssignment.part(key, PARTS), List.of(here, there)).orElseThrow().equals("b"))
+                .preferredNode("account", PartitionAssignment.partitionOf(key, PARTS), List.of(here, there))
+                .orElseThrow().equals("b"))
             .findFirst().orElseThrow());
 
         while (!ada.ask(new Where()).equals("b")) {
@@ -295,7 +297,7 @@ abstract class HomesContract {
   void foreignWireMessagesAreIgnored() throws Exception {
     try (var a = join("a"); var foreign = network.connect(app, "foreign")) {
       var accounts = home(a);
-      int part = PartitionAssignment.part("ada", PARTS);
+      int part = PartitionAssignment.partitionOf("ada", PARTS);
       byte[] give = Protocol.of(Account.class).encode(new Give(5));
       String subject = "fb." + app + ".e.account.";
 

@@ -65,7 +65,7 @@ class LastOfferTest {
     run();
 
     b.expose("other", Ping.class, till()); // a slow reader has this news in hand, and then gets the last one
-    Patience.eventually(() -> membership.now().stream().anyMatch(one -> one.offers().contains("other")));
+    Patience.eventually(() -> membership.members().stream().anyMatch(one -> one.offers().contains("other")));
     first.close(); // a has the name that comes first
     Patience.eventually(() -> offering(membership) == 1);
     last.kill();
@@ -87,6 +87,6 @@ class LastOfferTest {
   }
 
   private static long offering(Membership membership) {
-    return membership.now().stream().filter(one -> one.offers().contains("till")).count();
+    return membership.members().stream().filter(one -> one.offers().contains("till")).count();
   }
 }

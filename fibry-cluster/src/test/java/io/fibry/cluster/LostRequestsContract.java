@@ -254,15 +254,15 @@ abstract class LostRequestsContract {
     var heard = new AtomicInteger();
     var takenBack = new CountDownLatch(1);
     try (var engine = network.connect(app, "spy")) {
-      Patience.eventually(() -> hasNoHome(engine, subjects.ofPart("worker", 0)));
+      Patience.eventually(() -> hasNoHome(engine, subjects.ofPartition("worker", 0)));
       var answer = worker.sendMessageReturn(new Job(1), LIMIT);
       assertTrue(scope.awaitQuiescence(Patience.LONG));
       Patience.eventually(() -> clock.untilNext().filter(next -> next.toMillis() <= 2).isPresent());
-      engine.subscribe(subjects.ofTakingBack(), Optional.empty(), wire -> takenBack.countDown());
+      engine.subscribe(subjects.ofCancel(), Optional.empty(), wire -> takenBack.countDown());
       assertTrue(answer.cancel(false));
       Patience.eventually(() -> takenBack.getCount() == 0);
       for (int i = 0; i < 4; i++)
-        engine.subscribe(subjects.ofPart("worker", i), Optional.empty(), wire -> heard.incrementAndGet());
+        engine.subscribe(subjects.ofPartition("worker", i), Optional.empty(), wire -> heard.incrementAndGet());
 
       for (int i = 0; i < 20; i++) {
         clock.advance(Duration.ofMillis(100));

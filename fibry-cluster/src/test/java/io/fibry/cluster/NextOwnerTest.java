@@ -25,7 +25,7 @@ class NextOwnerTest {
   record Count() implements Request<Count, Integer> {}
 
   private static final Subjects SUBJECTS = new Subjects("bank");
-  private static final String PART = SUBJECTS.keyOfPart("counter", 0);
+  private static final String PART = SUBJECTS.keyOfPartition("counter", 0);
 
   private final ActorScope scope = ActorSystem.openScope("next-owner-test");
   private final TestNetwork network = TestNetwork.inMemory();
@@ -43,7 +43,7 @@ class NextOwnerTest {
   private static String nameOfHomeBefore(String other) {
     for (int i = 0;; i++) {
       var both = List.of(home("b" + i), home(other));
-      if (PartitionAssignment.wish("counter", 0, both).equals(Optional.of("b" + i))) return "b" + i;
+      if (PartitionAssignment.preferredNode("counter", 0, both).equals(Optional.of("b" + i))) return "b" + i;
     }
   }
 
@@ -61,7 +61,8 @@ class NextOwnerTest {
     String next = nameOfHomeBefore("a");
     try (var engine = network.connect("bank", next);
         var a = Cluster.join("bank", network,
-            options -> options.withNode("a").withPartitions(1).withCalm(Duration.ofMillis(50)).withScope(scope))) {
+            options -> options.withNode("a").withPartitions(1).withSettleTime(Duration.ofMillis(50))
+                .withScope(scope))) {
       var counters = counters(a);
       assertEquals(1, counters.actor("k").ask(new Count(), Patience.LONG));
 

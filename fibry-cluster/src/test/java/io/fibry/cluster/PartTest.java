@@ -51,13 +51,13 @@ class PartTest {
   /** All is done in turn, by the gate. */
   private void giveAway() {
     part.open(Entities.open(scope.anonymous(), LONG, (how, key) -> how.newActor((Pay message) -> {})), true);
-    part.give(() -> part.passTo("b"));
+    part.give(() -> part.forwardTo("b"));
     assertTrue(scope.awaitQuiescence(LONG));
     handed.clear(); // that it was all
   }
 
   private void arrive(int cents) {
-    part.pass(
+    part.receiveTransfer(
         WireMessage.to("part", Map.of(Route.KEY, "ada", Route.ID, "c." + cents), PROTOCOL.encode(new Pay(cents))));
     assertTrue(scope.awaitQuiescence(LONG));
   }
@@ -78,7 +78,7 @@ class PartTest {
   @Test
   void messageHandedBackByNextOwnerIsHandledLocally() {
     giveAway();
-    part.takeBack();
+    part.reclaim();
 
     arrive(100);
     part.open(Entities.open(scope.anonymous(), LONG, (how, key) -> how.newActor((Pay message) -> got.add(message))),
@@ -92,10 +92,10 @@ class PartTest {
   @Test
   void messageIsPassedOnWhenPartitionIsNotTakenBack() {
     giveAway();
-    part.takeBack();
+    part.reclaim();
     arrive(100);
 
-    part.passOn();
+    part.resumeForwarding();
 
     assertTrue(scope.awaitQuiescence(LONG));
     assertEquals(List.of(new Pay(100)), handed());
@@ -122,7 +122,7 @@ class PartTest {
     send(2, 7);
     send(3, 4);
 
-    Patience.eventually(() -> part.doubt() == 7);
+    Patience.eventually(() -> part.laterEpoch() == 7);
     assertTrue(scope.awaitQuiescence(LONG));
     assertEquals(List.of(new Pay(1)), got);
     epoch = 7; // the table says that it is this node's own
@@ -141,7 +141,7 @@ class PartTest {
     open();
 
     assertEquals(List.of(), got);
-    assertEquals(7, part.doubt());
+    assertEquals(7, part.laterEpoch());
     epoch = 7; // the table says that it is this node's own
     open();
     Patience.eventually(() -> got.equals(List.of(new Pay(1))));

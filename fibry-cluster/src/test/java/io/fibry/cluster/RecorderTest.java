@@ -63,7 +63,7 @@ class RecorderTest {
 
   private Cluster join(String node, ClusterNetwork by) {
     return Cluster.join("recorded", by, options -> options.withNode(node).withScope(scope).withPartitions(4)
-        .withLease(TestNetwork.LEASE).withCalm(Duration.ofMillis(100)));
+        .withLease(TestNetwork.LEASE).withSettleTime(Duration.ofMillis(100)));
   }
 
   private RecordedEvent event(String name, Predicate<RecordedEvent> which) {

@@ -82,7 +82,7 @@ class StateTest {
 
   @Test
   void lifeMayLastForItsAnnouncedLease() {
-    lives.heard(new State(A, Map.of(), Optional.of(LEASE.multipliedBy(3)), Optional.empty()));
+    lives.onEntry(new State(A, Map.of(), Optional.of(LEASE.multipliedBy(3)), Optional.empty()));
 
     clock.advance(LEASE.multipliedBy(3).minusMillis(1));
     assertTrue(lives.mayLive("a-1"));
@@ -103,31 +103,31 @@ class StateTest {
 
   @Test
   void lateUpdateRevivesNoEndedLife() {
-    lives.heard(PRESENT);
-    lives.heard(over(PRESENT));
-    lives.heard(PRESENT);
+    lives.onEntry(PRESENT);
+    lives.onEntry(over(PRESENT));
+    lives.onEntry(PRESENT);
 
     assertFalse(lives.mayLive("a-1"));
   }
 
   @Test
   void livesAreForgottenLongAfterTheirLease() {
-    lives.over("a-1");
+    lives.onLifeEnded("a-1");
     clock.advance(LEASE.multipliedBy(9));
-    lives.forget();
+    lives.removeOld();
     assertFalse(lives.mayLive("a-1"));
 
     clock.advance(LEASE.multipliedBy(2));
-    lives.forget();
+    lives.removeOld();
     assertTrue(lives.mayLive("a-1")); // as a life that was never seen
   }
 
   @Test
   void leaseOfForeignBytesOverflowsNoClock() {
-    lives.heard(new State(A, Map.of(), Optional.of(Duration.ofSeconds(Long.MAX_VALUE)), Optional.empty()));
+    lives.onEntry(new State(A, Map.of(), Optional.of(Duration.ofSeconds(Long.MAX_VALUE)), Optional.empty()));
 
     assertTrue(lives.mayLive("a-1"));
-    lives.forget();
+    lives.removeOld();
   }
 
 }

@@ -49,7 +49,7 @@ class StoreIsAwayTest {
   @Test
   void partitionsBeginWhenStoreIsReadable() {
     try (var node = Cluster.join("away", TestNetwork.inMemory(),
-        options -> options.withScope(scope).withPartitions(4).withCalm(Duration.ofMillis(100)))) {
+        options -> options.withScope(scope).withPartitions(4).withSettleTime(Duration.ofMillis(100)))) {
       var store = failing(2, 8); // the first look checks
       var counters = node.host(COUNTER, store, scope.anonymous(), Duration.ofMinutes(1));
 

@@ -63,8 +63,9 @@ abstract class TellsContract {
 
   private Cluster join(String node, ActorScope of) {
     nodes.add(
-        Cluster.join(app, network, options -> options.withNode(node).withScope(of).withPartitions(16).withCalm(CALM)
-            .withAskLimit(Patience.LONG)));
+        Cluster.join(app, network,
+            options -> options.withNode(node).withScope(of).withPartitions(16).withSettleTime(CALM)
+                .withAskLimit(Patience.LONG)));
     return nodes.getLast();
   }
 

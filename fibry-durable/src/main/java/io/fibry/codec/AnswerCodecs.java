@@ -26,16 +26,16 @@ final class AnswerCodecs {
     var answer = Arrays.stream(request.getGenericInterfaces())
         .map(one -> one instanceof ParameterizedType type && type.getRawType() == Request.class
             && type.getActualTypeArguments()[1] instanceof Class<?> known ? known : null)
-        .filter(Objects::nonNull).findFirst().orElseThrow(() -> none(request,
+        .filter(Objects::nonNull).findFirst().orElseThrow(() -> noCodec(request,
             "let it implement Request<.., R> itself, where R is a class without parameters, such as a record", null));
     try {
       return (Codec<Object>) Codec.of(answer);
     } catch (IllegalArgumentException none) {
-      throw none(request, Lines.message(none), none);
+      throw noCodec(request, Lines.message(none), none);
     }
   }
 
-  private static IllegalArgumentException none(Class<?> request, String why, Throwable cause) {
+  private static IllegalArgumentException noCodec(Class<?> request, String why, Throwable cause) {
     return new IllegalArgumentException("answers to " + request.getName() + " have no form in bytes: " + why, cause);
   }
 }

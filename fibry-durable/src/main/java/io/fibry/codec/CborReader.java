@@ -17,9 +17,9 @@ import java.util.UUID;
  */
 final class CborReader implements ItemReader {
   private final byte[] bytes;
-  private int at;
+  private int offset;
   private int depth;
-  private final int[] left = new int[Format.MAX_DEPTH + 1]; // by depth: elements or entries that come
+  private final int[] remaining = new int[Format.MAX_DEPTH + 1]; // by depth: elements or entries that come
 
   CborReader(byte[] bytes) {
     this.bytes = bytes;
@@ -27,12 +27,12 @@ final class CborReader implements ItemReader {
 
   @Override
   public void checkEnd() {
-    if (at < bytes.length) throw failure(bytes.length - at + " bytes are left over");
+    if (offset < bytes.length) throw failure(bytes.length - offset + " bytes are left over");
   }
 
   @Override
   public CodecException failure(String what) {
-    return CodecException.here(what + ", at byte " + at);
+    return CodecException.here(what + ", at byte " + offset);
   }
 
   // ---- items
@@ -68,9 +68,9 @@ final class CborReader implements ItemReader {
   @Override
   public String text() {
     int size = size(Cbor.TEXT);
-    int from = at;
-    at += size;
-    for (int i = from; i < at; i++) {
+    int from = offset;
+    offset += size;
+    for (int i = from; i < offset; i++) {
       if (bytes[i] >= 0) continue;
       return checkedText(from, size);
     }
@@ -89,8 +89,8 @@ final class CborReader implements ItemReader {
   @Override
   public byte[] bytes() {
     int size = size(Cbor.BYTES);
-    at += size;
-    return Arrays.copyOfRange(bytes, at - size, at);
+    offset += size;
+    return Arrays.copyOfRange(bytes, offset - size, offset);
   }
 
   @Override
@@ -123,8 +123,8 @@ final class CborReader implements ItemReader {
 
   @Override
   public boolean isNothing() {
-    if (at >= bytes.length || (bytes[at] & 0xff) != Cbor.NULL) return false;
-    at++;
+    if (offset >= bytes.length || (bytes[offset] & 0xff) != Cbor.NULL) return false;
+    offset++;
     return true;
   }
 
@@ -155,13 +155,13 @@ final class CborReader implements ItemReader {
   private int begin(int major) {
     int count = size(major);
     enter();
-    left[depth] = count;
+    remaining[depth] = count;
     return count;
   }
 
   @Override
   public boolean next() {
-    return left[depth]-- > 0;
+    return remaining[depth]-- > 0;
   }
 
   private void enter() {
@@ -175,7 +175,7 @@ final class CborReader implements ItemReader {
 
   @Override
   public Set<String> keys() {
-    int start = at;
+    int start = offset;
     var keys = new HashSet<String>();
     beginMap();
     while (next()) {
@@ -183,7 +183,7 @@ final class CborReader implements ItemReader {
       skip();
     }
     end();
-    at = start;
+    offset = start;
     return keys;
   }
 
@@ -194,7 +194,7 @@ final class CborReader implements ItemReader {
       case Cbor.UNSIGNED, Cbor.NEGATIVE -> argument(first);
       case Cbor.BYTES, Cbor.TEXT -> {
         int size = checkedSize(argument(first)); // which moves on itself
-        at += size;
+        offset += size;
       }
       case Cbor.ARRAY -> skip(checkedSize(argument(first)));
       case Cbor.MAP -> skip(2L * checkedSize(argument(first)));
@@ -215,12 +215,12 @@ final class CborReader implements ItemReader {
   // ---- the parts of an item
 
   private int first() {
-    if (at >= bytes.length) throw failure("the bytes end too early");
-    return bytes[at++] & 0xff;
+    if (offset >= bytes.length) throw failure("the bytes end too early");
+    return bytes[offset++] & 0xff;
   }
 
   private CodecException wrong(int first, String expected) {
-    at--;
+    offset--;
     return failure(Cbor.name(first >> 5) + " instead of " + expected);
   }
 
@@ -233,9 +233,9 @@ final class CborReader implements ItemReader {
   }
 
   private long number(int size) {
-    if (bytes.length - at < size) throw failure("the bytes end too early");
+    if (bytes.length - offset < size) throw failure("the bytes end too early");
     long value = 0;
-    for (int i = 0; i < size; i++) value = value << 8 | bytes[at++] & 0xff;
+    for (int i = 0; i < size; i++) value = value << 8 | bytes[offset++] & 0xff;
     return value;
   }
 
@@ -247,7 +247,7 @@ final class CborReader implements ItemReader {
 
   /** Each item takes a byte or more. */
   private int checkedSize(long size) {
-    if (size < 0 || size > bytes.length - at) throw failure("the bytes end too early");
+    if (size < 0 || size > bytes.length - offset) throw failure("the bytes end too early");
     return (int) size;
   }
 }

@@ -36,7 +36,7 @@ final class CborWriter implements ItemWriter {
 
   private void bytes(int major, byte[] content) {
     head(major, content.length);
-    room(content.length);
+    ensureCapacity(content.length);
     System.arraycopy(content, 0, bytes, length, content.length);
     length += content.length;
   }
@@ -125,16 +125,16 @@ final class CborWriter implements ItemWriter {
   }
 
   private void number(long value, int size) {
-    room(size);
+    ensureCapacity(size);
     for (int shift = (size - 1) * 8; shift >= 0; shift -= 8) bytes[length++] = (byte) (value >>> shift);
   }
 
   private void put(int one) {
-    room(1);
+    ensureCapacity(1);
     bytes[length++] = (byte) one;
   }
 
-  private void room(int more) {
+  private void ensureCapacity(int more) {
     int needed = length + more;
     if (needed < 0 || needed > Format.MAX_BYTES)
       throw CodecException.here("it takes more than " + Format.MAX_BYTES + " bytes");

@@ -100,15 +100,15 @@ final class ChoiceShape implements Shape {
   }
 
   @Override
-  public boolean fits(int levels) {
-    return levels > 0 && today().anyMatch(form -> form.getValue().fits(levels - 1));
+  public boolean fitsDepth(int levels) {
+    return levels > 0 && today().anyMatch(form -> form.getValue().fitsDepth(levels - 1));
   }
 
   @Override
   public void sample(Sampler sampler, int levels) {
-    sampler.see(this);
-    var fitting = today().filter(form -> form.getValue().fits(levels - 1)).toList();
-    var form = fitting.get(sampler.next(this, fitting.size()));
+    sampler.markSeen(this);
+    var fitting = today().filter(form -> form.getValue().fitsDepth(levels - 1)).toList();
+    var form = fitting.get(sampler.nextChoice(this, fitting.size()));
     sampler.out().beginMap(1);
     sampler.out().text(form.getKey());
     form.getValue().sample(sampler, levels - 1);

@@ -33,13 +33,13 @@ final class ContainerShapes {
     }
 
     @Override
-    default boolean fits(int levels) {
+    default boolean fitsDepth(int levels) {
       return levels > 0;
     }
 
     @Override
     default void sample(Sampler sampler, int levels) {
-      boolean one = item().fits(levels - 1);
+      boolean one = item().fitsDepth(levels - 1);
       sampler.out().beginArray(one ? 1 : 0);
       if (one) item().sample(sampler, levels - 1);
       sampler.out().end();
@@ -141,13 +141,13 @@ final class ContainerShapes {
     }
 
     @Override
-    public boolean fits(int levels) {
+    public boolean fitsDepth(int levels) {
       return levels > 0;
     }
 
     @Override
     public void sample(Sampler sampler, int levels) {
-      boolean one = key.fits(levels - 1) && value.fits(levels - 1);
+      boolean one = key.fitsDepth(levels - 1) && value.fitsDepth(levels - 1);
       sampler.out().beginMap(one ? 1 : 0);
       if (one) {
         key.sample(sampler, levels - 1);
@@ -182,7 +182,7 @@ final class ContainerShapes {
 
     @Override
     public void sample(Sampler sampler, int levels) {
-      if (item.fits(levels)) item.sample(sampler, levels);
+      if (item.fitsDepth(levels)) item.sample(sampler, levels);
       else sampler.out().nothing();
     }
 

@@ -49,9 +49,9 @@ final class EnumShape implements Shape {
 
   @Override
   public void sample(Sampler sampler, int levels) {
-    sampler.see(this);
+    sampler.markSeen(this);
     var names = constants.keySet().toArray(String[]::new);
-    sampler.out().text(names[sampler.next(this, names.length)]);
+    sampler.out().text(names[sampler.nextChoice(this, names.length)]);
   }
 
   @Override

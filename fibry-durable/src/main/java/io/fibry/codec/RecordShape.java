@@ -21,14 +21,14 @@ final class RecordShape implements Shape {
   private record RecordField(String name, MethodHandle accessor, Shape shape) {}
 
   private final Class<?> type;
-  private final Set<String> gone; // names of fields that the type had before
+  private final Set<String> ignoredFields; // names of fields that the type had before
   private final MethodHandle constructor; // Object[] -> Object
   private final List<RecordField> fields = new ArrayList<>();
   private final Map<String, Integer> places = new HashMap<>();
 
-  RecordShape(Class<?> type, Set<String> gone) {
+  RecordShape(Class<?> type, Set<String> ignoredFields) {
     this.type = type;
-    this.gone = gone;
+    this.ignoredFields = ignoredFields;
     this.constructor = constructor(type);
   }
 
@@ -37,7 +37,7 @@ final class RecordShape implements Shape {
     if (places.put(name, fields.size()) != null)
       throw new IllegalArgumentException("two components of " + type.getName() + " have the same name in bytes, '"
           + name + "'; give one another");
-    if (gone.contains(name)) throw new IllegalArgumentException(
+    if (ignoredFields.contains(name)) throw new IllegalArgumentException(
         Shape.field(name, type) + " exists, so it is not gone; leave out evolution.ignoreRemoved(..) for it");
     fields.add(new RecordField(name, accessor(component), shape));
   }
@@ -129,7 +129,7 @@ final class RecordShape implements Shape {
 
   /** A field that is gone, or was written by a newer form. */
   private void skip(ItemReader in, String name, Consumer<String> unknown) {
-    if (!gone.contains(name)) unknown.accept(Shape.field(name, type));
+    if (!ignoredFields.contains(name)) unknown.accept(Shape.field(name, type));
     in.skip();
   }
 
@@ -153,13 +153,13 @@ final class RecordShape implements Shape {
   }
 
   @Override
-  public boolean fits(int levels) {
-    return levels > 0 && fields.stream().allMatch(field -> field.shape.fits(levels - 1));
+  public boolean fitsDepth(int levels) {
+    return levels > 0 && fields.stream().allMatch(field -> field.shape.fitsDepth(levels - 1));
   }
 
   @Override
   public void sample(Sampler sampler, int levels) {
-    sampler.see(this);
+    sampler.markSeen(this);
     sampler.out().beginMap(fields.size());
     for (var field : fields) {
       sampler.out().text(field.name);
@@ -176,7 +176,7 @@ final class RecordShape implements Shape {
   /** For a schema. */
   String definition() {
     var parts = Stream.concat(fields.stream().map(field -> field.name + ": " + field.shape.text()),
-        gone.stream().sorted().map(name -> name + " (gone)"));
+        ignoredFields.stream().sorted().map(name -> name + " (gone)"));
     return parts.collect(Collectors.joining(", ", type.getSimpleName() + "(", ")"));
   }
 }

@@ -14,7 +14,7 @@ final class Sampler {
   private final Map<Shape, Integer> turns = new HashMap<>();
   private final Set<Shape> unfinished = new HashSet<>();
   // Of a deep sample, because a type that contains itself twice doubles at each level
-  private static final int MOST_BYTES = 1 << 16;
+  private static final int MAX_BYTES = 1 << 16;
 
   private final Set<Shape> seen; // all that are in a sample
   private final Format format;
@@ -29,11 +29,11 @@ final class Sampler {
   static Map<String, byte[]> samples(Shape root, Set<Shape> all, Format format) {
     var seen = new HashSet<Shape>();
     int levels = 1;
-    while (!root.fits(levels) && levels < Format.MAX_DEPTH) levels++;
+    while (!root.fitsDepth(levels) && levels < Format.MAX_DEPTH) levels++;
     levels += 2; // so that containers have elements
     var samples = new LinkedHashMap<String, byte[]>();
     int size = new Sampler(format, seen).add(root, levels, true, samples);
-    while (!seen.containsAll(all) && ++levels <= Format.MAX_DEPTH && size < MOST_BYTES)
+    while (!seen.containsAll(all) && ++levels <= Format.MAX_DEPTH && size < MAX_BYTES)
       size = new Sampler(format, seen).add(root, levels, false, samples); // those with types further inside
     return samples;
   }
@@ -59,7 +59,7 @@ final class Sampler {
   }
 
   /** Called by each record, enum and choice that a sample has. */
-  void see(Shape shape) {
+  void markSeen(Shape shape) {
     seen.add(shape);
   }
 
@@ -76,7 +76,7 @@ final class Sampler {
   }
 
   /** Which of so many comes now: all of them, one after the other. */
-  int next(Shape shape, int count) {
+  int nextChoice(Shape shape, int count) {
     int turn = turns.merge(shape, 1, Integer::sum) - 1;
     if (turn == 0 && count > 1) unfinished.add(shape);
     if (turn >= count - 1) unfinished.remove(shape);

@@ -31,7 +31,7 @@ import java.util.function.Function;
 
 /** The shapes of the JDK's values. */
 final class ScalarShapes {
-  private static final int MOST_SCALE = 100_000; // of a decimal: arithmetic with more takes all memory
+  private static final int MAX_SCALE = 100_000; // of a decimal: arithmetic with more takes all memory
   private static final DateTimeFormatter MONTH =
       new DateTimeFormatterBuilder().appendValue(ChronoField.YEAR, 4, 10, SignStyle.EXCEEDS_PAD).appendLiteral('-')
           .appendValue(ChronoField.MONTH_OF_YEAR, 2).toFormatter(Locale.ROOT);
@@ -162,6 +162,6 @@ final class ScalarShapes {
   }
 
   private static boolean isReasonable(BigDecimal decimal) {
-    return Math.abs((long) decimal.scale()) <= MOST_SCALE;
+    return Math.abs((long) decimal.scale()) <= MAX_SCALE;
   }
 }

@@ -24,12 +24,12 @@ public final class SchemaEvolution<T> {
 
   final Map<Class<?>, String> named;
   final List<OldForm> old;
-  final Map<Class<?>, Set<String>> gone;
+  final Map<Class<?>, Set<String>> ignoredFields;
 
-  private SchemaEvolution(Map<Class<?>, String> named, List<OldForm> old, Map<Class<?>, Set<String>> gone) {
+  private SchemaEvolution(Map<Class<?>, String> named, List<OldForm> old, Map<Class<?>, Set<String>> ignoredFields) {
     this.named = named;
     this.old = old;
-    this.gone = gone;
+    this.ignoredFields = ignoredFields;
   }
 
   static <T> SchemaEvolution<T> none() {
@@ -53,7 +53,7 @@ public final class SchemaEvolution<T> {
     if (!form.isRecord()) throw new IllegalArgumentException(form.getName() + " must be a record");
     var all = new ArrayList<>(old);
     all.add(new OldForm(name, form, value -> today(form, now, (O) value)));
-    return new SchemaEvolution<>(named, List.copyOf(all), gone);
+    return new SchemaEvolution<>(named, List.copyOf(all), ignoredFields);
   }
 
   private static <O> Object today(Class<O> form, Function<? super O, ?> now, O value) {
@@ -80,7 +80,7 @@ public final class SchemaEvolution<T> {
     checkName(name, type);
     var all = new HashMap<>(named);
     all.put(type, name);
-    return new SchemaEvolution<>(Map.copyOf(all), old, gone);
+    return new SchemaEvolution<>(Map.copyOf(all), old, ignoredFields);
   }
 
   /**
@@ -92,8 +92,8 @@ public final class SchemaEvolution<T> {
    * @return a changed copy
    */
   public SchemaEvolution<T> ignoreRemoved(Class<?> type, String... fields) {
-    var all = new HashMap<>(gone);
-    var names = new HashSet<>(gone.getOrDefault(type, Set.of()));
+    var all = new HashMap<>(ignoredFields);
+    var names = new HashSet<>(ignoredFields.getOrDefault(type, Set.of()));
     for (var field : Objects.requireNonNull(fields, "fields")) names.add(checkName(field, type));
     all.put(type, Set.copyOf(names));
     return new SchemaEvolution<>(named, old, Map.copyOf(all));

@@ -27,7 +27,7 @@ interface Shape {
   }
 
   /** Whether some value takes no more than so many levels of arrays and maps. */
-  default boolean fits(int levels) {
+  default boolean fitsDepth(int levels) {
     return levels >= 0;
   }
 

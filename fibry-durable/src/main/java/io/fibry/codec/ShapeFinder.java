@@ -30,7 +30,7 @@ final class ShapeFinder {
   }
 
   private final Map<Class<?>, String> named;
-  private final Map<Class<?>, Set<String>> gone; // fields of records
+  private final Map<Class<?>, Set<String>> ignoredFields; // fields of records
   private final Format format;
   // Includes shapes that are being made, since a type may contain itself
   private final Map<ResolvedType, Shape> made = new HashMap<>();
@@ -39,13 +39,13 @@ final class ShapeFinder {
 
   ShapeFinder(SchemaEvolution<?> forms, Format format) {
     this.named = forms.named;
-    this.gone = forms.gone;
+    this.ignoredFields = forms.ignoredFields;
     this.format = format;
   }
 
   /** Returns the shape of a whole value; a record is stored with its name. */
   Shape root(Class<?> type) {
-    var known = known(type, Map.of(), type.getTypeName());
+    var known = resolve(type, Map.of(), type.getTypeName());
     var shape = of(known, type.getTypeName());
     if (!(shape instanceof RecordShape || shape instanceof SingletonShape)) return shape;
     var choice = new ChoiceShape(type.getSimpleName());
@@ -56,7 +56,7 @@ final class ShapeFinder {
 
   /** Returns the shape of a form that is no longer written. */
   RecordShape old(Class<?> type) {
-    return (RecordShape) of(known(type, Map.of(), type.getTypeName()), type.getTypeName());
+    return (RecordShape) of(resolve(type, Map.of(), type.getTypeName()), type.getTypeName());
   }
 
   /** All types, a line each, in an order that does not change. */
@@ -65,7 +65,7 @@ final class ShapeFinder {
   }
 
   /** The records, enums and choices so far. */
-  Set<Shape> all() {
+  Set<Shape> allShapes() {
     return Set.copyOf(made.values());
   }
 
@@ -132,7 +132,7 @@ final class ShapeFinder {
   }
 
   private Shape item(Class<?> type, String where) {
-    return of(known(type, Map.of(), where), where);
+    return of(resolve(type, Map.of(), where), where);
   }
 
   private Shape constants(ResolvedType type) {
@@ -143,14 +143,14 @@ final class ShapeFinder {
   }
 
   private Shape record(ResolvedType type) {
-    var shape = new RecordShape(type.raw, gone.getOrDefault(type.raw, Set.of()));
+    var shape = new RecordShape(type.raw, ignoredFields.getOrDefault(type.raw, Set.of()));
     made.put(type, shape);
     definitions.add(shape::definition);
     var bound = bound(type);
     for (var component : type.raw.getRecordComponents()) {
       String where = type.raw.getName() + "." + component.getName();
       shape.add(SchemaEvolution.checkName(format.nameOf(component), type.raw), component,
-          of(known(component.getGenericType(), bound, where), where));
+          of(resolve(component.getGenericType(), bound, where), where));
     }
     return shape;
   }
@@ -181,7 +181,7 @@ final class ShapeFinder {
             if (type.getActualTypeArguments()[i] instanceof TypeVariable<?> variable)
               bound.put(variable, supertype.argument(i));
         });
-    var arguments = Stream.of(subtype.getTypeParameters()).map(variable -> known(variable, bound, where)).toList();
+    var arguments = Stream.of(subtype.getTypeParameters()).map(variable -> resolve(variable, bound, where)).toList();
     return new ResolvedType(subtype, arguments);
   }
 
@@ -192,7 +192,7 @@ final class ShapeFinder {
     return bound;
   }
 
-  private static ResolvedType known(Type type, Map<TypeVariable<?>, ResolvedType> bound, String where) {
+  private static ResolvedType resolve(Type type, Map<TypeVariable<?>, ResolvedType> bound, String where) {
     return switch (type) {
       case Class<?> raw -> {
         if (raw.getTypeParameters().length > 0)
@@ -200,8 +200,8 @@ final class ShapeFinder {
         yield new ResolvedType(raw, List.of());
       }
       case ParameterizedType applied -> new ResolvedType((Class<?>) applied.getRawType(),
-          Stream.of(applied.getActualTypeArguments()).map(argument -> known(argument, bound, where)).toList());
-      case WildcardType wildcard when wildcard.getLowerBounds().length == 0 -> known(wildcard.getUpperBounds()[0],
+          Stream.of(applied.getActualTypeArguments()).map(argument -> resolve(argument, bound, where)).toList());
+      case WildcardType wildcard when wildcard.getLowerBounds().length == 0 -> resolve(wildcard.getUpperBounds()[0],
           bound, where);
       case TypeVariable<?> variable when bound.containsKey(variable) -> bound.get(variable);
       default -> throw refused(where, type.getTypeName());

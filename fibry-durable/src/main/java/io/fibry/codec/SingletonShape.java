@@ -59,7 +59,7 @@ record SingletonShape(Class<?> type, Object one) implements Shape {
   }
 
   @Override
-  public boolean fits(int levels) {
+  public boolean fitsDepth(int levels) {
     return levels > 0;
   }
 

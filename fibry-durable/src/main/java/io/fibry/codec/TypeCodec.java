@@ -37,12 +37,12 @@ public final class TypeCodec<T> implements Codec<T> {
     this.format = format;
     var shapes = new ShapeFinder(forms, format);
     this.root = shapes.root(type);
-    this.shapes = shapes.all();
+    this.shapes = shapes.allShapes();
     for (var old : forms.old) choice().addOld(old.name(), old.type(), shapes.old(old.type()), old.today());
     for (var one : forms.named.keySet())
       if (!shapes.isNamed(one))
         throw new IllegalArgumentException(one.getName() + " has a name, but is no choice in " + type.getName());
-    for (var one : forms.gone.keySet())
+    for (var one : forms.ignoredFields.keySet())
       if (!shapes.isRecord(one)) throw new IllegalArgumentException(
           one.getName() + " has fields that are gone, but is no record in " + type.getName());
     this.schema = shapes.schema();

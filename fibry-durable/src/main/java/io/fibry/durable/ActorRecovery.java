@@ -16,44 +16,45 @@ import java.util.function.Supplier;
 final class ActorRecovery<S, E> {
   private final DurableDefinition<S, E, ?> definition;
   private final Store.ActorId id;
-  private final ActorNotes ledger;
+  private final ActorNotes actorNotes;
   private S state;
   private long stateSize; // in bytes, when it was last stored
   private long size; // in bytes, of all that was read
   private int count; // of turns
   private String unknownInState = ""; // the name of a field that newer code has written, or empty
   private String unknownInNotes = "";
-  private boolean badSnapshot; // reading has failed there
+  private boolean isSnapshotUnreadable; // reading has failed there
 
-  private ActorRecovery(DurableDefinition<S, E, ?> definition, Store.ActorId id, ActorNotes ledger) throws Exception {
+  private ActorRecovery(DurableDefinition<S, E, ?> definition, Store.ActorId id, ActorNotes actorNotes)
+      throws Exception {
     this.definition = definition;
     this.id = id;
-    this.ledger = ledger;
-    this.state = definition.initial(id);
+    this.actorNotes = actorNotes;
+    this.state = definition.newState(id);
   }
 
   static <S, E> ActorRecovery<S, E> of(DurableDefinition<S, E, ?> definition, Store store, Store.ActorId id,
       Store.LoadedActor loaded,
-      Supplier<ActorNotes> ledger) throws Exception {
+      Supplier<ActorNotes> actorNotes) throws Exception {
     var bodies = loaded.bodies();
-    var reading = new ActorRecovery<>(definition, id, ledger.get());
+    var reading = new ActorRecovery<>(definition, id, actorNotes.get());
     try {
       reading.addAll(bodies, loaded.lastTurn());
       return reading;
     } catch (CodecException unreadable) {
-      if (!reading.badSnapshot) throw unreadable;
-      var again = new ActorRecovery<>(definition, id, ledger.get());
+      if (!reading.isSnapshotUnreadable) throw unreadable;
+      var again = new ActorRecovery<>(definition, id, actorNotes.get());
       long first = loaded.lastTurn() - bodies.size() + 1; // the turn of the snapshot
-      var all = new ArrayList<>(again.until(first, store, unreadable));
+      var all = new ArrayList<>(again.readTurns(first, store, unreadable));
       all.addAll(bodies.subList(1, bodies.size()));
       again.addAll(all, loaded.lastTurn(), unreadable);
-      StoreRegistry.of(store).refusals().ignored(id, unreadable);
+      StoreRegistry.of(store).failureLog().logUnreadableEvents(id, unreadable);
       return again;
     }
   }
 
   /** The bodies of all turns up to one, without a snapshot. */
-  private List<byte[]> until(long last, Store store, CodecException unreadable) {
+  private List<byte[]> readTurns(long last, Store store, CodecException unreadable) {
     var found = store.turns(id).stream().filter(past -> past.number() <= last).toList();
     long whole =
         found.stream().filter(Store.StoredTurn::isFullState).mapToLong(Store.StoredTurn::number).max().orElse(0);
@@ -89,10 +90,11 @@ final class ActorRecovery<S, E> {
       var body = Body.of(bytes, field -> unknownInNotes = field);
       if (body.state().isPresent()) readState(body.state().get());
       for (var event : body.events()) {
-        var read = definition.known(definition.events(), "events").decode(event, field -> unknownInState = field);
-        state = definition.after(state, read, turn, id);
+        var read =
+            definition.requireCodec(definition.events(), "events").decode(event, field -> unknownInState = field);
+        state = definition.applyEvent(state, read, turn, id);
       }
-      body.notes().forEach(ledger::add);
+      body.notes().forEach(actorNotes::add);
       size += bytes.length;
       count++;
     } catch (CodecException unknown) {
@@ -101,17 +103,17 @@ final class ActorRecovery<S, E> {
   }
 
   private void readState(byte[] bytes) {
-    badSnapshot = count == 0 && definition.events().isPresent();
+    isSnapshotUnreadable = count == 0 && definition.events().isPresent();
     unknownInState = "";
-    state = definition.known(definition.state(), "a state").decode(bytes, field -> unknownInState = field);
+    state = definition.requireCodec(definition.state(), "a state").decode(bytes, field -> unknownInState = field);
     stateSize = bytes.length;
-    badSnapshot = false;
+    isSnapshotUnreadable = false;
   }
 
   // ---- what was found
 
-  ActorNotes ledger() {
-    return ledger;
+  ActorNotes actorNotes() {
+    return actorNotes;
   }
 
   S state() {

@@ -19,7 +19,7 @@ record CheckedCodec<T>(Codec<T> codec) implements Codec<T> {
   @Override
   public byte[] encode(T value) {
     try {
-      return known(codec.encode(value), "encode");
+      return checkResult(codec.encode(value), "encode");
     } catch (CodecException failure) {
       throw failure;
     } catch (RuntimeException failure) {
@@ -35,7 +35,7 @@ record CheckedCodec<T>(Codec<T> codec) implements Codec<T> {
   @Override
   public T decode(byte[] bytes, Consumer<String> unknown) {
     try {
-      return known(codec.decode(bytes, unknown), "decode");
+      return checkResult(codec.decode(bytes, unknown), "decode");
     } catch (CodecException failure) {
       throw failure;
     } catch (RuntimeException failure) {
@@ -43,7 +43,7 @@ record CheckedCodec<T>(Codec<T> codec) implements Codec<T> {
     }
   }
 
-  private <R> R known(R result, String verb) {
+  private <R> R checkResult(R result, String verb) {
     if (result == null) throw new CodecException(verb + " of " + codec.getClass().getName() + " answered null");
     return result;
   }

@@ -13,15 +13,17 @@ import java.util.concurrent.Callable;
 import java.util.function.BiFunction;
 
 /** The steps of a definition. */
-record DefaultDurableBuilder<M>(String name, MessageCodecs<M> messages, int snapshotEvery, int ahead, int keeps,
-    int remembers,
-    Duration rememberedFor, Optional<Duration> history) implements Durable.Builder<M> {
-  private static final String IMPOSSIBLE = "there can be no such actor of kind '";
-  private static final Duration LONGEST = Duration.ofDays(365_000_000); // a million years: for ever
+record DefaultDurableBuilder<M>(String name, MessageCodecs<M> messages, int snapshotEvery, int maxUnstoredTurns,
+    int maxStoredMessages,
+    int maxRememberedAnswers,
+    Duration rememberedTime, Optional<Duration> retention) implements Durable.Builder<M> {
+  private static final String NO_SUCH_ACTOR = "there can be no such actor of kind '";
+  private static final Duration MAX_DURATION = Duration.ofDays(365_000_000); // a million years: for ever
 
   static <M> DefaultDurableBuilder<M> of(String name, Class<M> messages) {
     Objects.requireNonNull(messages, "messages");
-    return new DefaultDurableBuilder<>(StoredNames.plain("kind", name), MessageCodecs.of(messages), 1000, 1024, 0, 1000,
+    return new DefaultDurableBuilder<>(StoredNames.checkPlain("kind", name), MessageCodecs.of(messages), 1000, 1024, 0,
+        1000,
         Duration.ofDays(1),
         Optional.empty());
   }
@@ -31,7 +33,7 @@ record DefaultDurableBuilder<M>(String name, MessageCodecs<M> messages, int snap
   public <S> Durable.StateStep<S, M> state(S initial) {
     var type = (Class<S>) typeOf(Objects.requireNonNull(initial, "initial"));
     var codec = codecOf(name, "state", type);
-    if (isAlone(type)) throw new IllegalArgumentException("kind '" + name + "' begins with the only object of "
+    if (isSingleton(type)) throw new IllegalArgumentException("kind '" + name + "' begins with the only object of "
         + type.getName() + ", so there would be no other state; let it be one of a sealed interface, or give a codec");
     return state(codec, initial);
   }
@@ -48,7 +50,7 @@ record DefaultDurableBuilder<M>(String name, MessageCodecs<M> messages, int snap
   }
 
   /** Whether a type that has a codec has only one object, so that no other state could follow. */
-  private static boolean isAlone(Class<?> type) {
+  private static boolean isSingleton(Class<?> type) {
     return !(type.isRecord() || type.isEnum() || type.isSealed() || type.isArray()
         || type.getName().startsWith("java."));
   }
@@ -110,7 +112,7 @@ record DefaultDurableBuilder<M>(String name, MessageCodecs<M> messages, int snap
 
   private <S, E> Durable.EventsStep<S, E, M> events(Codec<E> codec, Optional<Codec<S>> state, S initial,
       BiFunction<S, E, S> after) {
-    if (!Immutability.isValue(initial))
+    if (!Immutability.isImmutable(initial))
       throw new IllegalArgumentException("kind '" + name + "' begins with an object of "
           + initial.getClass().getName()
           + ", which all keys would share, and which can be changed; take initialState(() -> ..)");
@@ -123,7 +125,7 @@ record DefaultDurableBuilder<M>(String name, MessageCodecs<M> messages, int snap
     var type = (Class<S>) typeOf(initial);
     try {
       Codec<S> codec = Codec.of(type);
-      return isAlone(type) ? Optional.empty() : Optional.of(codec);
+      return isSingleton(type) ? Optional.empty() : Optional.of(codec);
     } catch (IllegalArgumentException none) {
       return Optional.empty();
     }
@@ -149,16 +151,16 @@ record DefaultDurableBuilder<M>(String name, MessageCodecs<M> messages, int snap
 
   private record DefaultEventsStep<S, E, M>(DefaultDurableBuilder<M> kind, Callable<? extends S> initial,
       Optional<Codec<S>> state,
-      Codec<E> events, BiFunction<S, E, S> after) implements Durable.EventsStep<S, E, M> {
+      Codec<E> events, BiFunction<S, E, S> applyEvent) implements Durable.EventsStep<S, E, M> {
     DefaultEventsStep {
       events = CheckedCodec.of(events);
-      Objects.requireNonNull(after, "after");
+      Objects.requireNonNull(applyEvent, "after");
     }
 
     @Override
     public Durable<M> handler(Durable.EventHandler<S, E, M> handler) {
       Objects.requireNonNull(handler, "handler");
-      return new DurableDefinition<>(kind, initial, state, Optional.of(events), after, (before, message, turn) -> {
+      return new DurableDefinition<>(kind, initial, state, Optional.of(events), applyEvent, (before, message, turn) -> {
         handler.handle(before, message, turn);
         return turn.state();
       });
@@ -167,45 +169,51 @@ record DefaultDurableBuilder<M>(String name, MessageCodecs<M> messages, int snap
 
   @Override
   public DefaultDurableBuilder<M> messages(Codec<M> codec) {
-    return new DefaultDurableBuilder<>(name, messages.by(codec), snapshotEvery, ahead, keeps, remembers, rememberedFor,
-        history);
+    return new DefaultDurableBuilder<>(name, messages.withCodec(codec), snapshotEvery, maxUnstoredTurns,
+        maxStoredMessages, maxRememberedAnswers, rememberedTime,
+        retention);
   }
 
   @Override
   public <R> DefaultDurableBuilder<M> answers(Class<? extends Request<?, R>> request, Codec<R> codec) {
-    return new DefaultDurableBuilder<>(name, messages.answers(request, codec), snapshotEvery, ahead, keeps, remembers,
-        rememberedFor,
-        history);
+    return new DefaultDurableBuilder<>(name, messages.withAnswerCodec(request, codec), snapshotEvery, maxUnstoredTurns,
+        maxStoredMessages, maxRememberedAnswers,
+        rememberedTime,
+        retention);
   }
 
   @Override
-  public DefaultDurableBuilder<M> storeMessages(int most) {
-    return new DefaultDurableBuilder<>(name, messages, snapshotEvery, ahead, positive(most, "storeMessages"), remembers,
-        rememberedFor,
-        history);
+  public DefaultDurableBuilder<M> storeMessages(int max) {
+    return new DefaultDurableBuilder<>(name, messages, snapshotEvery, maxUnstoredTurns,
+        requirePositive(max, "storeMessages"), maxRememberedAnswers,
+        rememberedTime,
+        retention);
   }
 
   @Override
   public DefaultDurableBuilder<M> deduplicate(int answers, Duration time) {
     if (!Objects.requireNonNull(time, "time").isPositive())
       throw new IllegalArgumentException("kind '" + name + "' remembers for " + time + "; give more than zero");
-    return new DefaultDurableBuilder<>(name, messages, snapshotEvery, ahead, keeps, positive(answers, "deduplicate"),
-        time, history);
+    return new DefaultDurableBuilder<>(name, messages, snapshotEvery, maxUnstoredTurns, maxStoredMessages,
+        requirePositive(answers, "deduplicate"),
+        time, retention);
   }
 
   @Override
   public DefaultDurableBuilder<M> snapshotEvery(int turns) {
-    return new DefaultDurableBuilder<>(name, messages, positive(turns, "snapshotEvery"), ahead, keeps, remembers,
-        rememberedFor,
-        history);
+    return new DefaultDurableBuilder<>(name, messages, requirePositive(turns, "snapshotEvery"), maxUnstoredTurns,
+        maxStoredMessages, maxRememberedAnswers,
+        rememberedTime,
+        retention);
   }
 
   @Override
   public DefaultDurableBuilder<M> maxUnstoredTurns(int turns) {
-    return new DefaultDurableBuilder<>(name, messages, snapshotEvery, positive(turns, "maxUnstoredTurns"), keeps,
-        remembers,
-        rememberedFor,
-        history);
+    return new DefaultDurableBuilder<>(name, messages, snapshotEvery, requirePositive(turns, "maxUnstoredTurns"),
+        maxStoredMessages,
+        maxRememberedAnswers,
+        rememberedTime,
+        retention);
   }
 
   Store.ActorId id(String key) {
@@ -213,14 +221,15 @@ record DefaultDurableBuilder<M>(String name, MessageCodecs<M> messages, int snap
   }
 
   /** A message that waits: due at once. */
-  Store.PendingMessage waiting(String key, M message, Instant now, String context) {
+  Store.PendingMessage toPendingMessage(String key, M message, Instant now, String context) {
     var to = id(checkedKey(key));
-    byte[] bytes = messages.known().encode(Objects.requireNonNull(message, () -> "the message to " + to + " is null"));
-    return waiting(key, bytes, now, context);
+    byte[] bytes =
+        messages.requireCodec().encode(Objects.requireNonNull(message, () -> "the message to " + to + " is null"));
+    return toPendingMessage(key, bytes, now, context);
   }
 
-  Store.PendingMessage waiting(String key, byte[] bytes, Instant now, String context) {
-    return new Store.PendingMessage(id(checkedKey(key)), Mail.sent(now), Store.PendingMessage.ALWAYS,
+  Store.PendingMessage toPendingMessage(String key, byte[] bytes, Instant now, String context) {
+    return new Store.PendingMessage(id(checkedKey(key)), Mail.newMessageId(now), Store.PendingMessage.ALWAYS,
         Mail.of(bytes, context).bytes());
   }
 
@@ -229,20 +238,21 @@ record DefaultDurableBuilder<M>(String name, MessageCodecs<M> messages, int snap
     if (Objects.requireNonNull(age, "age").isNegative())
       throw new IllegalArgumentException("kind '" + name + "': a history of " + age
           + "; give zero or more");
-    var known = age.compareTo(LONGEST) > 0 ? LONGEST : age;
-    return new DefaultDurableBuilder<>(name, messages, snapshotEvery, ahead, keeps, remembers, rememberedFor,
+    var known = age.compareTo(MAX_DURATION) > 0 ? MAX_DURATION : age;
+    return new DefaultDurableBuilder<>(name, messages, snapshotEvery, maxUnstoredTurns, maxStoredMessages,
+        maxRememberedAnswers, rememberedTime,
         Optional.of(known));
   }
 
   String checkedKey(String key) {
-    return StoredNames.any(IMPOSSIBLE + name + "': its key", Objects.requireNonNull(key, "key"));
+    return StoredNames.checkText(NO_SUCH_ACTOR + name + "': its key", Objects.requireNonNull(key, "key"));
   }
 
-  IllegalArgumentException refused(String why) {
-    return new IllegalArgumentException(IMPOSSIBLE + name + "': " + why);
+  IllegalArgumentException invalidDefinition(String why) {
+    return new IllegalArgumentException(NO_SUCH_ACTOR + name + "': " + why);
   }
 
-  private int positive(int number, String option) {
+  private int requirePositive(int number, String option) {
     if (number < 1)
       throw new IllegalArgumentException("kind '" + name + "': " + option + " " + number + "; give 1 or more");
     return number;

@@ -18,15 +18,16 @@ import java.util.Objects;
 import java.util.Optional;
 
 /** The kind, its events and the handlers of a view. */
-record DefaultEventView<E>(String kind, Codec<E> events, Optional<String> name, Handler<EventView.EndedActor> ends)
+record DefaultEventView<E>(String kind, Codec<E> events, Optional<String> name,
+    Handler<EventView.EndedActor> endHandler)
     implements EventView<E> {
   static <E> EventView<E> of(String kind, Codec<E> events) {
-    return new DefaultEventView<>(StoredNames.plain("kind", kind), events, Optional.empty(), end -> {});
+    return new DefaultEventView<>(StoredNames.checkPlain("kind", kind), events, Optional.empty(), end -> {});
   }
 
   @Override
   public EventView<E> named(String view) {
-    return new DefaultEventView<>(kind, events, Optional.of(StoredNames.plain("view", view)), ends);
+    return new DefaultEventView<>(kind, events, Optional.of(StoredNames.checkPlain("view", view)), endHandler);
   }
 
   @Override
@@ -37,7 +38,7 @@ record DefaultEventView<E>(String kind, Codec<E> events, Optional<String> name, 
   @Override
   public void forget(Store store) {
     Objects.requireNonNull(store, "store");
-    StoredViews.forget(store, id().orElseThrow(
+    StoredViews.forgetView(store, id().orElseThrow(
         () -> new IllegalStateException(this + " has no name that a store could forget; call as(name) first")));
   }
 
@@ -48,21 +49,21 @@ record DefaultEventView<E>(String kind, Codec<E> events, Optional<String> name, 
   @Override
   public Exitable newActor(ActorBuilder<?> how, Store store, Handler<StoredEvent<E>> handler) {
     Objects.requireNonNull(how, "how");
-    StoreRegistry.checkWhole(store);
+    StoreRegistry.checkComplete(store);
     Objects.requireNonNull(handler, "handler");
     var id = id();
-    return id.isEmpty() ? begin(how, store, id, handler)
-        : StoreRegistry.only(store, id.get(), () -> begin(how, store, id, handler));
+    return id.isEmpty() ? startReader(how, store, id, handler)
+        : StoreRegistry.registerActor(store, id.get(), () -> startReader(how, store, id, handler));
   }
 
   @SuppressWarnings("unchecked") // its messages are given here only
-  private Actor<EventViewReader.EventDelivery> begin(ActorBuilder<?> how, Store store, Optional<Store.ActorId> id,
+  private Actor<EventViewReader.EventDelivery> startReader(ActorBuilder<?> how, Store store, Optional<Store.ActorId> id,
       Handler<StoredEvent<E>> handler) {
     if (BlockBuilder.of(how).isPooled())
       throw new IllegalArgumentException(this + " gives one event after the other; a pool has no order");
     var actor = ((ActorBuilder<EventViewReader.EventDelivery>) how)
         .newActor((EventViewReader.EventDelivery told, ActorContext<EventViewReader.EventDelivery> context) -> {
-          told.handling().run();
+          told.handlerTask().run();
           context.reply(told, Done.DONE);
         });
     boolean begun = false;
@@ -76,16 +77,16 @@ record DefaultEventView<E>(String kind, Codec<E> events, Optional<String> name, 
   }
 
   /** The events of a turn, and the end of its actor if the turn is a whole one. */
-  List<EventViewReader.EventDelivery> told(Store.StoredTurn turn, Handler<StoredEvent<E>> handler) {
+  List<EventViewReader.EventDelivery> deliveries(Store.StoredTurn turn, Handler<StoredEvent<E>> handler) {
     try {
       var body = Body.of(turn.body());
       if (body.state().isPresent()) throw new NoEventsException("kind '" + kind
           + "' keeps its state, not events; only events can be followed");
       var all = new ArrayList<EventViewReader.EventDelivery>();
-      for (var bytes : body.events()) all.add(told(turn, bytes, handler));
-      for (var bytes : body.last()) all.add(told(turn, bytes, handler));
+      for (var bytes : body.events()) all.add(deliveries(turn, bytes, handler));
+      for (var bytes : body.last()) all.add(deliveries(turn, bytes, handler));
       var ended = new EndedActor(turn.key(), turn.number(), turn.at());
-      if (turn.isFullState()) all.add(new EventViewReader.EventDelivery(ended, () -> ends.handle(ended)));
+      if (turn.isFullState()) all.add(new EventViewReader.EventDelivery(ended, () -> endHandler.handle(ended)));
       return all;
     } catch (CodecException unknown) {
       throw new CodecException("turn " + turn.number() + " of " + new Store.ActorId(kind, turn.key())
@@ -93,7 +94,8 @@ record DefaultEventView<E>(String kind, Codec<E> events, Optional<String> name, 
     }
   }
 
-  private EventViewReader.EventDelivery told(Store.StoredTurn turn, byte[] event, Handler<StoredEvent<E>> handler) {
+  private EventViewReader.EventDelivery deliveries(Store.StoredTurn turn, byte[] event,
+      Handler<StoredEvent<E>> handler) {
     var fact = new StoredEvent<>(turn.key(), turn.number(), turn.at(), events.decode(event));
     return new EventViewReader.EventDelivery(fact, () -> handler.handle(fact));
   }

@@ -104,22 +104,22 @@ public sealed interface Durable<M> permits DurableDefinition {
    * again.
    *
    * @param store where it is
-   * @param aside as {@link #parked(Store)} answered it
+   * @param parked as {@link #parked(Store)} answered it
    * @throws IllegalStateException if it is not aside any more
    * @throws io.fibry.store.StoreException if the store refuses it
    */
-  void retry(Store store, ParkedMessage<M> aside);
+  void retry(Store store, ParkedMessage<M> parked);
 
   /**
    * Removes a parked message, which is then never handled. The message leaves the store when its
    * actor lives.
    *
    * @param store where it is
-   * @param aside as {@link #parked(Store)} answered it
+   * @param parked as {@link #parked(Store)} answered it
    * @throws IllegalStateException if it is not aside any more
    * @throws io.fibry.store.StoreException if the store refuses it
    */
-  void discard(Store store, ParkedMessage<M> aside);
+  void discard(Store store, ParkedMessage<M> parked);
 
   /**
    * The beginning of a definition. Immutable: each step returns a changed copy.
@@ -222,10 +222,10 @@ public sealed interface Durable<M> permits DurableDefinition {
      * <p>Messages keep the order of their sender. Requests are kept, too, and may overtake only
      * messages that are tried again, or wait behind 63 others.
      *
-     * @param most how many may wait for an actor; further ones are refused
+     * @param max how many may wait for an actor; further ones are refused
      * @return a changed copy
      */
-    Builder<M> storeMessages(int most);
+    Builder<M> storeMessages(int max);
 
     /**
      * How long an actor remembers messages that are {@link Idempotent}, and their answers.

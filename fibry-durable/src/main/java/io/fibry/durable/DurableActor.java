@@ -39,22 +39,22 @@ final class DurableActor<M> extends ForwardingExitable<Actor<M>> implements Acto
   private final DefaultDurableBuilder<M> kind;
   private final PendingDelivery delivery;
   private final String key;
-  private final Exitable host; // while it lives, messages are kept
-  private final byte[] received; // of the one message that is sent through this; empty if made from the message
+  private final Exitable hostNode; // while it lives, messages are kept
+  private final byte[] encoded; // of the one message that is sent through this; empty if made from the message
 
   DurableActor(Actor<Object> front, DefaultDurableBuilder<M> kind, PendingDelivery delivery, String key,
-      Exitable host) {
-    this(front, kind, delivery, key, host, new byte[0]);
+      Exitable hostNode) {
+    this(front, kind, delivery, key, hostNode, new byte[0]);
   }
 
   private DurableActor(Actor<Object> front, DefaultDurableBuilder<M> kind, PendingDelivery delivery, String key,
-      Exitable host, byte[] bytes) {
-    this.received = bytes;
+      Exitable hostNode, byte[] bytes) {
+    this.encoded = bytes;
     this.front = front;
     this.kind = kind;
     this.delivery = delivery;
     this.key = key;
-    this.host = host;
+    this.hostNode = hostNode;
   }
 
   @Override
@@ -72,19 +72,19 @@ final class DurableActor<M> extends ForwardingExitable<Actor<M>> implements Acto
     return ActorSystem.beside(front);
   }
 
-  static Exitable behind(Exitable one) {
+  static Exitable unwrap(Exitable one) {
     return one instanceof DurableActor<?> actor ? actor.front
         : one instanceof DurableEntities<?> entities ? entities.target() : one;
   }
 
   /** For one message, which is stored as these bytes: newer code has written them. */
-  DurableActor<M> asReceived(byte[] bytes) {
-    return new DurableActor<>(front, kind, delivery, key, host, bytes);
+  DurableActor<M> withEncodedMessage(byte[] bytes) {
+    return new DurableActor<>(front, kind, delivery, key, hostNode, bytes);
   }
 
-  private Store.PendingMessage waiting(M message, String context) {
-    return received.length > 0 ? kind.waiting(key, received, delivery.now(), context)
-        : kind.waiting(key, message, delivery.now(), context);
+  private Store.PendingMessage toPendingMessage(M message, String context) {
+    return encoded.length > 0 ? kind.toPendingMessage(key, encoded, delivery.now(), context)
+        : kind.toPendingMessage(key, message, delivery.now(), context);
   }
 
   private Store.ActorId id() {
@@ -95,52 +95,54 @@ final class DurableActor<M> extends ForwardingExitable<Actor<M>> implements Acto
 
   @Override
   public boolean sendMessage(M message) {
-    if (!isKept()) return front.sendMessage(message);
+    if (!storesMessages()) return front.sendMessage(message);
     long since = System.nanoTime();
-    String context = delivery.how.contextText(this, message);
-    var waiting = waiting(message, context);
+    String context = delivery.blockBuilder.contextText(this, message);
+    var waiting = toPendingMessage(message, context);
     try {
-      if (!keep(waiting, FOR_EVER)) return false;
+      if (!enqueue(waiting, FOR_EVER)) return false;
     } catch (InterruptedException interrupt) {
       Thread.currentThread().interrupt();
       return false;
     } catch (TimeoutException never) {
       throw new AssertionError(never);
     } catch (StoreException | CancellationException refused) {
-      StoreRegistry.of(delivery.store()).refusals().tell(id() + " does not get a message, since it could not be kept",
+      StoreRegistry.of(delivery.store()).failureLog().logRefusal(
+          id() + " does not get a message, since it could not be kept",
           refused);
       return false;
     }
-    delivery.give(front, key, kept(waiting, message, context, false, since));
+    delivery.deliver(front, key, toStoredMessage(waiting, message, context, false, since));
     return true; // though the actor may be unable to take it now
   }
 
   @Override
   public boolean sendMessages(List<? extends M> block) {
-    if (isKept()) throw new UnsupportedOperationException(id() + " keeps messages, and stores each by itself");
+    if (storesMessages()) throw new UnsupportedOperationException(id() + " keeps messages, and stores each by itself");
     return front.sendMessages(block);
   }
 
-  private boolean isKept() {
-    return kind.keeps() > 0 && !host.onExit().isDone();
+  private boolean storesMessages() {
+    return kind.maxStoredMessages() > 0 && !hostNode.onExit().isDone();
   }
 
-  private <R> StoredMessage<R> kept(Store.PendingMessage waiting, Object message, String context, boolean asked,
+  private <R> StoredMessage<R> toStoredMessage(Store.PendingMessage waiting, Object message, String context,
+      boolean asked,
       long since) {
-    return new StoredMessage<>(waiting.id(), waiting.due(), message, Mail.of(received, context), false,
+    return new StoredMessage<>(waiting.id(), waiting.due(), message, Mail.of(encoded, context), false,
         asked ? Optional.of(new AtomicReference<>(StoredMessage.RequestStage.SENT)) : Optional.empty(), since);
   }
 
   /** False if too many messages wait. The message is in hand until it is given, or released. */
-  private boolean keep(Store.PendingMessage waiting, Duration limit) throws InterruptedException, TimeoutException {
+  private boolean enqueue(Store.PendingMessage waiting, Duration limit) throws InterruptedException, TimeoutException {
     boolean known = false;
-    delivery.take(key, waiting.id());
+    delivery.reserve(key, waiting.id());
     try {
-      var stored = delivery.store().enqueue(waiting, kind.keeps()).toCompletableFuture();
+      var stored = delivery.store().enqueue(waiting, kind.maxStoredMessages()).toCompletableFuture();
       try {
         if (!isDoneIn(stored, limit)) throw new TimeoutException();
         boolean kept = stored.get();
-        if (!kept) delivery.drop(key, waiting.id());
+        if (!kept) delivery.unreserve(key, waiting.id());
         known = true;
         return kept;
       } catch (InterruptedException | TimeoutException early) { // it is given when it is stored all the same
@@ -149,7 +151,7 @@ final class DurableActor<M> extends ForwardingExitable<Actor<M>> implements Acto
         throw early;
       }
     } catch (ExecutionException failed) {
-      throw TurnPipeline.cause(failed);
+      throw TurnPipeline.refusalCause(failed);
     } finally {
       if (!known) delivery.release(key, waiting.id()); // the store may have it all the same
     }
@@ -157,7 +159,7 @@ final class DurableActor<M> extends ForwardingExitable<Actor<M>> implements Acto
 
   /** Waits by the clock of the actor's scope, which has no time for a wait without a limit. */
   private boolean isDoneIn(CompletableFuture<?> future, Duration limit) throws InterruptedException {
-    if (limit != FOR_EVER) return delivery.how.scheduler().awaitDone(future, limit);
+    if (limit != FOR_EVER) return delivery.blockBuilder.scheduler().awaitDone(future, limit);
     try {
       future.get();
     } catch (ExecutionException | CancellationException failed) {} // the caller gets the failure again
@@ -169,15 +171,15 @@ final class DurableActor<M> extends ForwardingExitable<Actor<M>> implements Acto
   @Override
   public <Q extends M, R> R ask(Request<Q, R> request) {
     var limit = BlockBuilder.of(beside()).askLimit();
-    if (isKept()) return ask(request, limit);
+    if (storesMessages()) return ask(request, limit);
     var left = awaitOrder(request, limit);
-    return left == limit ? front.ask(plain(request)) : front.ask(plain(request), left);
+    return left == limit ? front.ask(unchecked(request)) : front.ask(unchecked(request), left);
   }
 
   @Override
   public <Q extends M, R> R ask(Request<Q, R> request, Duration limit) {
-    if (!isKept()) return front.ask(plain(request), awaitOrder(request, limit));
-    var kept = keepRequest(request, limit);
+    if (!storesMessages()) return front.ask(unchecked(request), awaitOrder(request, limit));
+    var kept = storeRequest(request, limit);
     try {
       return front.ask(kept, awaitOrder(kept, limit));
     } catch (Throwable failure) {
@@ -191,20 +193,20 @@ final class DurableActor<M> extends ForwardingExitable<Actor<M>> implements Acto
 
   @Override
   public <Q extends M, R> CompletableFuture<R> sendMessageReturn(Request<Q, R> request) {
-    if (!isKept()) return inOrder(request, FOR_EVER, left -> front.sendMessageReturn(plain(request)));
-    var kept = keepRequest(request, FOR_EVER);
-    return inHand(kept, () -> inOrder(kept, FOR_EVER, left -> front.sendMessageReturn(kept)));
+    if (!storesMessages()) return afterOrder(request, FOR_EVER, left -> front.sendMessageReturn(unchecked(request)));
+    var kept = storeRequest(request, FOR_EVER);
+    return whileReserved(kept, () -> afterOrder(kept, FOR_EVER, left -> front.sendMessageReturn(kept)));
   }
 
   @Override
   public <Q extends M, R> CompletableFuture<R> sendMessageReturn(Request<Q, R> request, Duration limit) {
-    if (!isKept()) return inOrder(request, limit, left -> front.sendMessageReturn(plain(request), left));
-    var kept = keepRequest(request, limit);
-    return inHand(kept, () -> inOrder(kept, limit, left -> front.sendMessageReturn(kept, left)));
+    if (!storesMessages()) return afterOrder(request, limit, left -> front.sendMessageReturn(unchecked(request), left));
+    var kept = storeRequest(request, limit);
+    return whileReserved(kept, () -> afterOrder(kept, limit, left -> front.sendMessageReturn(kept, left)));
   }
 
   /** Until it is answered. */
-  private <R> CompletableFuture<R> inHand(StoredMessage<R> kept, Supplier<CompletableFuture<R>> sending) {
+  private <R> CompletableFuture<R> whileReserved(StoredMessage<R> kept, Supplier<CompletableFuture<R>> sending) {
     boolean sent = false;
     try {
       var answer = sending.get();
@@ -228,44 +230,45 @@ final class DurableActor<M> extends ForwardingExitable<Actor<M>> implements Acto
 
   /** Until the request overtakes no message. An interrupt is the front's to tell. */
   private Duration awaitOrder(Request<?, ?> request, Duration limit) {
-    var order = delivery.order(key);
+    var order = delivery.orderBarrier(key);
     if (order.isDone() || !limit.isPositive()) return limit;
-    long begin = delivery.how.scheduler().nanoTime();
+    long begin = delivery.blockBuilder.scheduler().nanoTime();
     try {
-      if (!isDoneIn(order, limit)) throw late(request, limit);
+      if (!isDoneIn(order, limit)) throw timeout(request, limit);
     } catch (InterruptedException interrupt) {
       Thread.currentThread().interrupt();
     }
-    return left(limit, begin);
+    return remaining(limit, begin);
   }
 
-  private <R> CompletableFuture<R> inOrder(Request<?, R> request, Duration limit,
+  private <R> CompletableFuture<R> afterOrder(Request<?, R> request, Duration limit,
       Function<Duration, CompletableFuture<R>> sending) {
-    var order = delivery.order(key);
+    var order = delivery.orderBarrier(key);
     if (order.isDone() || !limit.isPositive()) return sending.apply(limit);
-    long begin = delivery.how.scheduler().nanoTime();
+    long begin = delivery.blockBuilder.scheduler().nanoTime();
     var answer = new CompletableFuture<R>();
     if (limit != FOR_EVER) {
-      var late = delivery.how.scheduler().schedule(limit, // code of the asker may be chained to it
-          () -> Thread.startVirtualThread(() -> answer.completeExceptionally(late(request, limit))));
+      var late = delivery.blockBuilder.scheduler().schedule(limit, // code of the asker may be chained to it
+          () -> Thread.startVirtualThread(() -> answer.completeExceptionally(timeout(request, limit))));
       order.thenRun(late::cancel);
     }
     order.thenRun(() -> {
-      if (!answer.isDone()) send(answer, () -> sending.apply(left(limit, begin)));
+      if (!answer.isDone()) send(answer, () -> sending.apply(remaining(limit, begin)));
     });
     return answer;
   }
 
-  private AskTimeoutException late(Request<?, ?> request, Duration limit) {
+  private AskTimeoutException timeout(Request<?, ?> request, Duration limit) {
     return new AskTimeoutException(
-        "actor '" + name() + "' was not asked " + delivery.how.describeRequest(request) + " within " + limit.toMillis()
+        "actor '" + name() + "' was not asked " + delivery.blockBuilder.describeRequest(request) + " within "
+            + limit.toMillis()
             + " ms, since messages that wait for it at the store come first",
         name(), request, limit, null);
   }
 
   /** Otherwise it is what the handler threw, also if that is of a request of its own. */
   private static boolean isUnanswered(StoredMessage<?> kept, Throwable failure) {
-    var stage = kept.reached().orElseThrow().get();
+    var stage = kept.stage().orElseThrow().get();
     return failure instanceof RequestException none && none.request() == kept
         && stage != StoredMessage.RequestStage.FAILED
         || failure instanceof Exception && stage == StoredMessage.RequestStage.SENT; // there is no actor
@@ -277,17 +280,17 @@ final class DurableActor<M> extends ForwardingExitable<Actor<M>> implements Acto
 
   private CancellationException interrupted(StoredMessage<?> kept, Throwable cause) {
     var told = new CancellationException("interrupted while waiting for the answer of " + id() + " to "
-        + delivery.how.describeRequest(kept) + ", which is stored, and is handled without being sent again");
+        + delivery.blockBuilder.describeRequest(kept) + ", which is stored, and is handled without being sent again");
     told.initCause(cause);
     return told;
   }
 
   private NotStoredException notStored(Object request, StoreException why) {
-    return NotStoredException.ofMessage(id().toString(), delivery.how.describeRequest(request), request, why);
+    return NotStoredException.ofMessage(id().toString(), delivery.blockBuilder.describeRequest(request), request, why);
   }
 
-  private Duration left(Duration limit, long begin) {
-    var left = limit.minusNanos(delivery.how.scheduler().nanoTime() - begin);
+  private Duration remaining(Duration limit, long begin) {
+    var left = limit.minusNanos(delivery.blockBuilder.scheduler().nanoTime() - begin);
     return left.isPositive() ? left : Duration.ofNanos(1);
   }
 
@@ -310,15 +313,16 @@ final class DurableActor<M> extends ForwardingExitable<Actor<M>> implements Acto
   }
 
   @SuppressWarnings("unchecked") // a request of the kind's messages is one
-  private <R> StoredMessage<R> keepRequest(Request<?, R> request, Duration limit) {
+  private <R> StoredMessage<R> storeRequest(Request<?, R> request, Duration limit) {
     if (!Objects.requireNonNull(limit, "limit").isPositive()) // before it is kept
       throw new IllegalArgumentException("a limit of " + limit + " leaves no time to wait; give more than zero");
     long since = System.nanoTime();
-    String context = delivery.how.contextText(this, request);
-    var waiting = waiting((M) request, context);
+    String context = delivery.blockBuilder.contextText(this, request);
+    var waiting = toPendingMessage((M) request, context);
     try {
-      if (keep(waiting, limit)) return kept(waiting, request, context, true, since);
-      throw notStored(request, new StoreFullException(kind.keeps() + " messages wait for it already", null));
+      if (enqueue(waiting, limit)) return toStoredMessage(waiting, request, context, true, since);
+      throw notStored(request,
+          new StoreFullException(kind.maxStoredMessages() + " messages wait for it already", null));
     } catch (InterruptedException interrupt) {
       Thread.currentThread().interrupt();
       throw new CancellationException("interrupted while a request to " + id() + " was stored");
@@ -330,7 +334,7 @@ final class DurableActor<M> extends ForwardingExitable<Actor<M>> implements Acto
   }
 
   @SuppressWarnings("unchecked") // the actor takes any message
-  private static <R> Request<Object, R> plain(Request<?, R> request) {
+  private static <R> Request<Object, R> unchecked(Request<?, R> request) {
     return (Request<Object, R>) request;
   }
 
@@ -339,12 +343,12 @@ final class DurableActor<M> extends ForwardingExitable<Actor<M>> implements Acto
   /** After the requests that wait for a courier. */
   @Override
   public void sendPoisonPill() {
-    delivery.orderOfEnd(key::equals).thenRun(front::sendPoisonPill);
+    delivery.endBarrier(key::equals).thenRun(front::sendPoisonPill);
   }
 
   @Override
   public void close() {
-    close(delivery.orderOfEnd(key::equals), front, 2);
+    close(delivery.endBarrier(key::equals), front, 2);
   }
 
   /** @param own names in the ring of a handler that closes what it is of: that does not wait */

@@ -25,46 +25,46 @@ import java.util.function.Predicate;
  * @param initial makes the state of a key
  * @param state the codec of the state; empty if events are stored, without snapshots
  * @param events the codec of events; empty if the state itself is stored
- * @param after the state after an event
+ * @param applyEvent the state after an event
  */
 record DurableDefinition<S, E, M>(DefaultDurableBuilder<M> kind, Callable<? extends S> initial,
     Optional<Codec<S>> state,
-    Optional<Codec<E>> events, BiFunction<S, E, S> after, TurnHandler<S, E, M> run) implements Durable<M> {
+    Optional<Codec<E>> events, BiFunction<S, E, S> applyEvent, TurnHandler<S, E, M> handler) implements Durable<M> {
 
   /** Lets the handler do a turn, and returns the next state. */
   interface TurnHandler<S, E, M> {
-    S handle(S state, M message, TurnContext<S, E, M> turn) throws Exception;
+    S runTurn(S state, M message, TurnContext<S, E, M> turn) throws Exception;
   }
 
   DurableDefinition {
-    if (kind.keeps() > 0) kind.messages().known();
+    if (kind.maxStoredMessages() > 0) kind.messages().requireCodec();
     IdempotentAnswers.check(kind.messages().type(), kind.messages().answers().keySet());
   }
 
   /** The state with which an actor begins. */
-  S initial(Store.ActorId actor) throws Exception {
+  S newState(Store.ActorId actor) throws Exception {
     return Objects.requireNonNull(initial.call(), () -> "the initial state of " + actor + " is null");
   }
 
   /** For what was stored: the kind may have been another one then. */
-  <T> Codec<T> known(Optional<Codec<T>> codec, String what) {
+  <T> Codec<T> requireCodec(Optional<Codec<T>> codec, String what) {
     return codec.orElseThrow(() -> new CodecException("it has " + what + ", which " + this
         + " does not keep; let it keep what it kept, or give it another name"));
   }
 
   /** The state after an event of a turn. */
-  S after(S before, E event, long turn, Store.ActorId actor) {
+  S applyEvent(S before, E event, long turn, Store.ActorId actor) {
     S next;
     try {
-      next = after.apply(before, event);
+      next = applyEvent.apply(before, event);
     } catch (RuntimeException thrown) {
-      throw new IllegalStateException(noState(event, turn, actor) + "threw " + Lines.thrown(thrown),
+      throw new IllegalStateException(noStateMessage(event, turn, actor) + "threw " + Lines.thrown(thrown),
           thrown);
     }
-    return Objects.requireNonNull(next, () -> noState(event, turn, actor) + "answered null");
+    return Objects.requireNonNull(next, () -> noStateMessage(event, turn, actor) + "answered null");
   }
 
-  private String noState(E event, long turn, Store.ActorId actor) {
+  private String noStateMessage(E event, long turn, Store.ActorId actor) {
     return "turn " + turn + " of " + actor + " has no state after its event of " + event.getClass().getName()
         + ": the function of the kind, which must never fail, ";
   }
@@ -73,9 +73,10 @@ record DurableDefinition<S, E, M>(DefaultDurableBuilder<M> kind, Callable<? exte
   public Actor<M> newActor(ActorBuilder<? super M> how, Store store) {
     check(how, store);
     String key = kind.checkedKey(BlockBuilder.of(how).name()
-        .orElseThrow(() -> kind.refused("it needs a key: take a builder with a name, such as ActorSystem.named(..)")));
+        .orElseThrow(
+            () -> kind.invalidDefinition("it needs a key: take a builder with a name, such as ActorSystem.named(..)")));
     var delivery = new PendingDelivery(store, kind, BlockBuilder.of(how), key::equals);
-    var actor = living(how, delivery, key).closeOnExit(delivery);
+    var actor = startActor(how, delivery, key).closeOnExit(delivery);
     start(actor, () -> delivery.start(same -> actor));
     return new DurableActor<>(actor, kind, delivery, key, actor);
   }
@@ -87,13 +88,13 @@ record DurableDefinition<S, E, M>(DefaultDurableBuilder<M> kind, Callable<? exte
 
   Entities<String, M> entities(ActorBuilder<? super M> how, Store store, Duration idle, Predicate<String> keys) {
     check(how, store);
-    return entitiesOf(how, new PendingDelivery(store, kind, BlockBuilder.of(how), keys), idle);
+    return openEntities(how, new PendingDelivery(store, kind, BlockBuilder.of(how), keys), idle);
   }
 
-  private <B> Entities<String, M> entitiesOf(ActorBuilder<B> how, PendingDelivery delivery, Duration idle) {
+  private <B> Entities<String, M> openEntities(ActorBuilder<B> how, PendingDelivery delivery, Duration idle) {
     Entities<String, Object> entities =
         Entities.open(BlockBuilder.of(how).defaultName(kind.name()), idle,
-            (ActorBuilder<B> builder, String key) -> living(builder, delivery, key));
+            (ActorBuilder<B> builder, String key) -> startActor(builder, delivery, key));
     entities.closeOnExit(delivery);
     start(entities, () -> delivery.start(entities::actor));
     return new DurableEntities<>(entities, kind, delivery);
@@ -112,25 +113,27 @@ record DurableDefinition<S, E, M>(DefaultDurableBuilder<M> kind, Callable<? exte
 
   private void check(ActorBuilder<?> how, Store store) {
     Objects.requireNonNull(how, "how");
-    StoreRegistry.checkWhole(store);
+    StoreRegistry.checkComplete(store);
     StoreEvents.prepare();
-    if (BlockBuilder.of(how).isPooled()) throw kind.refused("a pool handles several messages at a time; make entities");
+    if (BlockBuilder.of(how).isPooled())
+      throw kind.invalidDefinition("a pool handles several messages at a time; make entities");
     if (BlockBuilder.of(how).mailbox().isSelective())
-      throw kind.refused("what it does with one message is a turn, so its mailbox cannot be selective");
+      throw kind.invalidDefinition("what it does with one message is a turn, so its mailbox cannot be selective");
     if (BlockBuilder.of(how).mailbox().isOrdered())
-      throw kind.refused("messages that wait at the store keep their order, so its mailbox cannot have another");
-    kind.history().ifPresent(age -> store.setRetention(kind.name(), age));
+      throw kind
+          .invalidDefinition("messages that wait at the store keep their order, so its mailbox cannot have another");
+    kind.retention().ifPresent(age -> store.setRetention(kind.name(), age));
   }
 
   /** Makes the actor that takes messages of users, and messages from the store. */
   @SuppressWarnings("unchecked") // its messages are known by their own types
-  private Actor<Object> living(ActorBuilder<?> how, PendingDelivery delivery, String key) {
+  private Actor<Object> startActor(ActorBuilder<?> how, PendingDelivery delivery, String key) {
     var id = kind.id(kind.checkedKey(key));
     // a kind that keeps messages cannot be found by name, because a message sent past the address
     // would not be kept
-    var builder = (ActorBuilder<Object>) (kind.keeps() > 0 ? how
+    var builder = (ActorBuilder<Object>) (kind.maxStoredMessages() > 0 ? how
         : ((ActorBuilder<M>) how).protocol(kind.messages().type()));
-    return StoreRegistry.only(delivery.store(), id,
+    return StoreRegistry.registerActor(delivery.store(), id,
         () -> builder.initialState(() -> new DurableRuntime<>(this, delivery, id)).onStop(DurableRuntime::end)
             .newActor(DurableRuntime<S, E, M>::handle));
   }
@@ -142,29 +145,29 @@ record DurableDefinition<S, E, M>(DefaultDurableBuilder<M> kind, Callable<? exte
       if (due.equals(Store.PendingMessage.NEVER)) actors.add(id);
     });
     return actors.stream().flatMap(id -> store.pending(id, Store.PendingMessage.NEVER, Integer.MAX_VALUE).stream())
-        .filter(Mail::isAside).map(this::parked).toList();
+        .filter(Mail::isParked).map(this::parked).toList();
   }
 
   private ParkedMessage<M> parked(Store.PendingMessage one) {
     var mail = Mail.read(one.body());
     var failed = mail.failed().orElseThrow();
-    return new ParkedMessage<>(one.to().key(), one.id(), kind.messages().known().decode(mail.message()),
+    return new ParkedMessage<>(one.to().key(), one.id(), kind.messages().requireCodec().decode(mail.message()),
         failed.reason(),
         failed.at());
   }
 
   @Override
-  public void retry(Store store, ParkedMessage<M> aside) {
-    StoreRegistry.of(store).takeBack(store, idOf(aside), aside.id(), Mail::again);
+  public void retry(Store store, ParkedMessage<M> parked) {
+    StoreRegistry.of(store).unpark(store, idOf(parked), parked.id(), Mail::asRetried);
   }
 
   @Override
-  public void discard(Store store, ParkedMessage<M> aside) {
-    StoreRegistry.of(store).takeBack(store, idOf(aside), aside.id(), mail -> mail); // with its failure, but due
+  public void discard(Store store, ParkedMessage<M> parked) {
+    StoreRegistry.of(store).unpark(store, idOf(parked), parked.id(), mail -> mail); // with its failure, but due
   }
 
-  private Store.ActorId idOf(ParkedMessage<M> aside) {
-    return kind.id(kind.checkedKey(Objects.requireNonNull(aside, "aside").key()));
+  private Store.ActorId idOf(ParkedMessage<M> parked) {
+    return kind.id(kind.checkedKey(Objects.requireNonNull(parked, "parked").key()));
   }
 
   @Override

@@ -29,12 +29,12 @@ final class DurableEntities<M> extends ForwardingExitable<Entities<String, M>> i
   /** After the requests that wait for couriers. */
   @Override
   public void sendPoisonPill() {
-    delivery.orderOfEnd(all -> true).thenRun(entities::sendPoisonPill);
+    delivery.endBarrier(all -> true).thenRun(entities::sendPoisonPill);
   }
 
   @Override
   public void close() {
-    DurableActor.close(delivery.orderOfEnd(all -> true), entities, 3); // one of its actors, and the entities
+    DurableActor.close(delivery.endBarrier(all -> true), entities, 3); // one of its actors, and the entities
   }
 
   @Override

@@ -27,32 +27,33 @@ import org.slf4j.LoggerFactory;
  * otherwise.
  */
 final class DurableRuntime<S, E, M> {
-  private static final int MOST_BEGUN = 5; // times, by processes that ended
+  private static final int MAX_ATTEMPTS = 5; // times, by processes that ended
 
   private final DurableDefinition<S, E, M> definition;
   private final PendingDelivery delivery;
   private final Store.ActorId id;
   private final TurnPipeline turns;
-  private ActorNotes ledger;
+  private ActorNotes actorNotes;
   private S state;
   private long stateSize; // in bytes, when it was last stored
-  private long sinceWhole; // bytes of turns that are read beside the last whole one
-  private int sinceSnapshot; // turns
-  private UnknownFields unknown = UnknownFields.NONE; // fields that a node with older code must not erase
-  private CompletableFuture<Void> told = CompletableFuture.completedFuture(null); // done when all answers have left
-  private boolean doubtful; // a handler that threw may have changed the state, or it was not read to its end
+  private long bytesSinceFullState; // bytes of turns that are read beside the last whole one
+  private int turnsSinceSnapshot; // turns
+  private UnknownFields unknownFields = UnknownFields.NONE; // fields that a node with older code must not erase
+  // Done when all answers have left.
+  private CompletableFuture<Void> allAnswered = CompletableFuture.completedFuture(null);
+  private boolean isStateDoubtful; // a handler that threw may have changed the state, or it was not read to its end
 
   DurableRuntime(DurableDefinition<S, E, M> definition, PendingDelivery delivery, Store.ActorId id) throws Exception {
     this.definition = definition;
     this.delivery = delivery;
     this.id = id;
-    this.turns = new TurnPipeline(delivery, id, definition.kind().ahead());
+    this.turns = new TurnPipeline(delivery, id, definition.kind().maxUnstoredTurns());
     boolean read = false;
     try {
       load();
       read = true;
     } finally {
-      if (!read) turns.leave();
+      if (!read) turns.endLife();
     }
   }
 
@@ -72,23 +73,23 @@ final class DurableRuntime<S, E, M> {
 
   private void load() throws Exception {
     var event = StoreEvents.beginLoad();
-    doubtful = true;
+    isStateDoubtful = true;
     var loaded = turns.load();
     var kind = definition.kind();
     var reading = ActorRecovery.of(definition, delivery.store(), id, loaded,
-        () -> new ActorNotes(kind.remembers(), kind.rememberedFor(), turns::isAside));
-    ledger = reading.ledger();
+        () -> new ActorNotes(kind.maxRememberedAnswers(), kind.rememberedTime(), turns::isParked));
+    actorNotes = reading.actorNotes();
     state = reading.state();
     stateSize = reading.stateSize();
-    sinceWhole = reading.size();
-    sinceSnapshot = reading.count();
-    unknown = reading.unknown();
-    doubtful = false;
-    if (event != null) StoreEvents.endLoad(event, id.kind(), id.key(), reading.count(), sinceWhole);
+    bytesSinceFullState = reading.size();
+    turnsSinceSnapshot = reading.count();
+    unknownFields = reading.unknown();
+    isStateDoubtful = false;
+    if (event != null) StoreEvents.endLoad(event, id.kind(), id.key(), reading.count(), bytesSinceFullState);
   }
 
-  S after(S before, E event) {
-    return definition.after(before, event, turns.next(), id);
+  S applyEvent(S before, E event) {
+    return definition.applyEvent(before, event, turns.nextNumber(), id);
   }
 
   byte[] encode(E event) {
@@ -97,15 +98,15 @@ final class DurableRuntime<S, E, M> {
   }
 
   byte[] encodeMessage(M message) {
-    return definition.kind().messages().known().encode(Objects.requireNonNull(message, "message"));
+    return definition.kind().messages().requireCodec().encode(Objects.requireNonNull(message, "message"));
   }
 
-  Codec<Object> answersTo(Request<?, ?> request) {
-    return definition.kind().messages().answersTo(request.getClass());
+  Codec<Object> answerCodec(Request<?, ?> request) {
+    return definition.kind().messages().answerCodec(request.getClass());
   }
 
-  Mail mail(ActorContext<Object> core, M message, Optional<Duration> every) {
-    return Mail.of(encodeMessage(message), every, delivery.how.contextText(core.self(), message));
+  Mail toMail(ActorContext<Object> core, M message, Optional<Duration> every) {
+    return Mail.of(encodeMessage(message), every, delivery.blockBuilder.contextText(core.self(), message));
   }
 
   // ---- messages
@@ -113,23 +114,24 @@ final class DurableRuntime<S, E, M> {
   /** Handles a message of a user, or a kept message. */
   @SuppressWarnings("unchecked") // the address takes no others
   void handle(Object given, ActorContext<Object> core) throws Exception {
-    if (given instanceof StoredMessage<?> call && !call.asked()) handleUpTo((StoredMessage<Object>) call, core);
-    else if (given instanceof StoredMessage<?> asked) handleAsked((StoredMessage<Object>) asked, core);
+    if (given instanceof StoredMessage<?> call && !call.hasAsker())
+      handleQueuedUpTo((StoredMessage<Object>) call, core);
+    else if (given instanceof StoredMessage<?> asked) handleRequest((StoredMessage<Object>) asked, core);
     else {
-      readAgain();
+      reloadIfNeeded();
       handle(new TurnContext<>(this, state, (M) given, core));
     }
   }
 
   /** Another life may have handled it, such as one on another node. */
-  private void handleAsked(StoredMessage<Object> asked, ActorContext<Object> core) throws Exception {
-    asked.reached().orElseThrow().set(StoredMessage.RequestStage.BEGUN);
+  private void handleRequest(StoredMessage<Object> asked, ActorContext<Object> core) throws Exception {
+    asked.stage().orElseThrow().set(StoredMessage.RequestStage.BEGUN);
     TurnContext<S, E, M> turn;
     boolean waits;
     try {
-      readAgain();
+      reloadIfNeeded();
       turn = new TurnContext<>(this, state, asked, asked, core);
-      waits = turns.waits(asked) || turn.known().isPresent();
+      waits = turns.isPending(asked) || turn.knownAnswer().isPresent();
     } catch (Throwable unread) { // the message continues to wait
       core.replyWhen(asked,
           CompletableFuture.failedFuture(RequestStoredException.of(id, delivery, asked.message(), unread)));
@@ -137,66 +139,67 @@ final class DurableRuntime<S, E, M> {
     }
     if (waits) handle(turn);
     else core.replyWhen(asked, CompletableFuture.failedFuture(new NoReplyException(
-        delivery.how.describeRequest(asked) + " was handled by another life of " + id
+        delivery.blockBuilder.describeRequest(asked) + " was handled by another life of " + id
             + ", whose answer is not known here",
         id.toString(), asked)));
   }
 
   /** Where calls were lost, it has some before that one. */
-  private void handleUpTo(StoredMessage<Object> call, ActorContext<Object> core) throws Exception {
+  private void handleQueuedUpTo(StoredMessage<Object> call, ActorContext<Object> core) throws Exception {
     boolean called = false;
-    for (var next = next(call, core); next.isPresent(); next = next(call, core)) {
+    for (var next = nextMessage(call, core); next.isPresent(); next = nextMessage(call, core)) {
       called |= next.get().id().equals(call.id());
       handleKept(new TurnContext<>(this, state, next.get(), call, core));
     }
     // when those before it are stored: as long as it is called, they are in hand
-    if (!called && !TurnContext.isCutOff(core))
+    if (!called && !TurnContext.hasActorEnded(core))
       core.replyWhen(call, turns.last().thenRun(() -> {
         throw new CancellationException("it was handled, or is given again");
       }));
   }
 
-  private Optional<StoredMessage<Object>> next(StoredMessage<Object> call, ActorContext<Object> core) throws Exception {
-    if (TurnContext.isCutOff(core)) return Optional.empty();
+  private Optional<StoredMessage<Object>> nextMessage(StoredMessage<Object> call, ActorContext<Object> core)
+      throws Exception {
+    if (TurnContext.hasActorEnded(core)) return Optional.empty();
     boolean read = false;
     try {
-      readAgain();
+      reloadIfNeeded();
       read = true;
     } finally {
       if (!read) delivery.halt(id.key());
     }
-    return delivery.next(id.key(), call, () -> TurnContext.isCutOff(core));
+    return delivery.nextMessage(id.key(), call, () -> TurnContext.hasActorEnded(core));
   }
 
-  private void readAgain() throws Exception {
-    if (doubtful || turns.areRefused()) load();
+  private void reloadIfNeeded() throws Exception {
+    if (isStateDoubtful || turns.isAnyRefused()) load();
   }
 
   private void handleKept(TurnContext<S, E, M> turn) throws Exception {
-    if (isToBeHandled(turn)) handle(turn);
-    else leave(turn, false);
+    if (shouldHandle(turn)) handle(turn);
+    else sendAnswers(turn, false);
   }
 
   /** Removes a message that was parked. */
   private void remove(TurnContext<S, E, M> turn) {
     var outgoing = new TurnOutbox(id, delivery);
-    turn.kept().ifPresent(outgoing::done);
-    append(false, Optional.empty(), List.of(), turn.over(ledger), outgoing);
-    turn.confirm();
+    turn.storedMessage().ifPresent(outgoing::markHandled);
+    append(false, Optional.empty(), List.of(), turn.obsoleteNotes(actorNotes), outgoing);
+    turn.acknowledge();
   }
 
-  private boolean isToBeHandled(TurnContext<S, E, M> turn) throws InterruptedException {
-    var kept = turn.kept().orElseThrow();
+  private boolean shouldHandle(TurnContext<S, E, M> turn) throws InterruptedException {
+    var kept = turn.storedMessage().orElseThrow();
     boolean known = false;
     try {
-      boolean leaves = kept.looked() && turns.isLeaving(kept); // it is in hand until that is stored
-      boolean waits = !leaves && turns.waits(kept);
+      boolean leaves = kept.isRead() && turns.isBeingHandled(kept); // it is in hand until that is stored
+      boolean waits = !leaves && turns.isPending(kept);
       boolean removed = waits && kept.mail().isRemoved();
-      boolean begun = waits && !removed && begin(kept);
-      if (!waits && !leaves) delivery.done(id.key(), kept.id(), kept.due()); // it was handled or removed
-      if (!waits) turn.confirm();
+      boolean begun = waits && !removed && countAttempt(kept);
+      if (!waits && !leaves) delivery.complete(id.key(), kept.id(), kept.due()); // it was handled or removed
+      if (!waits) turn.acknowledge();
       else if (removed) remove(turn);
-      else if (!begun) putAside(turn, "it was begun " + MOST_BEGUN + " times, and each time the process ended");
+      else if (!begun) park(turn, "it was begun " + MAX_ATTEMPTS + " times, and each time the process ended");
       known = true;
       return begun;
     } finally {
@@ -208,62 +211,62 @@ final class DurableRuntime<S, E, M> {
    * Counts a message that the process before may have died of. Returns false if the message was
    * begun too often.
    */
-  private boolean begin(StoredMessage<?> kept) throws InterruptedException {
-    if (!delivery.isFirstOfOld(id.key(), kept)) return true;
-    int times = ledger.begun(kept.unique());
-    if (times < MOST_BEGUN) store(List.of(new Note.Begun(kept.unique(), times + 1)));
-    return times < MOST_BEGUN;
+  private boolean countAttempt(StoredMessage<?> kept) throws InterruptedException {
+    if (!delivery.isFirstAttemptAfterRestart(id.key(), kept)) return true;
+    int times = actorNotes.attempts(kept.uniqueId());
+    if (times < MAX_ATTEMPTS) store(List.of(new Note.Begun(kept.uniqueId(), times + 1)));
+    return times < MAX_ATTEMPTS;
   }
 
   /** It was not the message. */
-  private void beginNot(StoredMessage<?> kept) {
-    int times = ledger.begun(kept.unique());
-    if (times > 0) append(List.of(new Note.Begun(kept.unique(), times - 1)));
+  private void uncountAttempt(StoredMessage<?> kept) {
+    int times = actorNotes.attempts(kept.uniqueId());
+    if (times > 0) append(List.of(new Note.Begun(kept.uniqueId(), times - 1)));
   }
 
   private void handle(TurnContext<S, E, M> turn) throws Exception {
     boolean given = false; // to the store
     boolean failed = false;
     try {
-      var known = turn.known();
-      known.ifPresent(turn::answerAgain);
-      S next = known.isPresent() ? state : turn.run(definition.run());
+      var known = turn.knownAnswer();
+      known.ifPresent(turn::repeatAnswer);
+      S next = known.isPresent() ? state : turn.run(definition.handler());
       commit(turn, Objects.requireNonNull(next, () -> definition + " answered null as its next state"),
           known.isEmpty());
       given = true;
-      turn.confirm();
+      turn.acknowledge();
     } catch (Throwable failure) {
       failed = true;
-      doubtful = !Immutability.isValue(state);
-      boolean again = !given && comesAgain(turn, failure);
+      isStateDoubtful = !Immutability.isImmutable(state);
+      boolean again = !given && retryOrPark(turn, failure);
       turn.fail(turns.last(), again ? RequestStoredException.of(id, delivery, turn.message(), failure) : failure);
       throw failure;
     } finally {
-      leave(turn, failed);
+      sendAnswers(turn, failed);
     }
   }
 
-  private void leave(TurnContext<S, E, M> turn, boolean failed) {
-    var left = turn.leave(turns.last(), failed);
-    if (!left.isDone()) told = told.isDone() ? left : CompletableFuture.allOf(told, left);
+  private void sendAnswers(TurnContext<S, E, M> turn, boolean failed) {
+    var left = turn.sendAnswers(turns.last(), failed);
+    if (!left.isDone()) allAnswered = allAnswered.isDone() ? left : CompletableFuture.allOf(allAnswered, left);
   }
 
   // ---- what waits
 
   /** Returns true if the message continues to wait, which its asker must know. */
-  private boolean comesAgain(TurnContext<S, E, M> turn, Throwable failure) {
-    if (turn.kept().isEmpty() || turn.isCutOff()) return false; // another life handles it
-    boolean asked = turn.kept().get().asked();
-    boolean ofTheMessage = FailureClassifier.isOfTheMessage(failure);
-    boolean aside = ofTheMessage;
+  private boolean retryOrPark(TurnContext<S, E, M> turn, Throwable failure) {
+    if (turn.storedMessage().isEmpty() || turn.hasActorEnded()) return false; // another life handles it
+    boolean asked = turn.storedMessage().get().hasAsker();
+    boolean ofTheMessage = FailureClassifier.isMessageFault(failure);
+    boolean parked = ofTheMessage;
     try {
-      if (aside) putAside(turn, Lines.thrown(failure));
-      else beginNot(turn.kept().get());
+      if (parked) park(turn, Lines.thrown(failure));
+      else uncountAttempt(turn.storedMessage().get());
     } catch (Throwable again) {
-      aside = false;
+      parked = false;
       failure.addSuppressed(again);
     }
-    if (!aside && !asked) delivery.halt(id.key()); // the message continues to wait
+    if (!parked && !asked) delivery.halt(id.key()); // the message continues to wait
     return asked && !ofTheMessage; // where it cannot be parked, the store may have removed it
   }
 
@@ -271,18 +274,18 @@ final class DurableRuntime<S, E, M> {
    * It waits for the actor no more. Its asker is told; without one, it waits for a human, and its
    * steps stay.
    */
-  private void putAside(TurnContext<S, E, M> turn, String reason) {
-    var kept = turn.kept().orElseThrow();
+  private void park(TurnContext<S, E, M> turn, String reason) {
+    var kept = turn.storedMessage().orElseThrow();
     var outgoing = new TurnOutbox(id, delivery);
-    outgoing.done(kept);
+    outgoing.markHandled(kept);
     // first: an asker gives up, and reads it then
-    kept.reached().ifPresent(stage -> stage.set(StoredMessage.RequestStage.FAILED));
-    boolean aside = !kept.asked() || turn.isGivenUp();
-    if (aside) outgoing.putAside(kept, bytesOf(kept, turn.message()), reason);
+    kept.stage().ifPresent(stage -> stage.set(StoredMessage.RequestStage.FAILED));
+    boolean parked = !kept.hasAsker() || turn.isCancelledByAsker();
+    if (parked) outgoing.park(kept, bytesOf(kept, turn.message()), reason);
     append(false, Optional.empty(), List.of(),
-        aside ? ledger.putAside(turn.messageId(), kept.unique()) : turn.over(ledger), outgoing);
-    if (aside) StoreRegistry.of(delivery.store()).refusals().putAside(id, kept, reason);
-    turn.confirm();
+        parked ? actorNotes.park(turn.messageId(), kept.uniqueId()) : turn.obsoleteNotes(actorNotes), outgoing);
+    if (parked) StoreRegistry.of(delivery.store()).failureLog().logParked(id, kept, reason);
+    turn.acknowledge();
   }
 
   /**
@@ -298,34 +301,34 @@ final class DurableRuntime<S, E, M> {
 
   private void commit(TurnContext<S, E, M> turn, S next, boolean isNew) throws Exception {
     var outgoing = turn.outgoing();
-    turn.kept().ifPresent(outgoing::done);
-    if (turn.ended()) outgoing.end(turns.reminders());
-    var notes = new ArrayList<>(turn.over(ledger));
-    if (isNew) turn.answered(delivery.now()).ifPresent(notes::add);
-    if (unknown.isErasedBy(definition.events().isEmpty() && next != state, turn.ended())) {
-      turn.kept().ifPresent(this::beginNot);
-      turns.refuse(new UnknownFieldsException(id, turns.next(), unknown.field())); // a kept message waits
-    } else if (turn.ended()) end(turn.events(), notes, outgoing);
+    turn.storedMessage().ifPresent(outgoing::markHandled);
+    if (turn.isErased()) outgoing.cancelAll(turns.reminders());
+    var notes = new ArrayList<>(turn.obsoleteNotes(actorNotes));
+    if (isNew) turn.answerNote(delivery.now()).ifPresent(notes::add);
+    if (unknownFields.isErasedBy(definition.events().isEmpty() && next != state, turn.isErased())) {
+      turn.storedMessage().ifPresent(this::uncountAttempt);
+      turns.refuse(new UnknownFieldsException(id, turns.nextNumber(), unknownFields.field())); // a kept message waits
+    } else if (turn.isErased()) eraseState(turn.events(), notes, outgoing);
     else if (definition.events().isEmpty()) commitState(next, notes, outgoing);
     else if (!turn.events().isEmpty() || !notes.isEmpty() || !outgoing.isEmpty()) {
       append(false, Optional.empty(), turn.events(), notes, outgoing);
       state = next;
-      if (definition.state().isPresent() && ++sinceSnapshot >= definition.kind().snapshotEvery()) snapshot();
+      if (definition.state().isPresent() && ++turnsSinceSnapshot >= definition.kind().snapshotEvery()) snapshot();
     }
   }
 
   /** Notes about messages stay, because these may come again. */
-  private void end(List<byte[]> last, List<Note> notes, TurnOutbox outgoing) throws Exception {
-    S anew = definition.initial(id);
-    var all = ledger.all();
+  private void eraseState(List<byte[]> last, List<Note> notes, TurnOutbox outgoing) throws Exception {
+    S anew = definition.newState(id);
+    var all = actorNotes.allNotes();
     all.addAll(notes);
     byte[] body = new Body(Optional.empty(), List.of(), all, last).bytes(id);
-    turns.end(body, outgoing);
-    sinceWhole = body.length;
-    notes.forEach(ledger::add);
+    turns.erase(body, outgoing);
+    bytesSinceFullState = body.length;
+    notes.forEach(actorNotes::add);
     stateSize = 0;
     state = anew;
-    unknown = UnknownFields.NONE;
+    unknownFields = UnknownFields.NONE;
   }
 
   /** A turn says all where that costs no more than what it spares at the next reading. */
@@ -333,7 +336,7 @@ final class DurableRuntime<S, E, M> {
     boolean changed = next != state;
     if (!changed && notes.isEmpty() && outgoing.isEmpty()) return;
     long ofState = changed ? 0 : stateSize; // it is written again, or anyway
-    boolean whole = !unknown.isAny() && ofState + ledger.size() <= sinceWhole;
+    boolean whole = !unknownFields.hasAny() && ofState + actorNotes.size() <= bytesSinceFullState;
     var written =
         changed || whole ? Optional.of(definition.state().orElseThrow().encode(next)) : Optional.<byte[]>empty();
     try {
@@ -358,27 +361,28 @@ final class DurableRuntime<S, E, M> {
 
   private void append(boolean whole, Optional<byte[]> written, List<byte[]> events, List<Note> notes,
       TurnOutbox outgoing) {
-    var all = whole ? ledger.all() : new ArrayList<Note>(notes.size());
+    var all = whole ? actorNotes.allNotes() : new ArrayList<Note>(notes.size());
     all.addAll(notes);
     append(new Body(written, events, all).bytes(id), whole, notes, outgoing);
   }
 
   private void append(byte[] body, boolean whole, List<Note> notes, TurnOutbox outgoing) {
     turns.append(body, whole, outgoing);
-    sinceWhole = whole ? body.length : sinceWhole + body.length;
-    notes.forEach(ledger::add);
+    bytesSinceFullState = whole ? body.length : bytesSinceFullState + body.length;
+    notes.forEach(actorNotes::add);
   }
 
   private void snapshot() {
-    sinceSnapshot = 0;
-    if (unknown.isAny()) StoreRegistry.of(delivery.store()).refusals().noSnapshot(id, unknown.field());
+    turnsSinceSnapshot = 0;
+    if (unknownFields.hasAny())
+      StoreRegistry.of(delivery.store()).failureLog().logNoSnapshot(id, unknownFields.field());
     else storeSnapshot();
   }
 
   private void storeSnapshot() {
     try {
       var bytes = definition.state().orElseThrow().encode(state);
-      var body = new Body(Optional.of(bytes), List.of(), ledger.all()).bytes();
+      var body = new Body(Optional.of(bytes), List.of(), actorNotes.allNotes()).bytes();
       turns.snapshot(body);
     } catch (Throwable failure) { // the turns are stored
       LoggerFactory.getLogger(Durable.class).warn("{} goes on without a snapshot", id, failure);
@@ -387,28 +391,30 @@ final class DurableRuntime<S, E, M> {
 
   // ---- what a turn asks
 
-  boolean isAside(String message) {
-    return turns.isAside(message);
+  boolean isParked(String message) {
+    return turns.isParked(message);
   }
 
-  boolean isBegun(String message) {
-    return ledger.begun(message) > 0;
+  boolean hasAttempts(String message) {
+    return actorNotes.attempts(message) > 0;
   }
 
   List<Note.Step> steps(String message) {
-    return ledger.steps(message);
+    return actorNotes.steps(message);
   }
 
   Optional<Note.Answered> answered(String message) {
-    return ledger.answer(message, delivery.now());
+    return actorNotes.answer(message, delivery.now());
   }
 
   /** A failed turn removes its message, which is done in no other turn. */
   NotStoredException notStored(TurnContext<S, E, M> turn, Throwable refused, boolean failed) {
-    var cause = TurnPipeline.cause(refused);
+    var cause = TurnPipeline.refusalCause(refused);
     boolean kept =
-        turn.kept().filter(StoredMessage::asked).isPresent() && !(failed && cause.outcome() == Outcome.UNKNOWN);
-    return NotStoredException.ofTurn(id.toString(), delivery.how.describeRequest(turn.message()), turn.message(), cause,
+        turn.storedMessage().filter(StoredMessage::hasAsker).isPresent()
+            && !(failed && cause.outcome() == Outcome.UNKNOWN);
+    return NotStoredException.ofTurn(id.toString(), delivery.blockBuilder.describeRequest(turn.message()),
+        turn.message(), cause,
         kept ? Outcome.WILL_BE_DONE : cause.outcome());
   }
 
@@ -421,11 +427,11 @@ final class DurableRuntime<S, E, M> {
   void end() throws InterruptedException {
     try {
       turns.last().exceptionally(logged -> null).get();
-      told.get();
+      allAnswered.get();
     } catch (ExecutionException never) {
       throw new AssertionError(never);
     } finally {
-      turns.leave();
+      turns.endLife();
     }
   }
 }

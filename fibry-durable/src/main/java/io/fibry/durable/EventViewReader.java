@@ -26,16 +26,16 @@ final class EventViewReader<E> implements AutoCloseable {
    * An event, or the end of an actor, for the actor of the view, which replies when it has handled
    * it.
    */
-  record EventDelivery(Object fact, Handler.Task handling) implements Request<EventDelivery, Done> {
+  record EventDelivery(Object fact, Handler.Task handlerTask) implements Request<EventDelivery, Done> {
     @Override
     public String toString() {
       return fact.toString();
     }
   }
 
-  private static final int MOST_PAUSE = 6; // pauses, in seconds, double so often
+  private static final int MAX_PAUSE = 6; // pauses, in seconds, double so often
 
-  private final DefaultEventView<E> what;
+  private final DefaultEventView<E> eventView;
   private final Handler<StoredEvent<E>> handler;
   private final Store store;
   private final Optional<Store.ActorId> id; // the id of its place at the store; empty if the place is not stored
@@ -45,28 +45,28 @@ final class EventViewReader<E> implements AutoCloseable {
   private final Thread thread;
   private final Semaphore wake = new Semaphore(0); // from a pause
   private volatile boolean closing; // written by the actor's thread
-  private String place = ""; // of the turn that was handled last; of the fiber, as all below, once it is started
-  private Optional<StoredViews.ViewState> standing; // the stored place
+  private String offset = ""; // of the turn that was handled last; of the fiber, as all below, once it is started
+  private Optional<StoredViews.ViewState> state; // the stored place
 
-  private EventViewReader(DefaultEventView<E> what, Handler<StoredEvent<E>> handler, Store store,
+  private EventViewReader(DefaultEventView<E> eventView, Handler<StoredEvent<E>> handler, Store store,
       Optional<Store.ActorId> id,
       Scheduler scheduler, Actor<EventDelivery> actor) {
-    this.what = what;
+    this.eventView = eventView;
     this.handler = handler;
     this.store = store;
     this.id = id;
     this.scheduler = scheduler;
     this.actor = actor;
-    this.standing = id.map(view -> StoredViews.ViewState.load(store, view).known(store));
-    standing.ifPresent(known -> place = known.place());
-    this.history = store.history(what.kind(), place);
-    this.thread = Thread.ofVirtual().name("reader of " + what).unstarted(this::run);
+    this.state = id.map(view -> StoredViews.ViewState.load(store, view).ensureKnown(store));
+    state.ifPresent(known -> offset = known.offset());
+    this.history = store.history(eventView.kind(), offset);
+    this.thread = Thread.ofVirtual().name("reader of " + eventView).unstarted(this::run);
   }
 
-  static <E> EventViewReader<E> start(DefaultEventView<E> what, Handler<StoredEvent<E>> handler, Store store,
+  static <E> EventViewReader<E> start(DefaultEventView<E> eventView, Handler<StoredEvent<E>> handler, Store store,
       Optional<Store.ActorId> id,
       Scheduler scheduler, Actor<EventDelivery> actor) {
-    var reader = new EventViewReader<>(what, handler, store, id, scheduler, actor);
+    var reader = new EventViewReader<>(eventView, handler, store, id, scheduler, actor);
     boolean started = false;
     try {
       reader.thread.start();
@@ -79,39 +79,39 @@ final class EventViewReader<E> implements AutoCloseable {
 
   private void run() {
     try (history) {
-      while (giveAll(next())) save();
+      while (deliverAll(readNext())) save();
       save();
     } catch (StoreClosedException | InterruptedException over) {
       // the actor ends, or has to
     } catch (Throwable failure) {
-      LoggerFactory.getLogger(EventView.class).error("{} ends", what, failure);
-      if (failure instanceof DefaultEventView.NoEventsException && place.isEmpty()) withdraw();
+      LoggerFactory.getLogger(EventView.class).error("{} ends", eventView, failure);
+      if (failure instanceof DefaultEventView.NoEventsException && offset.isEmpty()) withdraw();
     } finally {
       actor.askExit();
     }
   }
 
-  private List<Store.StoredTurn> next() throws InterruptedException {
+  private List<Store.StoredTurn> readNext() throws InterruptedException {
     for (int tries = 0;; tries++) {
       try {
         return history.take();
       } catch (StoreReadException failure) {
-        LoggerFactory.getLogger(EventView.class).warn("{} tries again later", what, failure);
+        LoggerFactory.getLogger(EventView.class).warn("{} tries again later", eventView, failure);
         pause(tries);
       }
     }
   }
 
   /** Returns false if the actor ends. */
-  private boolean giveAll(List<Store.StoredTurn> turns) throws InterruptedException {
+  private boolean deliverAll(List<Store.StoredTurn> turns) throws InterruptedException {
     for (var turn : turns) {
-      for (var told : what.told(turn, handler)) if (!isHandled(told)) return false;
-      place = turn.offset();
+      for (var told : eventView.deliveries(turn, handler)) if (!awaitHandled(told)) return false;
+      offset = turn.offset();
     }
     return true;
   }
 
-  private boolean isHandled(EventDelivery told) throws InterruptedException {
+  private boolean awaitHandled(EventDelivery told) throws InterruptedException {
     for (int tries = 0; !closing; tries++) {
       try {
         actor.sendMessageReturn(told).get();
@@ -126,7 +126,7 @@ final class EventViewReader<E> implements AutoCloseable {
   private void pause(int tries) throws InterruptedException {
     wake.drainPermits();
     if (closing) return;
-    var timer = scheduler.schedule(Duration.ofSeconds(1L << Math.min(tries, MOST_PAUSE)), wake::release);
+    var timer = scheduler.schedule(Duration.ofSeconds(1L << Math.min(tries, MAX_PAUSE)), wake::release);
     wake.acquire();
     timer.cancel();
   }
@@ -134,38 +134,38 @@ final class EventViewReader<E> implements AutoCloseable {
   // ---- where it stands
 
   private void save() throws InterruptedException {
-    if (standing.isEmpty() || place.equals(standing.get().place())) return;
-    note(place.getBytes(StandardCharsets.UTF_8));
+    if (state.isEmpty() || offset.equals(state.get().offset())) return;
+    saveOffset(offset.getBytes(StandardCharsets.UTF_8));
   }
 
-  private void note(byte[] body) throws InterruptedException {
+  private void saveOffset(byte[] body) throws InterruptedException {
     try {
-      standing = Optional.of(standing.orElseThrow().note(store, body));
+      state = Optional.of(state.orElseThrow().storeNext(store, body));
     } catch (ExecutionException refused) {
-      var why = TurnPipeline.cause(refused);
+      var why = TurnPipeline.refusalCause(refused);
       if (why instanceof StoreClosedException || why instanceof StaleLifeException) throw why;
-      LoggerFactory.getLogger(EventView.class).warn("{} could not note where it stands, and goes on", what, why);
-      loadAgain(); // the refused turn has ended its life at the store
+      LoggerFactory.getLogger(EventView.class).warn("{} could not note where it stands, and goes on", eventView, why);
+      reload(); // the refused turn has ended its life at the store
     }
   }
 
   /** Otherwise the store would keep turns for a view that can read none. */
   private void withdraw() {
     try {
-      if (standing.isPresent()) note(ViewOffset.forgotten());
+      if (state.isPresent()) saveOffset(ViewOffset.forgotten());
     } catch (InterruptedException | RuntimeException over) {
-      LoggerFactory.getLogger(EventView.class).warn("{} is still known to {}; forget it there", what, store, over);
+      LoggerFactory.getLogger(EventView.class).warn("{} is still known to {}; forget it there", eventView, store, over);
     }
   }
 
-  private void loadAgain() throws InterruptedException {
+  private void reload() throws InterruptedException {
     for (int tries = 0; !closing; tries++) {
       try {
-        standing = id.map(view -> StoredViews.ViewState.load(store, view));
-        if (!standing.orElseThrow().known()) throw new IllegalStateException(what + " was forgotten at " + store);
+        state = id.map(view -> StoredViews.ViewState.load(store, view));
+        if (!state.orElseThrow().isKnown()) throw new IllegalStateException(eventView + " was forgotten at " + store);
         return;
       } catch (StoreReadException failure) {
-        LoggerFactory.getLogger(EventView.class).warn("{} tries again later", what, failure);
+        LoggerFactory.getLogger(EventView.class).warn("{} tries again later", eventView, failure);
         pause(tries);
       }
     }

@@ -13,7 +13,7 @@ final class FailureClassifier {
    * Returns false if the message may be handled when it comes again. Called on the handler's
    * thread.
    */
-  static boolean isOfTheMessage(Throwable failure) {
+  static boolean isMessageFault(Throwable failure) {
     if (Thread.currentThread().isInterrupted()) return false;
     for (var cause = failure; cause != null; cause = cause.getCause())
       if (cause instanceof InterruptedException || cause instanceof CancellationException

@@ -18,10 +18,10 @@ final class IdempotentAnswers {
     if (messages.isSealed()) for (var each : messages.getPermittedSubclasses()) check(each, known);
     else if (!messages.isInterface() && !known.contains(messages) && Idempotent.class.isAssignableFrom(messages)
         && Request.class.isAssignableFrom(messages))
-      of(messages);
+      codecFor(messages);
   }
 
-  static Codec<Object> of(Class<?> request) {
+  static Codec<Object> codecFor(Class<?> request) {
     try {
       return Codec.ofAnswers(request);
     } catch (IllegalArgumentException none) {

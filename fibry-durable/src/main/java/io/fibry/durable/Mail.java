@@ -21,11 +21,11 @@ record Mail(byte[] message, Optional<Duration> every, Optional<Failed> failed, O
   record Failed(String reason, Instant at) {}
 
   private static final Codec<Mail> CODEC = Codec.of(Mail.class);
-  private static final int LONGEST_TEXT = 1_000;
-  private static final String SENT = "m:";
-  private static final int RADIX = 36; // of the time in an id
-  private static final String REMINDER = "r:";
-  private static final String ASIDE = "x:";
+  private static final int MAX_TEXT = 1_000;
+  private static final String SENT_PREFIX = "m:";
+  private static final int TIME_RADIX = 36; // of the time in an id
+  private static final String REMINDER_PREFIX = "r:";
+  private static final String PARKED_PREFIX = "x:";
 
   static Mail of(byte[] message, String context) {
     return of(message, Optional.empty(), context);
@@ -40,7 +40,7 @@ record Mail(byte[] message, Optional<Duration> every, Optional<Failed> failed, O
   }
 
   /** It is to be handled. */
-  Mail again() {
+  Mail asRetried() {
     return new Mail(message, Optional.empty(), Optional.empty(), context);
   }
 
@@ -55,47 +55,47 @@ record Mail(byte[] message, Optional<Duration> every, Optional<Failed> failed, O
 
   /** A text of others that can be stored: in one line, in whole pairs, and not long. */
   static String brief(String text) {
-    var start = text.length() > LONGEST_TEXT ? text.substring(0, LONGEST_TEXT) + ".." : text;
+    var start = text.length() > MAX_TEXT ? text.substring(0, MAX_TEXT) + ".." : text;
     return Lines.escaped(new String(start.getBytes(StandardCharsets.UTF_8), StandardCharsets.UTF_8));
   }
 
   // ---- ids
 
-  static String sent(Instant now) {
-    return SENT + Long.toString(now.toEpochMilli(), RADIX) + "." + UUID.randomUUID();
+  static String newMessageId(Instant now) {
+    return SENT_PREFIX + Long.toString(now.toEpochMilli(), TIME_RADIX) + "." + UUID.randomUUID();
   }
 
   /** {@return when it was sent, by the sender's clock; empty if the id has no time} */
   static Optional<Instant> sentAt(String id) {
-    String sent = before(id);
+    String sent = originalId(id);
     int end = sent.indexOf('.');
-    if (!sent.startsWith(SENT) || end < 0) return Optional.empty();
+    if (!sent.startsWith(SENT_PREFIX) || end < 0) return Optional.empty();
     try {
-      return Optional.of(Instant.ofEpochMilli(Long.parseLong(sent, SENT.length(), end, RADIX)));
+      return Optional.of(Instant.ofEpochMilli(Long.parseLong(sent, SENT_PREFIX.length(), end, TIME_RADIX)));
     } catch (NumberFormatException foreign) {
       return Optional.empty();
     }
   }
 
-  static String reminder(String name) {
-    return REMINDER + name;
+  static String reminderId(String name) {
+    return REMINDER_PREFIX + name;
   }
 
   static boolean isReminder(String id) {
-    return id.startsWith(REMINDER);
+    return id.startsWith(REMINDER_PREFIX);
   }
 
   /** It stays the same message when it is tried again, and takes no other's place. */
-  static String aside(String unique) {
-    return ASIDE + unique;
+  static String parkedId(String unique) {
+    return PARKED_PREFIX + unique;
   }
 
-  static boolean isAside(Store.PendingMessage message) {
-    return message.id().startsWith(ASIDE) && message.due().equals(Store.PendingMessage.NEVER);
+  static boolean isParked(Store.PendingMessage message) {
+    return message.id().startsWith(PARKED_PREFIX) && message.due().equals(Store.PendingMessage.NEVER);
   }
 
   /** Returns the id that it had before it was parked. */
-  static String before(String id) {
-    return id.startsWith(ASIDE) ? id.substring(ASIDE.length()) : id;
+  static String originalId(String id) {
+    return id.startsWith(PARKED_PREFIX) ? id.substring(PARKED_PREFIX.length()) : id;
   }
 }

@@ -35,29 +35,29 @@ import org.slf4j.LoggerFactory;
  * messages, too. A message that was begun comes first again when the state is read again.
  */
 final class PendingDelivery implements AutoCloseable {
-  private static final int BATCH = 64;
-  private static final int MOST_RETRY = 6; // the pauses double so often
+  private static final int MAX_BATCH = 64;
+  private static final int MAX_BACKOFF_DOUBLINGS = 6; // the pauses double so often
 
   private final Store store;
-  private final StoreRegistry home;
+  private final StoreRegistry registry;
   private final DefaultDurableBuilder<?> kind;
-  final BlockBuilder<?> how; // the clock, and texts
+  final BlockBuilder<?> blockBuilder; // the clock, and texts
   // by key; this and all below under this object's monitor
-  private final Map<String, KeyDelivery> hands = new HashMap<>();
-  private final Set<String> begun = new HashSet<>(); // of messages that waited when the process began
-  private final DueTimes calendar;
+  private final Map<String, KeyDelivery> deliveries = new HashMap<>();
+  private final Set<String> attempted = new HashSet<>(); // of messages that waited when the process began
+  private final DueTimes dueTimes;
   private Function<String, Actor<Object>> actors;
   private final Predicate<String> keys; // chooses the keys that this program owns
-  private Instant start = Instant.MIN; // messages that were due before have waited for this process
+  private Instant startedAt = Instant.MIN; // messages that were due before have waited for this process
   private boolean closed;
 
-  PendingDelivery(Store store, DefaultDurableBuilder<?> kind, BlockBuilder<?> how, Predicate<String> keys) {
+  PendingDelivery(Store store, DefaultDurableBuilder<?> kind, BlockBuilder<?> blockBuilder, Predicate<String> keys) {
     this.store = store;
-    this.home = StoreRegistry.of(store);
+    this.registry = StoreRegistry.of(store);
     this.kind = kind;
-    this.how = how;
+    this.blockBuilder = blockBuilder;
     this.keys = keys;
-    this.calendar = new DueTimes(this::now, how.scheduler(), this::wake);
+    this.dueTimes = new DueTimes(this::now, blockBuilder.scheduler(), this::wakeCourier);
   }
 
   Store store() {
@@ -70,7 +70,7 @@ final class PendingDelivery implements AutoCloseable {
   }
 
   void sleepUntil(Instant time) throws InterruptedException {
-    calendar.sleepUntil(time);
+    dueTimes.sleepUntil(time);
   }
 
   // ---- what waits
@@ -80,11 +80,11 @@ final class PendingDelivery implements AutoCloseable {
     synchronized (this) {
       if (closed) return;
       actors = who;
-      start = now();
-      home.add(this);
+      startedAt = now();
+      registry.add(this);
     }
     store.forEachPending(kind.name(), (id, due) -> {
-      if (serves(id)) told(id.key(), due);
+      if (serves(id)) onMessageStored(id.key(), due);
     });
   }
 
@@ -93,41 +93,41 @@ final class PendingDelivery implements AutoCloseable {
   }
 
   /** Called by any thread, also a thread of the store: a message waits for this actor. */
-  void told(String key, Instant due) {
+  void onMessageStored(String key, Instant due) {
     if (due.equals(Store.PendingMessage.NEVER)) return;
-    if (due.isAfter(now())) calendar.add(key, due);
-    else wake(key);
+    if (due.isAfter(now())) dueTimes.add(key, due);
+    else wakeCourier(key);
   }
 
   /** Whether it waited when the process began, and was not begun since. True once. */
-  synchronized boolean isFirstOfOld(String key, StoredMessage<?> kept) {
-    return kept.looked() && !kept.sentAt().isAfter(start) && begun.add(kept.unique() + " of " + key);
+  synchronized boolean isFirstAttemptAfterRestart(String key, StoredMessage<?> kept) {
+    return kept.isRead() && !kept.sentAt().isAfter(startedAt) && attempted.add(kept.uniqueId() + " of " + key);
   }
 
-  private KeyDelivery hand(String key) {
-    return hands.computeIfAbsent(key, none -> new KeyDelivery());
+  private KeyDelivery keyDelivery(String key) {
+    return deliveries.computeIfAbsent(key, none -> new KeyDelivery());
   }
 
-  synchronized void take(String key, String id) {
-    hand(key).take(id);
+  synchronized void reserve(String key, String id) {
+    keyDelivery(key).reserve(id);
   }
 
   /** Its store has it for certain not. */
-  synchronized void drop(String key, String id) {
-    var hand = hands.get(key);
-    if (hand != null && hand.drop(id)) clean(key, hand);
+  synchronized void unreserve(String key, String id) {
+    var keyDelivery = deliveries.get(key);
+    if (keyDelivery != null && keyDelivery.unreserve(id)) removeIfIdle(key, keyDelivery);
   }
 
   /** Called by the sender, after its message was stored. */
-  void give(Actor<Object> actor, String key, StoredMessage<Object> kept) {
-    if (isQueued(key, kept)) call(actor, key, kept);
-    else wake(key);
+  void deliver(Actor<Object> actor, String key, StoredMessage<Object> kept) {
+    if (tryEnqueue(key, kept)) call(actor, key, kept);
+    else wakeCourier(key);
   }
 
-  private synchronized boolean isQueued(String key, StoredMessage<Object> kept) {
-    var hand = hand(key);
-    hand.drop(kept.id());
-    return hand.isAdded(kept);
+  private synchronized boolean tryEnqueue(String key, StoredMessage<Object> kept) {
+    var keyDelivery = keyDelivery(key);
+    keyDelivery.unreserve(kept.id());
+    return keyDelivery.tryAdd(kept);
   }
 
   /** Fails where there is no actor, such as by what the birth of an entity throws. */
@@ -136,55 +136,56 @@ final class PendingDelivery implements AutoCloseable {
     try {
       answer = actor.sendMessageReturn(kept);
     } catch (RuntimeException unborn) {
-      home.refusals().tell("what waits for " + kind.id(key) + " could not be given to it", unborn);
+      registry.failureLog().logRefusal("what waits for " + kind.id(key) + " could not be given to it", unborn);
       answer = CompletableFuture.failedFuture(unborn);
     } finally {
-      if (answer == null) over(key);
+      if (answer == null) endCall(key);
     }
-    return answer.whenComplete((done, failure) -> over(key));
+    return answer.whenComplete((done, failure) -> endCall(key));
   }
 
-  private void over(String key) {
+  private void endCall(String key) {
     synchronized (this) {
-      var hand = hand(key);
-      boolean expected = hand.isOver();
-      clean(key, hand);
+      var keyDelivery = keyDelivery(key);
+      boolean expected = keyDelivery.endCall();
+      removeIfIdle(key, keyDelivery);
       if (!expected) return;
     }
-    wake(key);
+    wakeCourier(key);
   }
 
   /** Unless the message is done, it continues to wait, and a courier will give it. */
   void release(String key, String id) {
     synchronized (this) {
-      var hand = hands.get(key);
-      if (hand == null || !hand.drop(id)) return;
+      var keyDelivery = deliveries.get(key);
+      if (keyDelivery == null || !keyDelivery.unreserve(id)) return;
     }
-    wake(key);
+    wakeCourier(key);
   }
 
   /** Done at once, or when a courier has given what it sees: no request overtakes that. */
-  synchronized CompletableFuture<Void> order(String key) {
+  synchronized CompletableFuture<Void> orderBarrier(String key) {
     var order = new CompletableFuture<Void>();
-    var hand = hands.get(key);
-    return hand != null && hand.hold(order) ? order : TurnPipeline.STORED;
+    var keyDelivery = deliveries.get(key);
+    return keyDelivery != null && keyDelivery.holdRequest(order) ? order : TurnPipeline.DONE;
   }
 
   /** Done when the requests to these have gone that wait for couriers now: then they may end. */
-  synchronized CompletableFuture<Void> orderOfEnd(Predicate<String> which) {
-    var ending = hands.entrySet().stream().filter(one -> which.test(one.getKey())).map(one -> one.getValue().holdEnd());
+  synchronized CompletableFuture<Void> endBarrier(Predicate<String> which) {
+    var ending =
+        deliveries.entrySet().stream().filter(one -> which.test(one.getKey())).map(one -> one.getValue().holdEnd());
     return CompletableFuture.allOf(ending.toArray(CompletableFuture[]::new));
   }
 
   /** One after the other. Requests that come meanwhile wait for that, too. */
-  private void free(String key) {
-    for (var freed = freed(key, true); !freed.isEmpty(); freed = freed(key, false))
+  private void releaseRequests(String key) {
+    for (var freed = takeReleased(key, true); !freed.isEmpty(); freed = takeReleased(key, false))
       for (var request : freed) request.complete(null);
   }
 
-  private synchronized List<CompletableFuture<Void>> freed(String key, boolean first) {
-    var hand = hands.get(key);
-    return hand == null ? List.of() : hand.freed(first);
+  private synchronized List<CompletableFuture<Void>> takeReleased(String key, boolean first) {
+    var keyDelivery = deliveries.get(key);
+    return keyDelivery == null ? List.of() : keyDelivery.takeReleased(first);
   }
 
   // ---- the actor
@@ -193,72 +194,73 @@ final class PendingDelivery implements AutoCloseable {
    * The first of all up to the last. Returns an empty value if the messages are not to be handled
    * now.
    */
-  synchronized Optional<StoredMessage<Object>> next(String key, StoredMessage<?> last, BooleanSupplier isCutOff) {
-    var hand = hands.get(key);
-    return hand == null || isCutOff.getAsBoolean() ? Optional.empty() : hand.next(last);
+  synchronized Optional<StoredMessage<Object>> nextMessage(String key, StoredMessage<?> last,
+      BooleanSupplier isCutOff) {
+    var keyDelivery = deliveries.get(key);
+    return keyDelivery == null || isCutOff.getAsBoolean() ? Optional.empty() : keyDelivery.nextAfter(last);
   }
 
   /** Its turn is stored, or it waits no more. */
-  synchronized void done(String key, String id, Instant due) {
-    var hand = hands.get(key);
-    if (hand == null) return;
-    hand.done(id, due);
-    clean(key, hand);
+  synchronized void complete(String key, String id, Instant due) {
+    var keyDelivery = deliveries.get(key);
+    if (keyDelivery == null) return;
+    keyDelivery.complete(id, due);
+    removeIfIdle(key, keyDelivery);
   }
 
   /** A message that was begun continues to wait; no message behind it may be handled before it. */
   synchronized void halt(String key) {
-    var hand = hands.get(key);
-    if (hand != null) hand.halt();
+    var keyDelivery = deliveries.get(key);
+    if (keyDelivery != null) keyDelivery.halt();
   }
 
   /** After the state was read, when those were waiting. No other life can do a turn any more. */
-  synchronized void beginAnew(String key, List<String> waiting) {
-    var hand = hands.get(key);
-    if (hand != null) hand.beginAnew(waiting);
+  synchronized void restart(String key, List<String> waiting) {
+    var keyDelivery = deliveries.get(key);
+    if (keyDelivery != null) keyDelivery.restart(waiting);
   }
 
-  private void clean(String key, KeyDelivery hand) {
-    if (hand.isOfNoUse()) hands.remove(key);
+  private void removeIfIdle(String key, KeyDelivery keyDelivery) {
+    if (keyDelivery.isIdle()) deliveries.remove(key);
   }
 
   // ---- couriers
 
-  private void wake(String key) {
+  private void wakeCourier(String key) {
     Instant until;
     boolean early;
     synchronized (this) {
       if (closed) return;
-      var hand = hand(key);
-      hand.again = true;
-      if (hand.courier) return;
-      until = hand.until;
+      var keyDelivery = keyDelivery(key);
+      keyDelivery.needsCourier = true;
+      if (keyDelivery.hasCourier) return;
+      until = keyDelivery.retryAt;
       early = until.isAfter(now());
-      hand.courier = !early;
-      if (!early) hand.beginLooking();
+      keyDelivery.hasCourier = !early;
+      if (!early) keyDelivery.beginReading();
     }
-    if (early) calendar.add(key, until); // it did not take that one while it had an earlier one
+    if (early) dueTimes.add(key, until); // it did not take that one while it had an earlier one
     else start(key);
   }
 
   private void start(String key) {
     try {
-      Thread.ofVirtual().name("courier of " + kind.id(key)).start(() -> run(key));
+      Thread.ofVirtual().name("courier of " + kind.id(key)).start(() -> runCourier(key));
     } catch (Throwable noThread) {
       retry(key, "there is no thread");
       throw noThread;
     }
   }
 
-  private void run(String key) {
+  private void runCourier(String key) {
     try {
-      while (isGoingOn(key)) {
+      while (deliverBatch(key)) {
       } // to the next messages
     } catch (StoreClosedException over) { // waiting messages are given when the store is open again
       synchronized (this) {
-        hand(key).endLooking();
+        keyDelivery(key).endReading();
       }
-      free(key);
+      releaseRequests(key);
     } catch (Throwable failure) {
       LoggerFactory.getLogger(Durable.class).warn("what waits for {} could not be given to it", kind.id(key), failure);
       retry(key, "its courier failed");
@@ -266,61 +268,61 @@ final class PendingDelivery implements AutoCloseable {
   }
 
   /** Returns false if the courier is to end. */
-  private boolean isGoingOn(String key) throws InterruptedException {
+  private boolean deliverBatch(String key) throws InterruptedException {
     var answers = new LinkedHashMap<String, CompletableFuture<Object>>(); // of what is given, by id
     boolean any = false;
     do {
-      var found = next(key, BATCH - answers.size());
-      give(key, queued(key, found), answers);
+      var found = nextMessage(key, MAX_BATCH - answers.size());
+      deliver(key, enqueueReadable(key, found), answers);
       any |= !found.isEmpty();
-    } while (isLooking(key));
-    return any ? isGoingOn(key, answers) : isExpected(key);
+    } while (continueReading(key));
+    return any ? awaitAnswers(key, answers) : scheduleNext(key);
   }
 
   /** Messages that senders left meanwhile are given with the others, as long as there is room. */
-  private boolean isLooking(String key) {
+  private boolean continueReading(String key) {
     synchronized (this) {
-      if (hand(key).isToLookOnceMore() && !closed) return true;
-      hand(key).endLooking();
+      if (keyDelivery(key).shouldReadOnceMore() && !closed) return true;
+      keyDelivery(key).endReading();
     }
-    free(key);
+    releaseRequests(key);
     return false;
   }
 
   /** Returns the first due messages, without those that are being given already. */
-  private List<Store.PendingMessage> next(String key, int room) {
+  private List<Store.PendingMessage> nextMessage(String key, int room) {
     Instant looked;
-    int most;
+    int max;
     synchronized (this) {
-      var hand = hand(key);
-      hand.again = false;
-      if (closed || hand.isHalted()) return List.of();
-      hand.beginLooking();
-      hand.forgetLost();
+      var keyDelivery = keyDelivery(key);
+      keyDelivery.needsCourier = false;
+      if (closed || keyDelivery.isHalted()) return List.of();
+      keyDelivery.beginReading();
+      keyDelivery.removeLost();
       looked = now(); // all that was left before is due
-      hand.looked = looked;
-      most = room + hand.size();
+      keyDelivery.readUntil = looked;
+      max = room + keyDelivery.size();
     }
-    var found = store.pending(kind.id(key), looked, most);
+    var found = store.pending(kind.id(key), looked, max);
     synchronized (this) {
-      return hand(key).unknown(found, most, room);
+      return keyDelivery(key).filterUnknown(found, max, room);
     }
   }
 
   /** Otherwise a courier comes when the next message is due, or a halted actor has answered. */
-  private boolean isExpected(String key) {
+  private boolean scheduleNext(String key) {
     Instant looked;
     synchronized (this) {
-      looked = hand(key).looked;
+      looked = keyDelivery(key).readUntil;
     }
-    store.nextDueTime(kind.id(key), looked).ifPresent(due -> told(key, due)); // it may be due by now
+    store.nextDueTime(kind.id(key), looked).ifPresent(due -> onMessageStored(key, due)); // it may be due by now
     synchronized (this) {
-      var hand = hand(key);
-      if (hand.isToLookAgain() && !closed) return true;
-      hand.courier = false;
-      hand.again = hand.isHalted() && !closed;
-      hand.failures = 0;
-      clean(key, hand);
+      var keyDelivery = keyDelivery(key);
+      if (keyDelivery.shouldReadAgain() && !closed) return true;
+      keyDelivery.hasCourier = false;
+      keyDelivery.needsCourier = keyDelivery.isHalted() && !closed;
+      keyDelivery.failures = 0;
+      removeIfIdle(key, keyDelivery);
       return false;
     }
   }
@@ -328,31 +330,31 @@ final class PendingDelivery implements AutoCloseable {
   /**
    * Returns the messages that can be read, or none if a message that was begun before comes first.
    */
-  private List<StoredMessage<Object>> queued(String key, List<Store.PendingMessage> found) {
-    var batch = found.stream().map(this::kept).flatMap(Optional::stream).toList();
+  private List<StoredMessage<Object>> enqueueReadable(String key, List<Store.PendingMessage> found) {
+    var batch = found.stream().map(this::decode).flatMap(Optional::stream).toList();
     synchronized (this) {
-      return hand(key).areAdded(batch) ? batch : List.of();
+      return keyDelivery(key).tryAddAll(batch) ? batch : List.of();
     }
   }
 
-  private void give(String key, List<StoredMessage<Object>> batch, Map<String, CompletableFuture<Object>> answers) {
+  private void deliver(String key, List<StoredMessage<Object>> batch, Map<String, CompletableFuture<Object>> answers) {
     int called = 0;
     try {
       var actor = actors.apply(key);
       while (called < batch.size()) {
         var kept = batch.get(called++);
-        answers.put(kept.id(), kept.inContext(how, actor, () -> call(actor, key, kept)));
+        answers.put(kept.id(), kept.inContext(blockBuilder, actor, () -> call(actor, key, kept)));
       }
     } finally {
       // All were counted before, so no message counts as the last one too early
-      for (; called < batch.size(); called++) over(key);
+      for (; called < batch.size(); called++) endCall(key);
     }
   }
 
-  private boolean isGoingOn(String key, Map<String, CompletableFuture<Object>> answers) throws InterruptedException {
+  private boolean awaitAnswers(String key, Map<String, CompletableFuture<Object>> answers) throws InterruptedException {
     for (var answer : answers.values()) await(answer);
     synchronized (this) {
-      if (answers.isEmpty() || !answers.keySet().stream().allMatch(hand(key)::has)) return true;
+      if (answers.isEmpty() || !answers.keySet().stream().allMatch(keyDelivery(key)::has)) return true;
     }
     retry(key, "it could not handle what waits for it");
     return false;
@@ -368,14 +370,14 @@ final class PendingDelivery implements AutoCloseable {
    * Returns an empty value if the message cannot be read; it waits until another version of the
    * program reads it.
    */
-  private Optional<StoredMessage<Object>> kept(Store.PendingMessage one) {
+  private Optional<StoredMessage<Object>> decode(Store.PendingMessage one) {
     try {
-      return Optional.of(StoredMessage.of(one, kind.messages().known()));
+      return Optional.of(StoredMessage.of(one, kind.messages().requireCodec()));
     } catch (CodecException | IllegalArgumentException unknown) {
       LoggerFactory.getLogger(Durable.class).error("a message that waits for {} cannot be read; it goes on waiting",
           one.to(), unknown);
       synchronized (this) {
-        hand(one.to().key()).skip(one.id());
+        keyDelivery(one.to().key()).addUnreadable(one.id());
       }
       return Optional.empty();
     }
@@ -385,15 +387,15 @@ final class PendingDelivery implements AutoCloseable {
   private void retry(String key, String why) {
     Instant when;
     synchronized (this) {
-      var hand = hand(key);
-      hand.courier = false;
-      when = now().plusSeconds(1L << Math.min(hand.failures++, MOST_RETRY));
-      hand.until = when;
-      hand.endLooking();
+      var keyDelivery = keyDelivery(key);
+      keyDelivery.hasCourier = false;
+      when = now().plusSeconds(1L << Math.min(keyDelivery.failures++, MAX_BACKOFF_DOUBLINGS));
+      keyDelivery.retryAt = when;
+      keyDelivery.endReading();
     }
     LoggerFactory.getLogger(Durable.class).debug("{} is tried again: {}", kind.id(key), why);
-    calendar.add(key, when);
-    free(key);
+    dueTimes.add(key, when);
+    releaseRequests(key);
   }
 
   @Override
@@ -401,11 +403,11 @@ final class PendingDelivery implements AutoCloseable {
     List<String> keys;
     synchronized (this) {
       closed = true;
-      hands.values().forEach(KeyDelivery::endLooking);
-      keys = List.copyOf(hands.keySet());
+      deliveries.values().forEach(KeyDelivery::endReading);
+      keys = List.copyOf(deliveries.keySet());
     }
-    keys.forEach(this::free);
-    calendar.close();
-    home.remove(this);
+    keys.forEach(this::releaseRequests);
+    dueTimes.close();
+    registry.remove(this);
   }
 }

@@ -19,13 +19,13 @@ public final class RequestStoredException extends RequestException {
   }
 
   static RequestStoredException of(Store.ActorId actor, PendingDelivery delivery, Object request, Throwable cause) {
-    return new RequestStoredException(actor + " keeps " + delivery.how.describeRequest(request)
-        + ", and handles it once without being sent it again, but does not answer: " + why(cause), actor.toString(),
+    return new RequestStoredException(actor + " keeps " + delivery.blockBuilder.describeRequest(request)
+        + ", and handles it once without being sent it again, but does not answer: " + reason(cause), actor.toString(),
         request, cause);
   }
 
   /** A full mailbox suggests to ask again. */
-  private static String why(Throwable cause) {
+  private static String reason(Throwable cause) {
     return switch (cause) {
       case MailboxFullException full -> "its mailbox is full (" + full.capacity() + " messages)";
       case RequestException none -> Lines.message(none);

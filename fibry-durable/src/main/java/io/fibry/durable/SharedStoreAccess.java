@@ -57,12 +57,12 @@ public final class SharedStoreAccess<M> {
    * @throws IllegalArgumentException if they have no form in bytes
    */
   public Codec<M> codec() {
-    return definition.kind().messages().known();
+    return definition.kind().messages().requireCodec();
   }
 
   /** {@return whether messages are stored before they are handled} */
   public boolean storesMessages() {
-    return definition.kind().keeps() > 0;
+    return definition.kind().maxStoredMessages() > 0;
   }
 
   /**
@@ -91,7 +91,7 @@ public final class SharedStoreAccess<M> {
    * @return the address, for this message only
    */
   public static <M> Actor<M> asReceived(Actor<M> actor, byte[] bytes) {
-    return Objects.requireNonNull(actor, "actor") instanceof DurableActor<M> durable ? durable.asReceived(bytes)
+    return Objects.requireNonNull(actor, "actor") instanceof DurableActor<M> durable ? durable.withEncodedMessage(bytes)
         : actor;
   }
 
@@ -114,7 +114,7 @@ public final class SharedStoreAccess<M> {
    * @param due when it is due
    */
   public static void deliverPending(Store store, Store.ActorId actor, Instant due) {
-    StoreRegistry.of(store).tell(Objects.requireNonNull(actor, "actor"), Objects.requireNonNull(due, "due"));
+    StoreRegistry.of(store).notifyStored(Objects.requireNonNull(actor, "actor"), Objects.requireNonNull(due, "due"));
   }
 
   /**
@@ -126,6 +126,6 @@ public final class SharedStoreAccess<M> {
    * @return closing it ends that
    */
   public static Subscription onUnownedMessage(Store store, Consumer<Store.ActorId> reader) {
-    return StoreRegistry.of(store).onElsewhere(Objects.requireNonNull(reader, "reader"));
+    return StoreRegistry.of(store).onUnownedMessage(Objects.requireNonNull(reader, "reader"));
   }
 }

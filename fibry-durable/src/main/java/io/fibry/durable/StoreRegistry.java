@@ -26,38 +26,39 @@ import java.util.function.UnaryOperator;
  * does not, or actors that nobody has and that never ended would keep their store. Thread-safe.
  */
 final class StoreRegistry {
-  private static final Map<Store, WeakReference<StoreRegistry>> HOMES = new WeakHashMap<>(); // under its own monitor
+  // Under its own monitor.
+  private static final Map<Store, WeakReference<StoreRegistry>> REGISTRIES = new WeakHashMap<>();
 
-  private final Map<Store.ActorId, ServedActor> alive = new ConcurrentHashMap<>();
+  private final Map<Store.ActorId, ServedActor> actors = new ConcurrentHashMap<>();
   private final List<PendingDelivery> deliveries = new CopyOnWriteArrayList<>();
-  private final List<Consumer<Store.ActorId>> elsewhere = new CopyOnWriteArrayList<>();
-  private final StoreFailureLog refusals = new StoreFailureLog(System::nanoTime);
+  private final List<Consumer<Store.ActorId>> unownedListeners = new CopyOnWriteArrayList<>();
+  private final StoreFailureLog failureLog = new StoreFailureLog(System::nanoTime);
 
-  private final ReentrantLock takingBack = new ReentrantLock();
+  private final ReentrantLock unparkLock = new ReentrantLock();
 
-  private volatile boolean whole; // it was found to be; written by any thread
+  private volatile boolean isChecked; // it was found to be; written by any thread
 
   private StoreRegistry() {}
 
   static StoreRegistry of(Store store) {
     Objects.requireNonNull(store, "store");
-    synchronized (HOMES) {
-      var known = HOMES.get(store);
+    synchronized (REGISTRIES) {
+      var known = REGISTRIES.get(store);
       var home = known == null ? null : known.get();
       if (home != null) return home;
       var made = new StoreRegistry();
-      HOMES.put(store, new WeakReference<>(made));
+      REGISTRIES.put(store, new WeakReference<>(made));
       return made;
     }
   }
 
   /** It is no copy that was not finished, the actors of which would know too little. */
-  static void checkWhole(Store store) {
+  static void checkComplete(Store store) {
     var home = of(store);
-    if (home.whole) return;
+    if (home.isChecked) return;
     if (CopySummary.isUnfinishedIn(store)) throw new StoreDamagedException(
         store + " has a copy that was not finished, so it has no actors; empty it, and copy again");
-    home.whole = true;
+    home.isChecked = true;
   }
 
   /** The place at which an actor is served. */
@@ -65,67 +66,67 @@ final class StoreRegistry {
     private volatile Actor<?> actor; // null: it is made now
 
     /** It may have been cut off, and what it closes may not be closed yet. */
-    boolean isLeft() {
+    boolean isVacant() {
       var made = actor;
       return made != null && made.onExit().isDone();
     }
   }
 
   /** Two actors of one key would end each other's lives. */
-  static <M> Actor<M> only(Store store, Store.ActorId id, Supplier<Actor<M>> maker) {
+  static <M> Actor<M> registerActor(Store store, Store.ActorId id, Supplier<Actor<M>> maker) {
     var home = of(store);
     var place = new ServedActor();
-    if (home.alive.merge(id, place, (before, mine) -> before.isLeft() ? mine : before) != place)
-      throw new IllegalStateException(taken(id, store));
+    if (home.actors.merge(id, place, (before, mine) -> before.isVacant() ? mine : before) != place)
+      throw new IllegalStateException(takenMessage(id, store));
     boolean made = false;
     try {
-      var actor = maker.get().closeOnExit(() -> home.alive.remove(id, place)); // and keeps the home
+      var actor = maker.get().closeOnExit(() -> home.actors.remove(id, place)); // and keeps the home
       place.actor = actor;
       made = true;
       return actor;
     } finally {
-      if (!made) home.alive.remove(id, place);
+      if (!made) home.actors.remove(id, place);
     }
   }
 
   /** Refuses if an actor here has the key. */
   static void checkFree(Store store, Store.ActorId id) {
-    var place = of(store).alive.get(id);
-    if (place != null && !place.isLeft()) throw new IllegalStateException(taken(id, store));
+    var place = of(store).actors.get(id);
+    if (place != null && !place.isVacant()) throw new IllegalStateException(takenMessage(id, store));
   }
 
-  private static String taken(Store.ActorId id, Store store) {
+  private static String takenMessage(Store.ActorId id, Store store) {
     return id.kind().equals(Store.VIEWS) ? "view '" + id.key() + "' has an actor at " + store
         + "; close that one first, or give this view another name"
         : id + " has an actor at " + store + "; send to that one, or let entities make it";
   }
 
   /** A parked message is due from now on. One call at a time, so no message is retried twice. */
-  void takeBack(Store store, Store.ActorId actor, String id, UnaryOperator<Mail> change) {
+  void unpark(Store store, Store.ActorId actor, String id, UnaryOperator<Mail> change) {
     Objects.requireNonNull(id, "id");
-    takingBack.lock();
+    unparkLock.lock();
     try {
       var found = store.pending(actor, Store.PendingMessage.NEVER, Integer.MAX_VALUE).stream()
-          .filter(one -> one.id().equals(id) && Mail.isAside(one)).findFirst()
+          .filter(one -> one.id().equals(id) && Mail.isParked(one)).findFirst()
           .orElseThrow(() -> new IllegalStateException(
               "'" + Lines.line(id) + "' of " + actor + " is not aside any more at " + store
                   + ": it was retried, or removed"));
       var due = new Store.PendingMessage(actor, id, Store.PendingMessage.ALWAYS,
           change.apply(Mail.read(found.body())).bytes());
       store.enqueue(due, Integer.MAX_VALUE).toCompletableFuture().get();
-      tell(List.of(due));
+      notifyStored(List.of(due));
     } catch (InterruptedException interrupt) {
       Thread.currentThread().interrupt();
       throw new CancellationException("interrupted while '" + Lines.line(id) + "' of " + actor + " was taken back");
     } catch (ExecutionException refused) {
-      throw TurnPipeline.cause(refused);
+      throw TurnPipeline.refusalCause(refused);
     } finally {
-      takingBack.unlock();
+      unparkLock.unlock();
     }
   }
 
-  StoreFailureLog refusals() {
-    return refusals;
+  StoreFailureLog failureLog() {
+    return failureLog;
   }
 
   void add(PendingDelivery delivery) {
@@ -137,24 +138,24 @@ final class StoreRegistry {
   }
 
   /** Messages wait at the store. A message waits on if no actor of its kind is served here. */
-  void tell(List<Store.PendingMessage> messages) {
+  void notifyStored(List<Store.PendingMessage> messages) {
     for (var one : messages)
-      if (!tell(one.to(), one.due())) for (var each : elsewhere) each.accept(one.to());
+      if (!notifyStored(one.to(), one.due())) for (var each : unownedListeners) each.accept(one.to());
   }
 
   /** Returns false if the actor is not served here. */
-  boolean tell(Store.ActorId actor, Instant due) {
+  boolean notifyStored(Store.ActorId actor, Instant due) {
     boolean served = false;
     for (var each : deliveries) if (each.serves(actor)) {
-      each.told(actor.key(), due);
+      each.onMessageStored(actor.key(), due);
       served = true;
     }
     return served;
   }
 
   /** Follows messages for actors that are not served here. */
-  Subscription onElsewhere(Consumer<Store.ActorId> reader) {
-    elsewhere.add(reader);
-    return () -> elsewhere.remove(reader);
+  Subscription onUnownedMessage(Consumer<Store.ActorId> reader) {
+    unownedListeners.add(reader);
+    return () -> unownedListeners.remove(reader);
   }
 }

@@ -19,13 +19,13 @@ import java.util.function.Supplier;
  *
  * @param id among the messages that wait for the actor
  * @param due as the store has it
- * @param looked it was looked up: its turn may be stored already
- * @param reached present if a sender waits for the answer; tells that sender how far its actor has
+ * @param isRead it was looked up: its turn may be stored already
+ * @param stage present if a sender waits for the answer; tells that sender how far its actor has
  * come with the message
- * @param since when its sender began to store it, by {@link System#nanoTime}
+ * @param sentNanos when its sender began to store it, by {@link System#nanoTime}
  */
-record StoredMessage<R>(String id, Instant due, Object message, Mail mail, boolean looked,
-    Optional<AtomicReference<RequestStage>> reached, long since)
+record StoredMessage<R>(String id, Instant due, Object message, Mail mail, boolean isRead,
+    Optional<AtomicReference<RequestStage>> stage, long sentNanos)
     implements Request<StoredMessage<R>, R> {
   /** How far an actor has come with a request. */
   enum RequestStage {
@@ -51,20 +51,20 @@ record StoredMessage<R>(String id, Instant due, Object message, Mail mail, boole
   }
 
   /** Returns the message as one that was looked up at the store. */
-  StoredMessage<R> again() {
-    return new StoredMessage<>(id, due, message, mail, true, reached, since);
+  StoredMessage<R> asRead() {
+    return new StoredMessage<>(id, due, message, mail, true, stage, sentNanos);
   }
 
-  boolean asked() {
-    return reached.isPresent();
+  boolean hasAsker() {
+    return stage.isPresent();
   }
 
   /**
    * Reminders of one name are different messages. A message that was parked is the same message as
    * before.
    */
-  String unique() {
-    return Mail.isReminder(id) ? beginning(id) + due.toEpochMilli() : Mail.before(id);
+  String uniqueId() {
+    return Mail.isReminder(id) ? idPrefix(id) + due.toEpochMilli() : Mail.originalId(id);
   }
 
   /** When it was sent, by the sender's clock; of a reminder, when it is due. */
@@ -73,7 +73,7 @@ record StoredMessage<R>(String id, Instant due, Object message, Mail mail, boole
   }
 
   /** Returns the common beginning of all messages with this id. */
-  static String beginning(String id) {
+  static String idPrefix(String id) {
     return id + "@";
   }
 

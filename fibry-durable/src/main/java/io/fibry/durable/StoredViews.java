@@ -16,7 +16,7 @@ final class StoredViews {
   private StoredViews() {}
 
   /** Where a view stands, and the life that may change that. */
-  record ViewState(Store.ActorId id, long life, long number, String place, boolean known) {
+  record ViewState(Store.ActorId id, long life, long number, String offset, boolean isKnown) {
 
     /** Ends the life before: another actor of this view, perhaps elsewhere, notes nothing more. */
     static ViewState load(Store store, Store.ActorId id) {
@@ -26,7 +26,7 @@ final class StoredViews {
     }
 
     /** The next turn is stored. */
-    ViewState note(Store store, byte[] body) throws InterruptedException, ExecutionException {
+    ViewState storeNext(Store store, byte[] body) throws InterruptedException, ExecutionException {
       var turn = new Store.Turn(id, life, number + 1, store.clock().instant(), true, body, List.of(), List.of());
       store.append(turn).toCompletableFuture().get();
       var stored = ViewOffset.of(id, body);
@@ -34,27 +34,27 @@ final class StoredViews {
     }
 
     /** A view is known before it reads, so that no event goes that it has not seen. */
-    ViewState known(Store store) {
-      return known ? this : noteNow(store, new byte[0]);
+    ViewState ensureKnown(Store store) {
+      return isKnown ? this : storeNow(store, new byte[0]);
     }
 
-    private ViewState noteNow(Store store, byte[] body) {
+    private ViewState storeNow(Store store, byte[] body) {
       try {
-        return note(store, body);
+        return storeNext(store, body);
       } catch (InterruptedException interrupt) {
         Thread.currentThread().interrupt();
         throw new CancellationException("interrupted while view '" + id.key() + "' was noted at " + store);
       } catch (ExecutionException refused) {
-        throw TurnPipeline.cause(refused);
+        throw TurnPipeline.refusalCause(refused);
       }
     }
   }
 
-  static void forget(Store store, Store.ActorId id) {
+  static void forgetView(Store store, Store.ActorId id) {
     StoreRegistry.checkFree(store, id);
     var standing = ViewState.load(store, id);
     try {
-      if (standing.known) standing.noteNow(store, ViewOffset.forgotten());
+      if (standing.isKnown) standing.storeNow(store, ViewOffset.forgotten());
     } finally {
       store.endLife(id, standing.life);
     }

@@ -26,182 +26,186 @@ import org.slf4j.LoggerFactory;
 final class TurnContext<S, E, M> implements EventContext<S, E, M> {
   private record TurnAnswer(CompletableFuture<Object> promised, CompletableFuture<?> value) {} // that has not left
 
-  private final DurableRuntime<S, E, M> live;
+  private final DurableRuntime<S, E, M> runtime;
   private final M message;
-  private final Optional<StoredMessage<Object>> kept; // as which it was given
+  private final Optional<StoredMessage<Object>> storedMessage; // as which it was given
   private final Optional<StoredMessage<Object>> call; // in which the actor handles it
-  private final ActorContext<Object> core; // throws on other threads, and after the handler has returned
+  private final ActorContext<Object> coreContext; // throws on other threads, and after the handler has returned
   private final TurnOutbox outgoing;
   private TurnSteps steps; // null until the first step
   private final List<byte[]> events = new ArrayList<>(1);
   private final List<TurnAnswer> answers = new ArrayList<>(1);
-  private final List<Handler.Task> afterwards = new ArrayList<>(0);
-  private Optional<byte[]> remembered = Optional.empty(); // the answer
+  private final List<Handler.Task> commitTasks = new ArrayList<>(0);
+  private Optional<byte[]> rememberedAnswer = Optional.empty(); // the answer
   private S state; // after the events so far
-  private boolean answered; // a kept request
-  private boolean ended;
-  private boolean over; // the handler has returned
+  private boolean isAnswered; // a kept request
+  private boolean isErased;
+  private boolean isOver; // the handler has returned
 
-  TurnContext(DurableRuntime<S, E, M> live, S state, M message, ActorContext<Object> core) {
-    this(live, state, message, Optional.empty(), Optional.empty(), core);
+  TurnContext(DurableRuntime<S, E, M> runtime, S state, M message, ActorContext<Object> coreContext) {
+    this(runtime, state, message, Optional.empty(), Optional.empty(), coreContext);
   }
 
   @SuppressWarnings("unchecked") // the address takes no others
-  TurnContext(DurableRuntime<S, E, M> live, S state, StoredMessage<Object> kept, StoredMessage<Object> call,
-      ActorContext<Object> core) {
-    this(live, state, (M) kept.message(), Optional.of(kept), Optional.of(call), core);
+  TurnContext(DurableRuntime<S, E, M> runtime, S state, StoredMessage<Object> storedMessage, StoredMessage<Object> call,
+      ActorContext<Object> coreContext) {
+    this(runtime, state, (M) storedMessage.message(), Optional.of(storedMessage), Optional.of(call), coreContext);
   }
 
-  private TurnContext(DurableRuntime<S, E, M> live, S state, M message, Optional<StoredMessage<Object>> kept,
+  private TurnContext(DurableRuntime<S, E, M> runtime, S state, M message,
+      Optional<StoredMessage<Object>> storedMessage,
       Optional<StoredMessage<Object>> call,
-      ActorContext<Object> core) {
-    this.live = live;
+      ActorContext<Object> coreContext) {
+    this.runtime = runtime;
     this.state = state;
     this.message = message;
-    this.kept = kept;
+    this.storedMessage = storedMessage;
     this.call = call;
-    this.core = core;
-    this.outgoing = new TurnOutbox(live.id(), live.delivery());
+    this.coreContext = coreContext;
+    this.outgoing = new TurnOutbox(runtime.id(), runtime.delivery());
   }
 
   // ---- for the handler
 
   /** The core knows threads, and not which of the messages on one this is of. */
-  private void check() {
-    core.self();
-    if (over) throw new IllegalStateException("the context of " + live.id()
+  private void checkValid() {
+    coreContext.self();
+    if (isOver) throw new IllegalStateException("the context of " + runtime.id()
         + " is valid on its handler's thread, until the handler returns; for later, keep self()");
   }
 
   /** What a step does is not done again when its message comes again. */
-  private void checkOfTurn() {
-    check();
+  private void checkOutsideStep() {
+    checkValid();
     if (steps != null) steps.checkOutside();
   }
 
   @Override
   public S persist(E event) {
-    checkOfTurn();
-    byte[] bytes = live.encode(Objects.requireNonNull(event, "event"));
-    state = live.after(state, event);
+    checkOutsideStep();
+    byte[] bytes = runtime.encode(Objects.requireNonNull(event, "event"));
+    state = runtime.applyEvent(state, event);
     events.add(bytes);
     return state;
   }
 
   @Override
   public String key() {
-    return live.id().key();
+    return runtime.id().key();
   }
 
   @Override
   public <N> void sendMessage(Durable<N> to, String key, N other) {
-    checkOfTurn();
-    outgoing.send(to, key, other, core.self());
+    checkOutsideStep();
+    outgoing.send(to, key, other, coreContext.self());
   }
 
   @Override
   public void setReminder(String name, M later, Duration delay) {
-    checkOfTurn();
-    outgoing.remind(name, live.mail(core, later, Optional.empty()), Objects.requireNonNull(delay, "delay"));
+    checkOutsideStep();
+    outgoing.setReminder(name, runtime.toMail(coreContext, later, Optional.empty()),
+        Objects.requireNonNull(delay, "delay"));
   }
 
   @Override
   public void setRepeatingReminder(String name, M later, Duration period) {
-    checkOfTurn();
-    outgoing.remind(name, live.mail(core, later, Optional.of(Objects.requireNonNull(period, "period"))), period);
+    checkOutsideStep();
+    outgoing.setReminder(name,
+        runtime.toMail(coreContext, later, Optional.of(Objects.requireNonNull(period, "period"))), period);
   }
 
   @Override
   public void cancelReminder(String name) {
-    checkOfTurn();
-    outgoing.forget(name);
+    checkOutsideStep();
+    outgoing.cancelReminder(name);
   }
 
   @Override
   public <R> R step(String name, Class<R> type, Callable<? extends R> effect) throws Exception {
-    check();
+    checkValid();
     return steps().step(name, type, effect);
   }
 
   @Override
   public <R> R step(String name, Codec<R> codec, Callable<? extends R> effect) throws Exception {
-    check();
+    checkValid();
     return steps().step(name, CheckedCodec.of(codec), effect);
   }
 
   @Override
   public String idempotencyKey(String name) {
-    check();
+    checkValid();
     return steps().key(name);
   }
 
   @Override
   public void sleep(String name, Duration time) throws Exception {
-    check();
-    steps().sleep(name, time, live.delivery());
+    checkValid();
+    steps().sleep(name, time, runtime.delivery());
   }
 
   private TurnSteps steps() {
-    if (steps == null) steps = new TurnSteps(live, messageId(), kept.map(StoredMessage::unique));
+    if (steps == null) steps = new TurnSteps(runtime, messageId(), storedMessage.map(StoredMessage::uniqueId));
     return steps;
   }
 
   @Override
   public void afterCommit(Handler.Task task) {
-    checkOfTurn();
-    afterwards.add(Objects.requireNonNull(task, "task"));
+    checkOutsideStep();
+    commitTasks.add(Objects.requireNonNull(task, "task"));
   }
 
   @Override
   public void erase() {
-    checkOfTurn();
-    ended = true;
+    checkOutsideStep();
+    isErased = true;
   }
 
   @Override
   public <R> void reply(Request<?, R> request, R value) {
-    checkOfTurn();
+    checkOutsideStep();
     Objects.requireNonNull(value, "the answer is null; let it be an Optional, or Done");
-    var bytes = request instanceof Idempotent ? Optional.of(live.answersTo(request).encode(value)) : remembered;
+    var bytes =
+        request instanceof Idempotent ? Optional.of(runtime.answerCodec(request).encode(value)) : rememberedAnswer;
     answer(request, CompletableFuture.completedFuture(value));
-    remembered = bytes;
+    rememberedAnswer = bytes;
   }
 
   @Override
   public void replyFailure(Request<?, ?> request, Throwable failure) {
-    checkOfTurn();
-    checkForgotten(request);
+    checkOutsideStep();
+    checkNotIdempotent(request);
     answer(request, CompletableFuture.failedFuture(Objects.requireNonNull(failure, "failure")));
   }
 
   @Override
   public <R> void replyWhen(Request<?, R> request, CompletionStage<? extends R> value) {
-    checkOfTurn();
-    checkForgotten(request);
+    checkOutsideStep();
+    checkNotIdempotent(request);
     var given = new CompletableFuture<Object>(); // the store's thread must not chain to a stage of others
     Objects.requireNonNull(value, "value").whenComplete((answer, failure) -> settle(given, answer, failure));
     answer(request, given);
   }
 
-  private void checkForgotten(Request<?, ?> request) {
-    if (request instanceof Idempotent) throw new IllegalStateException(live.id() + " must remember its answer to "
+  private void checkNotIdempotent(Request<?, ?> request) {
+    if (request instanceof Idempotent) throw new IllegalStateException(runtime.id() + " must remember its answer to "
         + request.getClass().getSimpleName()
         + ", which is Once: only a value given to context.reply can be; or throw, and the request may come again");
   }
 
   private void answer(Request<?, ?> request, CompletableFuture<?> value) {
-    if (kept.isEmpty() || request != message || answered) {
+    if (storedMessage.isEmpty() || request != message || isAnswered) {
       promise(request, value); // of a kept message, the core says that this one was not given, or is answered
       return;
     }
-    answered = true;
-    if (kept.get().asked()) promise(kept.get(), value);
+    isAnswered = true;
+    if (storedMessage.get().hasAsker()) promise(storedMessage.get(), value);
   }
 
   @SuppressWarnings("unchecked") // it gets what `value` has
   private void promise(Request<?, ?> request, CompletableFuture<?> value) {
     var promised = new CompletableFuture<>();
-    core.replyWhen((Request<?, Object>) request, promised);
+    coreContext.replyWhen((Request<?, Object>) request, promised);
     answers.add(new TurnAnswer(promised, value));
   }
 
@@ -212,56 +216,56 @@ final class TurnContext<S, E, M> implements EventContext<S, E, M> {
 
   @Override
   public Actor<M> self() {
-    check();
-    return live.address(core.self());
+    checkValid();
+    return runtime.address(coreContext.self());
   }
 
   @Override
   public boolean isCancelled() {
-    check();
-    return core.isCancelled();
+    checkValid();
+    return coreContext.isCancelled();
   }
 
   @Override
   public Optional<Duration> remainingTime() {
-    check();
-    return core.remainingTime();
+    checkValid();
+    return coreContext.remainingTime();
   }
 
   @Override
   public <T extends M> Optional<T> receive(Class<T> type, Duration limit) {
-    throw refused("receive");
+    throw unsupported("receive");
   }
 
   @Override
   public <T extends M> Optional<T> receive(Class<T> type, Predicate<? super T> which, Duration limit) {
-    throw refused("receive");
+    throw unsupported("receive");
   }
 
   @Override
   public void stash() {
-    throw refused("stash");
+    throw unsupported("stash");
   }
 
   @Override
   public void unstash() {
-    throw refused("unstash");
+    throw unsupported("unstash");
   }
 
-  private IllegalStateException refused(String verb) {
-    return new IllegalStateException(live.id() + " cannot " + verb + ": what it does with one message is a turn");
+  private IllegalStateException unsupported(String verb) {
+    return new IllegalStateException(runtime.id() + " cannot " + verb + ": what it does with one message is a turn");
   }
 
   @Override
   public void watch(Exitable other, Function<ExitReason, ? extends M> told) {
-    check();
-    core.watch(DurableActor.behind(other), told); // so that its own end is known as such
+    checkValid();
+    coreContext.watch(DurableActor.unwrap(other), told); // so that its own end is known as such
   }
 
   @Override
   public void unwatch(Exitable other) {
-    check();
-    core.unwatch(DurableActor.behind(other));
+    checkValid();
+    coreContext.unwatch(DurableActor.unwrap(other));
   }
 
   // ---- for the actor
@@ -269,15 +273,15 @@ final class TurnContext<S, E, M> implements EventContext<S, E, M> {
   /** {@return the next state} */
   S run(DurableDefinition.TurnHandler<S, E, M> handler) throws Exception {
     try {
-      return handler.handle(state, message, this);
+      return handler.runTurn(state, message, this);
     } finally {
-      over = true;
+      isOver = true;
     }
   }
 
   /** Its asker does not wait any more. */
-  boolean isGivenUp() {
-    return core.isCancelled();
+  boolean isCancelledByAsker() {
+    return coreContext.isCancelled();
   }
 
   S state() {
@@ -288,16 +292,16 @@ final class TurnContext<S, E, M> implements EventContext<S, E, M> {
     return events;
   }
 
-  boolean ended() {
-    return ended;
+  boolean isErased() {
+    return isErased;
   }
 
   M message() {
     return message;
   }
 
-  Optional<StoredMessage<Object>> kept() {
-    return kept;
+  Optional<StoredMessage<Object>> storedMessage() {
+    return storedMessage;
   }
 
   TurnOutbox outgoing() {
@@ -306,22 +310,22 @@ final class TurnContext<S, E, M> implements EventContext<S, E, M> {
 
   /** Returns the id under which the message comes again, or empty if it will not. */
   Optional<String> messageId() {
-    return message instanceof Idempotent once ? Optional.of(StoredNames.once(live.id(), once))
-        : kept.map(StoredMessage::unique);
+    return message instanceof Idempotent once ? Optional.of(StoredNames.messageId(runtime.id(), once))
+        : storedMessage.map(StoredMessage::uniqueId);
   }
 
-  Optional<Note.Answered> known() {
-    return message instanceof Idempotent ? live.answered(messageId().orElseThrow()) : Optional.empty();
+  Optional<Note.Answered> knownAnswer() {
+    return message instanceof Idempotent ? runtime.answered(messageId().orElseThrow()) : Optional.empty();
   }
 
   /** The actor has ended, and this handler went on. */
-  boolean isCutOff() {
-    return isCutOff(core);
+  boolean hasActorEnded() {
+    return hasActorEnded(coreContext);
   }
 
-  static boolean isCutOff(ActorContext<?> core) {
+  static boolean hasActorEnded(ActorContext<?> coreContext) {
     try {
-      core.self();
+      coreContext.self();
       return false;
     } catch (IllegalStateException over) {
       return true;
@@ -329,32 +333,35 @@ final class TurnContext<S, E, M> implements EventContext<S, E, M> {
   }
 
   /** It gets the same answer. */
-  void answerAgain(Note.Answered before) {
+  void repeatAnswer(Note.Answered before) {
     if (message instanceof Request<?, ?> request && before.answer().isPresent())
-      answer(request, CompletableFuture.completedFuture(live.answersTo(request).decode(before.answer().get())));
+      answer(request, CompletableFuture.completedFuture(runtime.answerCodec(request).decode(before.answer().get())));
   }
 
   /** Returns notes that are useless now: of this message, and of reminders that were replaced. */
-  List<Note> over(ActorNotes ledger) {
-    if (!ledger.knowsAny()) return List.of();
+  List<Note> obsoleteNotes(ActorNotes actorNotes) {
+    if (!actorNotes.hasMessageNotes()) return List.of();
     var over = new LinkedHashSet<String>(0);
-    messageId().filter(ledger::knows).ifPresent(over::add);
-    kept.map(StoredMessage::unique).filter(ledger::knows).ifPresent(over::add);
-    for (var id : outgoing.own())
-      ledger.known(StoredMessage.beginning(id)).stream().filter(known -> !live.isAside(known)).forEach(over::add);
+    messageId().filter(actorNotes::hasNotesOf).ifPresent(over::add);
+    storedMessage.map(StoredMessage::uniqueId).filter(actorNotes::hasNotesOf).ifPresent(over::add);
+    for (var id : outgoing.ownIds())
+      actorNotes.messagesWithPrefix(StoredMessage.idPrefix(id)).stream().filter(known -> !runtime.isParked(known))
+          .forEach(over::add);
     return over.stream().<Note>map(Note.Over::new).toList();
   }
 
   /** Returns the note to remember about a message that it has handled. */
-  Optional<Note> answered(Instant now) {
-    return message instanceof Idempotent ? Optional.of(new Note.Answered(messageId().orElseThrow(), now, remembered))
+  Optional<Note> answerNote(Instant now) {
+    return message instanceof Idempotent
+        ? Optional.of(new Note.Answered(messageId().orElseThrow(), now, rememberedAnswer))
         : Optional.empty();
   }
 
   /** A kept message has no sender that waits for its answer: it is told when the turn is stored. */
-  void confirm() {
-    boolean ofTheCall = kept.isPresent() && kept.get().id().equals(call.get().id()); // no other's, which went down
-    if (ofTheCall && !call.get().asked()) promise(call.get(), CompletableFuture.completedFuture(Done.DONE));
+  void acknowledge() {
+    // No other's, which went down.
+    boolean ofTheCall = storedMessage.isPresent() && storedMessage.get().id().equals(call.get().id());
+    if (ofTheCall && !call.get().hasAsker()) promise(call.get(), CompletableFuture.completedFuture(Done.DONE));
   }
 
   /** The handler threw: that is all that the asker gets. */
@@ -362,7 +369,7 @@ final class TurnContext<S, E, M> implements EventContext<S, E, M> {
     boolean stored = before.isDone() && !before.isCompletedExceptionally();
     if (answers.isEmpty() && (!stored || failure instanceof RequestStoredException)) promiseAnswer();
     answers.replaceAll(answer -> new TurnAnswer(answer.promised, CompletableFuture.failedFuture(failure)));
-    afterwards.clear();
+    commitTasks.clear();
   }
 
   private void promiseAnswer() {
@@ -375,18 +382,18 @@ final class TurnContext<S, E, M> implements EventContext<S, E, M> {
   }
 
   /** Sends the answers when all turns are stored; done when they have left, and never fails. */
-  CompletableFuture<Void> leave(CompletableFuture<Void> stored, boolean failed) {
-    for (var task : afterwards)
-      stored.thenRun(() -> Thread.ofVirtual().name("after " + live.id()).start(() -> run(task)));
+  CompletableFuture<Void> sendAnswers(CompletableFuture<Void> stored, boolean failed) {
+    for (var task : commitTasks)
+      stored.thenRun(() -> Thread.ofVirtual().name("after " + runtime.id()).start(() -> run(task)));
     if (answers.isEmpty()) return CompletableFuture.completedFuture(null);
     return stored.handle((none, refused) -> {
-      for (var answer : answers) leave(answer, refused, failed);
+      for (var answer : answers) sendAnswers(answer, refused, failed);
       return null;
     });
   }
 
-  private void leave(TurnAnswer answer, Throwable refused, boolean failed) {
-    if (refused != null) answer.promised.completeExceptionally(live.notStored(this, refused, failed));
+  private void sendAnswers(TurnAnswer answer, Throwable refused, boolean failed) {
+    if (refused != null) answer.promised.completeExceptionally(runtime.notStored(this, refused, failed));
     else answer.value.whenComplete((result, failure) -> settle(answer.promised, result, failure));
   }
 
@@ -394,7 +401,7 @@ final class TurnContext<S, E, M> implements EventContext<S, E, M> {
     try {
       task.run();
     } catch (Throwable failure) {
-      LoggerFactory.getLogger(Durable.class).error("what {} does after a turn failed", live.id(), failure);
+      LoggerFactory.getLogger(Durable.class).error("what {} does after a turn failed", runtime.id(), failure);
     }
   }
 }

@@ -29,33 +29,33 @@ final class TurnSteps {
     }
   };
 
-  private final DurableRuntime<?, ?, ?> live;
+  private final DurableRuntime<?, ?, ?> runtime;
   private final Optional<String> message; // empty: it will not come again
-  private final Optional<String> kept; // as which it waits at the store
+  private final Optional<String> storedId; // as which it waits at the store
   private final Map<String, Integer> names = new HashMap<>(0); // how often each was used
   private final List<Note> failed = new ArrayList<>(0); // steps that threw, stored with the next step that succeeds
-  private int done;
+  private int replayedCount;
   private String running = ""; // the step of which the effect runs
 
-  TurnSteps(DurableRuntime<?, ?, ?> live, Optional<String> message, Optional<String> kept) {
-    this.live = live;
+  TurnSteps(DurableRuntime<?, ?, ?> runtime, Optional<String> message, Optional<String> storedId) {
+    this.runtime = runtime;
     this.message = message;
-    this.kept = kept;
+    this.storedId = storedId;
   }
 
   /** The parts are separated, whatever characters they contain. */
   String key(String name) {
     check(name);
-    return Stream.of(live.id().kind(), live.id().key(), known(), name)
+    return Stream.of(runtime.id().kind(), runtime.id().key(), storedStepNames(), name)
         .map(part -> part.replace("%", "%25").replace("/", "%2F")).collect(Collectors.joining("/"));
   }
 
   private String check(String name) {
-    return StoredNames.any("the name of a step of " + live.id(), Objects.requireNonNull(name, "name"));
+    return StoredNames.checkText("the name of a step of " + runtime.id(), Objects.requireNonNull(name, "name"));
   }
 
-  private String known() {
-    return message.orElseThrow(() -> new IllegalStateException("a step of " + live.id()
+  private String storedStepNames() {
+    return message.orElseThrow(() -> new IllegalStateException("a step of " + runtime.id()
         + " could not be done again: its message is neither Once nor kept; let the kind keep messages"));
   }
 
@@ -67,14 +67,14 @@ final class TurnSteps {
   <R> R step(String name, Codec<R> codec, Callable<? extends R> effect) throws Exception {
     String step = text(check(name));
     Objects.requireNonNull(effect, "effect");
-    String id = known();
+    String id = storedStepNames();
     if (!running.isEmpty()) throw new IllegalStateException(step + " is in another step");
     int times = names.merge(name, 1, Integer::sum);
     String unique = times == 1 ? name : name + "#" + times;
-    var before = live.steps(id);
-    int place = done++;
-    if (place < before.size()) return again(before.get(place), place, unique, codec);
-    live.awaitLast();
+    var before = runtime.steps(id);
+    int place = replayedCount++;
+    if (place < before.size()) return replay(before.get(place), place, unique, codec);
+    runtime.awaitLast();
     var result = new AtomicReference<R>();
     var note = run(id, unique, () -> {
       result.set(Objects.requireNonNull(effect.call(), () -> step + " answered null"));
@@ -92,7 +92,7 @@ final class TurnSteps {
   }
 
   private String text(String name) {
-    return "step '" + Lines.line(name) + "' of " + live.id();
+    return "step '" + Lines.line(name) + "' of " + runtime.id();
   }
 
   private static Codec<Object> codec(String step, Class<?> type) {
@@ -103,9 +103,9 @@ final class TurnSteps {
     }
   }
 
-  private <R> R again(Note.Step stored, int place, String name, Codec<R> codec) {
+  private <R> R replay(Note.Step stored, int place, String name, Codec<R> codec) {
     if (!stored.name().equals(name))
-      throw new StepMismatchException(live.id().toString(), place + 1, stored.name(), name);
+      throw new StepMismatchException(runtime.id().toString(), place + 1, stored.name(), name);
     byte[] result = stored.result().orElseThrow(() -> new StepFailedException(stored.failure(), null));
     try {
       return codec.decode(result);
@@ -120,7 +120,7 @@ final class TurnSteps {
     try {
       return new Note.Step(id, name, Optional.of(effect.call()), "");
     } catch (Throwable failure) {
-      if (!FailureClassifier.isOfTheMessage(failure)) throw failure;
+      if (!FailureClassifier.isMessageFault(failure)) throw failure;
       throw failed(id, name, failure);
     } finally {
       running = "";
@@ -137,9 +137,9 @@ final class TurnSteps {
   private void store(Note.Step step) throws InterruptedException {
     var notes = new ArrayList<Note>(failed);
     notes.add(step);
-    notes.addAll(alive());
+    notes.addAll(attemptsReset());
     try {
-      live.store(notes);
+      runtime.store(notes);
       failed.clear();
     } catch (IllegalArgumentException | CodecException tooLarge) {
       throw failed(step.message(), step.name(), tooLarge);
@@ -147,17 +147,17 @@ final class TurnSteps {
   }
 
   void sleep(String name, Duration time, PendingDelivery delivery) throws Exception {
-    if (Objects.requireNonNull(time, "time").isNegative() || time.compareTo(TurnOutbox.LONGEST) > 0)
-      throw new IllegalArgumentException("sleep '" + Lines.line(check(name)) + "' of " + live.id() + " for " + time
+    if (Objects.requireNonNull(time, "time").isNegative() || time.compareTo(TurnOutbox.MAX_DELAY) > 0)
+      throw new IllegalArgumentException("sleep '" + Lines.line(check(name)) + "' of " + runtime.id() + " for " + time
           + "; give zero or more, and at most 100 years");
     var until = step(name, Instant.class, () -> delivery.now().plus(time));
-    var alive = alive();
-    if (!alive.isEmpty()) live.store(alive);
+    var alive = attemptsReset();
+    if (!alive.isEmpty()) runtime.store(alive);
     delivery.sleepUntil(until);
   }
 
   /** It has come so far: if the process ends later, that is not counted with the times before. */
-  private List<Note> alive() {
-    return kept.filter(live::isBegun).stream().<Note>map(id -> new Note.Begun(id, 0)).toList();
+  private List<Note> attemptsReset() {
+    return storedId.filter(runtime::hasAttempts).stream().<Note>map(id -> new Note.Begun(id, 0)).toList();
   }
 }

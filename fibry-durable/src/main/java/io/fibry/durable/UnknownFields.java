@@ -10,7 +10,7 @@ package io.fibry.durable;
 record UnknownFields(String inState, String inNotes) {
   static final UnknownFields NONE = new UnknownFields("", "");
 
-  boolean isAny() {
+  boolean hasAny() {
     return !inState.isEmpty() || !inNotes.isEmpty();
   }
 

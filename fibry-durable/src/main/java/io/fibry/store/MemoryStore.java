@@ -29,16 +29,16 @@ public final class MemoryStore implements Store {
    */
   private static final class StoredActor {
     private final List<Turn> turns = new ArrayList<>();
-    private final Map<String, PendingMessage> waiting = new LinkedHashMap<>();
+    private final Map<String, PendingMessage> pending = new LinkedHashMap<>();
     private final List<Long> places = new ArrayList<>(); // in the history
     private final TreeSet<Long> ends = new TreeSet<>(); // the places whose turns replaced all earlier ones
     private long life;
     private long last;
-    private boolean over; // a turn of this life was refused
+    private boolean isRefused; // a turn of this life was refused
 
     private void put(PendingMessage message) {
-      waiting.remove(message.id()); // so that it is the last one
-      waiting.put(message.id(), message);
+      pending.remove(message.id()); // so that it is the last one
+      pending.put(message.id(), message);
     }
   }
 
@@ -48,8 +48,8 @@ public final class MemoryStore implements Store {
   private final List<MemoryHistory> readings = new ArrayList<>(); // that are not closed
   private final Map<String, Duration> ages = new HashMap<>(); // by kind: older turns may go
   private final Map<ActorId, ViewOffset> views = new HashMap<>(); // that were not forgotten
-  private long places; // so far
-  private int failing;
+  private long lastPlace; // so far
+  private int remainingFailures;
   private boolean closed;
 
   private MemoryStore(InstantSource clock) {
@@ -76,9 +76,9 @@ public final class MemoryStore implements Store {
     closed = true;
     var after = new MemoryStore(clock);
     actors.forEach((id, kept) -> {
-      var copy = after.kept(id);
+      var copy = after.actorState(id);
       copy.turns.addAll(kept.turns);
-      copy.waiting.putAll(kept.waiting);
+      copy.pending.putAll(kept.pending);
       copy.places.addAll(kept.places);
       copy.ends.addAll(kept.ends);
       copy.last = kept.last;
@@ -86,7 +86,7 @@ public final class MemoryStore implements Store {
     after.history.putAll(history);
     after.ages.putAll(ages);
     after.views.putAll(views);
-    after.places = places;
+    after.lastPlace = lastPlace;
     wakeAll();
     return after;
   }
@@ -98,29 +98,29 @@ public final class MemoryStore implements Store {
    */
   public synchronized void failNext(int writes) {
     if (writes < 0) throw new IllegalArgumentException(writes + " writes cannot be refused; give zero or more");
-    failing = writes;
+    remainingFailures = writes;
   }
 
-  private StoredActor kept(ActorId actor) {
+  private StoredActor actorState(ActorId actor) {
     return actors.computeIfAbsent(Objects.requireNonNull(actor, "actor"), none -> new StoredActor());
   }
 
   @Override
   public synchronized LoadedActor load(ActorId actor) {
     checkOpen();
-    var kept = kept(actor);
+    var kept = actorState(actor);
     kept.life++;
-    kept.over = false;
+    kept.isRefused = false;
     return new LoadedActor(kept.life, kept.last, kept.turns.stream().map(Turn::body).toList(),
-        List.copyOf(kept.waiting.keySet()));
+        List.copyOf(kept.pending.keySet()));
   }
 
   @Override
   public synchronized long beginLife(ActorId actor, long last) {
     checkOpen();
-    var kept = kept(actor);
+    var kept = actorState(actor);
     kept.life++;
-    kept.over = false;
+    kept.isRefused = false;
     kept.last = last;
     return kept.life;
   }
@@ -138,20 +138,20 @@ public final class MemoryStore implements Store {
   private synchronized CompletionStage<Void> store(Turn turn, boolean ends) {
     try {
       checkOpen();
-      var kept = kept(turn.actor());
-      if (turn.life() != kept.life || turn.number() != kept.last + 1 || kept.over)
+      var kept = actorState(turn.actor());
+      if (turn.life() != kept.life || turn.number() != kept.last + 1 || kept.isRefused)
         throw new StaleLifeException(turn);
-      kept.over = true;
-      mayFail();
-      kept.over = false;
+      kept.isRefused = true;
+      failIfAsked();
+      kept.isRefused = false;
       if (turn.isFullState()) kept.turns.clear();
       kept.turns.add(turn);
-      history.put(++places, turn);
-      kept.places.add(places);
-      if (turn.isFullState()) forgetBefore(kept, places, ends ? leastPlace(turn.actor().kind()) : Long.MAX_VALUE);
+      history.put(++lastPlace, turn);
+      kept.places.add(lastPlace);
+      if (turn.isFullState()) forgetBefore(kept, lastPlace, ends ? minViewPlace(turn.actor().kind()) : Long.MAX_VALUE);
       kept.last = turn.number();
-      turn.handledIds().forEach(kept.waiting::remove);
-      for (var message : turn.outbox()) kept(message.to()).put(message);
+      turn.handledIds().forEach(kept.pending::remove);
+      for (var message : turn.outbox()) actorState(message.to()).put(message);
       ViewOffset.kindOf(turn.actor()).ifPresent(kind -> moveView(kind, turn));
       wakeAll();
       return CompletableFuture.completedFuture(null);
@@ -170,13 +170,13 @@ public final class MemoryStore implements Store {
   }
 
   @Override
-  public synchronized CompletionStage<Boolean> enqueue(PendingMessage message, int most) {
+  public synchronized CompletionStage<Boolean> enqueue(PendingMessage message, int max) {
     try {
       checkOpen();
-      var kept = kept(message.to());
-      if (kept.waiting.values().stream().filter(one -> !one.due().isAfter(message.due())).count() >= most)
+      var kept = actorState(message.to());
+      if (kept.pending.values().stream().filter(one -> !one.due().isAfter(message.due())).count() >= max)
         return CompletableFuture.completedFuture(false);
-      mayFail();
+      failIfAsked();
       kept.put(message);
       return CompletableFuture.completedFuture(true);
     } catch (StoreException refused) {
@@ -185,21 +185,21 @@ public final class MemoryStore implements Store {
   }
 
   @Override
-  public synchronized List<PendingMessage> pending(ActorId actor, Instant until, int most) {
+  public synchronized List<PendingMessage> pending(ActorId actor, Instant until, int max) {
     checkOpen();
-    return kept(actor).waiting.values().stream().filter(one -> !one.due().isAfter(until)).limit(most).toList();
+    return actorState(actor).pending.values().stream().filter(one -> !one.due().isAfter(until)).limit(max).toList();
   }
 
   @Override
   public synchronized Optional<Instant> dueTime(ActorId actor, String id) {
     checkOpen();
-    return Optional.ofNullable(kept(actor).waiting.get(id)).map(PendingMessage::due);
+    return Optional.ofNullable(actorState(actor).pending.get(id)).map(PendingMessage::due);
   }
 
   @Override
   public synchronized Optional<Instant> nextDueTime(ActorId actor, Instant after) {
     checkOpen();
-    return kept(actor).waiting.values().stream().map(PendingMessage::due)
+    return actorState(actor).pending.values().stream().map(PendingMessage::due)
         .filter(Objects.requireNonNull(after, "after")::isBefore).min(Instant::compareTo);
   }
 
@@ -208,7 +208,7 @@ public final class MemoryStore implements Store {
     List<PendingMessage> all;
     synchronized (this) {
       checkOpen();
-      all = actors.values().stream().flatMap(kept -> kept.waiting.values().stream())
+      all = actors.values().stream().flatMap(kept -> kept.pending.values().stream())
           .filter(one -> one.to().kind().equals(kind)).toList();
     }
     for (var one : all) reader.accept(one.to(), one.due());
@@ -220,7 +220,7 @@ public final class MemoryStore implements Store {
     List<ActorId> all;
     synchronized (this) {
       checkOpen();
-      all = actors.entrySet().stream().filter(one -> one.getValue().last > 0 || !one.getValue().waiting.isEmpty())
+      all = actors.entrySet().stream().filter(one -> one.getValue().last > 0 || !one.getValue().pending.isEmpty())
           .map(Map.Entry::getKey).toList();
     }
     all.forEach(reader);
@@ -230,9 +230,9 @@ public final class MemoryStore implements Store {
 
   private final class MemoryHistory implements History {
     private final String kind;
-    private final Semaphore news = new Semaphore(0);
+    private final Semaphore wakeUps = new Semaphore(0);
     private long at; // the place of the turn that was read last
-    private volatile boolean over;
+    private volatile boolean isEnded;
 
     MemoryHistory(String kind, long at) {
       this.kind = kind;
@@ -242,23 +242,23 @@ public final class MemoryStore implements Store {
     @Override
     public List<StoredTurn> take() throws InterruptedException {
       while (true) {
-        news.drainPermits();
+        wakeUps.drainPermits();
         var found = poll();
         if (!found.isEmpty()) return found;
-        news.acquire();
+        wakeUps.acquire();
       }
     }
 
     @Override
     public List<StoredTurn> poll() {
-      return past(this);
+      return readTurns(this);
     }
 
     @Override
     public void close() {
-      over = true;
+      isEnded = true;
       end(this);
-      news.release();
+      wakeUps.release();
     }
   }
 
@@ -273,9 +273,9 @@ public final class MemoryStore implements Store {
     return reading;
   }
 
-  private synchronized List<StoredTurn> past(MemoryHistory reading) {
+  private synchronized List<StoredTurn> readTurns(MemoryHistory reading) {
     checkOpen();
-    if (reading.over) throw new StoreClosedException("a history that was closed");
+    if (reading.isEnded) throw new StoreClosedException("a history that was closed");
     var found = new ArrayList<StoredTurn>();
     history.tailMap(reading.at, false).forEach((place, turn) -> {
       reading.at = place;
@@ -291,7 +291,7 @@ public final class MemoryStore implements Store {
   }
 
   private void wakeAll() {
-    for (var each : readings) each.news.release();
+    for (var each : readings) each.wakeUps.release();
   }
 
   @Override
@@ -316,7 +316,7 @@ public final class MemoryStore implements Store {
   private void moveView(String kind, Turn turn) {
     ViewOffset.of(turn.actor(), turn.body()).ifPresentOrElse(view -> views.put(turn.actor(), view),
         () -> views.remove(turn.actor()));
-    long least = leastPlace(kind);
+    long least = minViewPlace(kind);
     actors.forEach((id, kept) -> {
       var end = kept.ends.floor(least);
       if (end != null && id.kind().equals(kind)) forgetBefore(kept, end, least);
@@ -324,7 +324,7 @@ public final class MemoryStore implements Store {
   }
 
   /** All views of the kind have passed it. */
-  private long leastPlace(String kind) {
+  private long minViewPlace(String kind) {
     return views.values().stream().filter(view -> view.kind().equals(kind)).map(ViewOffset::offset)
         .mapToLong(place -> place.isEmpty() ? 0 : Long.parseLong(place)).min().orElse(Long.MAX_VALUE);
   }
@@ -343,9 +343,9 @@ public final class MemoryStore implements Store {
     return clock;
   }
 
-  private void mayFail() {
-    if (failing == 0) return;
-    failing--;
+  private void failIfAsked() {
+    if (remainingFailures == 0) return;
+    remainingFailures--;
     throw new StoreWriteException("a write failed, as the test has asked for", null);
   }
 

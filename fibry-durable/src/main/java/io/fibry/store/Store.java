@@ -247,24 +247,24 @@ public interface Store extends AutoCloseable {
    * Stores a message, after the messages that this thread gave before. May wait for room.
    *
    * @param message the message, which waits from now on
-   * @param most how many that are due may wait for this actor, with this one
+   * @param max how many that are due may wait for this actor, with this one
    * @return true when it is stored, false if it would be one too many; or the
    * {@link StoreException} that says why it is not
    * @throws CancellationException if interrupted while it waits for room; then the message is not
    * stored
    */
-  CompletionStage<Boolean> enqueue(PendingMessage message, int most);
+  CompletionStage<Boolean> enqueue(PendingMessage message, int max);
 
   /**
    * Returns the messages that wait for an actor.
    *
    * @param actor which
    * @param until messages that are due later are left out
-   * @param most how many at most
+   * @param max how many at most
    * @return the messages, in the order in which they were stored
    * @throws StoreException if they cannot be read
    */
-  List<PendingMessage> pending(ActorId actor, Instant until, int most);
+  List<PendingMessage> pending(ActorId actor, Instant until, int max);
 
   /**
    * When a message that waits is due.

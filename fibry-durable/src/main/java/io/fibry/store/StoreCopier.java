@@ -24,19 +24,19 @@ import java.util.function.Consumer;
  * by one thread.
  */
 final class StoreCopier {
-  private static final int MOST_UNDER_WAY = 1_000; // turns
-  private static final int BATCH = 1 << 18; // bytes of messages, about
-  private static final int MOST_MESSAGES = 500; // of a turn
+  private static final int MAX_PENDING_TURNS = 1_000; // turns
+  private static final int BATCH_BYTES = 1 << 18; // bytes of messages, about
+  private static final int MAX_MESSAGES = 500; // of a turn
 
   /** An object that is being stored in the other store. */
-  private record CopyWrite(ActorId of, String what, CompletionStage<Void> stored) {}
+  private record CopyWrite(ActorId of, String description, CompletionStage<Void> stored) {}
 
   /** How far the turns of an actor are. */
   private static final class ActorProgress {
     private final long first; // the number of the whole one, from which it is read
     private final int hash; // of what that one says; its turn, if it is in the history, may say something else
     private final long last;
-    private boolean based; // the other store can read it from there
+    private boolean isBaseCopied; // the other store can read it from there
     private long life; // at the other store
     private long number; // of the turn that was given last
 
@@ -44,7 +44,7 @@ final class StoreCopier {
       last = loaded.lastTurn();
       first = last - loaded.bodies().size() + 1;
       hash = loaded.bodies().isEmpty() ? 0 : Arrays.hashCode(loaded.bodies().getFirst());
-      based = last == 0;
+      isBaseCopied = last == 0;
     }
   }
 
@@ -52,7 +52,7 @@ final class StoreCopier {
   private final Store to;
   private final Consumer<CopySummary> progress;
   private final Map<String, List<ActorId>> actors = new TreeMap<>(); // by kind
-  private final ArrayDeque<CopyWrite> underWay = new ArrayDeque<>();
+  private final ArrayDeque<CopyWrite> pendingWrites = new ArrayDeque<>();
   private final List<PendingMessage> batch = new ArrayList<>(); // messages that are to be sent
   private long life; // of the actor that sends them
   private long number;
@@ -71,7 +71,7 @@ final class StoreCopier {
     if (CopySummary.isUnfinishedIn(from)) throw new IllegalArgumentException(
         from + " has a copy that was not finished; copy from the first store again");
     try {
-      begin();
+      beginLife();
       from.forEachActor(id -> actors.computeIfAbsent(id.kind(), none -> new ArrayList<>()).add(id));
       actors.remove(CopySummary.ACTOR.kind());
       var views = views(actors.remove(Store.VIEWS));
@@ -81,19 +81,19 @@ final class StoreCopier {
       for (var view : places.entrySet()) store(view.getKey(), 2, view.getValue());
       send(List.of(CopySummary.UNFINISHED));
       to.endLife(CopySummary.ACTOR, life);
-      return soFar();
+      return summary();
     } catch (InterruptedException interrupt) {
       Thread.currentThread().interrupt();
       throw new CancellationException("interrupted while " + from + " was copied to " + to);
     }
   }
 
-  private CopySummary soFar() {
+  private CopySummary summary() {
     return new CopySummary(actorsSoFar, turns, messages);
   }
 
   /** A second copy that begins meanwhile ends the life of this one. */
-  private void begin() throws InterruptedException {
+  private void beginLife() throws InterruptedException {
     var loaded = to.load(CopySummary.ACTOR);
     life = loaded.life();
     number = loaded.lastTurn();
@@ -114,14 +114,14 @@ final class StoreCopier {
           var id = new ActorId(kind, past.key());
           copy(id, known.computeIfAbsent(id, this::read), past);
         }
-        progress.accept(soFar());
+        progress.accept(summary());
       }
     }
     for (var id : actors.get(kind)) end(id, known.computeIfAbsent(id, this::read));
-    awaitAllBut(0);
+    awaitAtMost(0);
     for (var id : actors.get(kind)) copyMessages(id);
     if (!batch.isEmpty()) send(List.of());
-    progress.accept(soFar());
+    progress.accept(summary());
   }
 
   // ---- turns
@@ -139,25 +139,27 @@ final class StoreCopier {
 
   private void copy(ActorId id, ActorProgress actor, StoredTurn past) throws InterruptedException {
     if (past.number() <= actor.number) return; // it came again
-    if (past.number() > actor.first) base(id, actor);
+    if (past.number() > actor.first) copyBase(id, actor);
     if (past.number() > actor.last || past.number() > actor.first && past.number() != actor.number + 1)
       throw missing(id, actor);
-    goOn(id, actor, past.number());
+    continueFrom(id, actor, past.number());
     var turn =
         new Turn(id, actor.life, past.number(), past.at(), past.isFullState(), past.body(), List.of(), List.of());
-    if (!to.preservesGlobalOrder() && !underWay.isEmpty() && !underWay.getLast().of.equals(id)) awaitAllBut(0);
-    give(new CopyWrite(id, "turn " + past.number() + " of " + id, past.isFullState() ? to.end(turn) : to.append(turn)));
+    if (!to.preservesGlobalOrder() && !pendingWrites.isEmpty() && !pendingWrites.getLast().of.equals(id))
+      awaitAtMost(0);
+    addWrite(
+        new CopyWrite(id, "turn " + past.number() + " of " + id, past.isFullState() ? to.end(turn) : to.append(turn)));
     turns++;
     if (past.number() < actor.first) return;
-    if (Arrays.hashCode(past.body()) == actor.hash) actor.based = true; // it is no snapshot
-    base(id, actor);
+    if (Arrays.hashCode(past.body()) == actor.hash) actor.isBaseCopied = true; // it is no snapshot
+    copyBase(id, actor);
   }
 
   /** The other store can read the actor from its snapshot, or last whole turn, on. */
-  private void base(ActorId id, ActorProgress actor) {
-    if (actor.based) return;
-    actor.based = true;
-    if (actor.number != actor.first) goOn(id, actor, actor.first + 1);
+  private void copyBase(ActorId id, ActorProgress actor) {
+    if (actor.isBaseCopied) return;
+    actor.isBaseCopied = true;
+    if (actor.number != actor.first) continueFrom(id, actor, actor.first + 1);
     var body = read(from, id).bodies().getFirst();
     to.snapshot(
         new Turn(id, actor.life, actor.first, from.clock().instant(), true, body, List.of(), List.of()));
@@ -165,13 +167,13 @@ final class StoreCopier {
   }
 
   /** Continues with the turn of this number, since earlier turns may be gone. */
-  private void goOn(ActorId id, ActorProgress actor, long next) {
+  private void continueFrom(ActorId id, ActorProgress actor, long next) {
     if (actor.life == 0 || next != actor.number + 1) actor.life = to.beginLife(id, next - 1);
     actor.number = next;
   }
 
   private void end(ActorId id, ActorProgress actor) {
-    base(id, actor);
+    copyBase(id, actor);
     if (actor.number != actor.last) throw missing(id, actor);
     if (actor.last == 0) return;
     to.endLife(id, actor.life);
@@ -183,20 +185,20 @@ final class StoreCopier {
         + actor.number + ". Something stores turns there, or holds them back; copy again into an empty store");
   }
 
-  private void give(CopyWrite turn) throws InterruptedException {
-    underWay.add(turn);
-    awaitAllBut(MOST_UNDER_WAY);
+  private void addWrite(CopyWrite turn) throws InterruptedException {
+    pendingWrites.add(turn);
+    awaitAtMost(MAX_PENDING_TURNS);
   }
 
-  private void awaitAllBut(int most) throws InterruptedException {
-    while (underWay.size() > most) await(underWay.remove());
+  private void awaitAtMost(int max) throws InterruptedException {
+    while (pendingWrites.size() > max) await(pendingWrites.remove());
   }
 
   private void await(CopyWrite giving) throws InterruptedException {
     try {
       giving.stored.toCompletableFuture().get();
     } catch (ExecutionException refused) {
-      throw new StoreWriteException(giving.what + " could not be copied to " + to + ": "
+      throw new StoreWriteException(giving.description + " could not be copied to " + to + ": "
           + Lines.message(refused.getCause()) + ". The copy is not finished", refused.getCause());
     }
   }
@@ -207,9 +209,9 @@ final class StoreCopier {
     int bytes = 0;
     for (var message : from.pending(id, PendingMessage.NEVER, Integer.MAX_VALUE)) {
       bytes += message.body().length;
-      if (!batch.isEmpty() && bytes > BATCH || batch.size() == MOST_MESSAGES) {
+      if (!batch.isEmpty() && bytes > BATCH_BYTES || batch.size() == MAX_MESSAGES) {
         send(List.of());
-        progress.accept(soFar());
+        progress.accept(summary());
         bytes = message.body().length;
       }
       batch.add(message);

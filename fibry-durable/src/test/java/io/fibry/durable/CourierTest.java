@@ -161,7 +161,7 @@ class CourierTest {
     try (var delivery = new PendingDelivery(store, (DefaultDurableBuilder<Add>) KIND,
         BlockBuilder.of(scope.anonymous()), key -> true)) {
       delivery.start(none -> null); // the actor has no waiting messages
-      delivery.told("ada", Instant.MIN);
+      delivery.onMessageStored("ada", Instant.MIN);
       Patience.acquired(begun);
       order(delivery).thenRun(() -> {
         waits.countDown();
@@ -189,8 +189,8 @@ class CourierTest {
     try (var delivery = new PendingDelivery(store, (DefaultDurableBuilder<Add>) KIND,
         BlockBuilder.of(scope.anonymous()), key -> true)) {
       delivery.start(none -> null);
-      delivery.told("ada", Instant.EPOCH.plusMillis(500));
-      delivery.told("ada", Instant.MIN);
+      delivery.onMessageStored("ada", Instant.EPOCH.plusMillis(500));
+      delivery.onMessageStored("ada", Instant.MIN);
       Patience.acquired(begun);
       var failed = order(delivery);
       fails = true;
@@ -207,7 +207,7 @@ class CourierTest {
   }
 
   private CompletableFuture<Void> order(PendingDelivery delivery) {
-    return delivery.order("ada");
+    return delivery.orderBarrier("ada");
   }
 
   private void eventuallyLooksAgain() {

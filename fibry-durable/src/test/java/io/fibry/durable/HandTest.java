@@ -16,72 +16,72 @@ class HandTest {
 
   @Test
   void requestWaitsUntilCourierHasDelivered() {
-    hand.beginLooking();
-    assertTrue(hand.hold(first));
-    assertEquals(List.of(), hand.freed(true));
+    hand.beginReading();
+    assertTrue(hand.holdRequest(first));
+    assertEquals(List.of(), hand.takeReleased(true));
 
-    hand.endLooking();
+    hand.endReading();
 
-    assertEquals(List.of(first), hand.freed(true));
+    assertEquals(List.of(first), hand.takeReleased(true));
   }
 
   @Test
   void requestDoesNotOvertakeHeldRequest() {
-    hand.beginLooking();
-    hand.hold(first);
-    hand.endLooking();
+    hand.beginReading();
+    hand.holdRequest(first);
+    hand.endReading();
 
-    boolean held = hand.hold(second);
+    boolean held = hand.holdRequest(second);
 
     assertTrue(held);
-    assertEquals(List.of(first, second), hand.freed(true));
+    assertEquals(List.of(first, second), hand.takeReleased(true));
   }
 
   @Test
   void requestsPassAtOnceWhenHeldRequestsAreFreed() {
-    hand.beginLooking();
-    hand.hold(first);
-    hand.endLooking();
-    hand.freed(true);
-    assertTrue(hand.hold(second)); // the first request may be about to be sent
-    assertEquals(List.of(second), hand.freed(false));
+    hand.beginReading();
+    hand.holdRequest(first);
+    hand.endReading();
+    hand.takeReleased(true);
+    assertTrue(hand.holdRequest(second)); // the first request may be about to be sent
+    assertEquals(List.of(second), hand.takeReleased(false));
 
-    assertEquals(List.of(), hand.freed(false));
+    assertEquals(List.of(), hand.takeReleased(false));
 
-    assertFalse(hand.hold(new CompletableFuture<>()));
-    assertTrue(hand.isOfNoUse());
+    assertFalse(hand.holdRequest(new CompletableFuture<>()));
+    assertTrue(hand.isIdle());
   }
 
   @Test
   void onlyOneThreadFreesRequests() {
-    hand.beginLooking();
-    hand.hold(first);
-    hand.endLooking();
-    hand.freed(true);
-    hand.hold(second);
+    hand.beginReading();
+    hand.holdRequest(first);
+    hand.endReading();
+    hand.takeReleased(true);
+    hand.holdRequest(second);
 
-    var ofAnother = hand.freed(true);
+    var ofAnother = hand.takeReleased(true);
 
     assertEquals(List.of(), ofAnother);
-    assertEquals(List.of(second), hand.freed(false));
+    assertEquals(List.of(second), hand.takeReleased(false));
   }
 
   @Test
   void endFollowsHeldRequests() {
-    hand.beginLooking();
-    hand.hold(first);
+    hand.beginReading();
+    hand.holdRequest(first);
 
     var end = hand.holdEnd();
 
-    hand.hold(second);
-    hand.endLooking();
+    hand.holdRequest(second);
+    hand.endReading();
     assertFalse(end.isDone());
-    assertEquals(List.of(first, end, second), hand.freed(true));
+    assertEquals(List.of(first, end, second), hand.takeReleased(true));
   }
 
   @Test
   void endDoesNotWaitForRunningCourier() {
-    hand.beginLooking();
+    hand.beginReading();
 
     assertTrue(hand.holdEnd().isDone());
   }

@@ -21,8 +21,8 @@ class RefusalsTest {
     var refusals = new StoreFailureLog(nanos::get);
     try (var logged = new Logged()) {
       for (int i = 1; i <= 1_201; i++) {
-        refusals.tell("turn " + i, new StoreFullException("full", null));
-        if (i == 7) refusals.tell("another", new StoreWriteException("failed", null));
+        refusals.logRefusal("turn " + i, new StoreFullException("full", null));
+        if (i == 7) refusals.logRefusal("another", new StoreWriteException("failed", null));
         nanos.addAndGet(TimeUnit.MILLISECONDS.toNanos(100));
       }
 
@@ -43,8 +43,8 @@ class RefusalsTest {
         var kept =
             new StoredMessage<>("m" + i, Instant.EPOCH, new Pay(7), Mail.of(new byte[0], ""), false, Optional.empty(),
                 0);
-        refusals.putAside(new Store.ActorId("account", "ada"), kept, "java.io.IOException: no\nway");
-        if (i == 7) refusals.putAside(new Store.ActorId("desk", "bob"), kept, "java.io.IOException: no");
+        refusals.logParked(new Store.ActorId("account", "ada"), kept, "java.io.IOException: no\nway");
+        if (i == 7) refusals.logParked(new Store.ActorId("desk", "bob"), kept, "java.io.IOException: no");
         nanos.addAndGet(TimeUnit.MILLISECONDS.toNanos(100));
       }
 

@@ -119,7 +119,7 @@ final class ClusterRound {
 
   private Cluster join(Machine machine) {
     return Cluster.join("simulated", network, options -> options.withNode(machine.name()).withPartitions(4)
-        .withLease(onlyMoves ? LONG_LEASE : LEASE).withCalm(Duration.ofMillis(300)).withScope(machine.scope())
+        .withLease(onlyMoves ? LONG_LEASE : LEASE).withSettleTime(Duration.ofMillis(300)).withScope(machine.scope())
         .withAskLimit(LIMIT));
   }
 

@@ -62,7 +62,7 @@ final class History {
   /** At the sender's node. */
   void died(DeadLetter letter) {
     if (letter.message() instanceof RemoteOutbox.LostMessage lost && lost.tell().message() instanceof Tell tell)
-      died(tell.id(), end(lost.why()));
+      died(tell.id(), end(lost.reason()));
   }
 
   /** At a home that lost its keys while the message was in a mailbox. */

@@ -97,7 +97,7 @@ final class LostRequestsRound {
 
   private Cluster join(Machine machine) {
     return Cluster.join("simulated", network, options -> options.withNode(machine.name()).withPartitions(PARTS)
-        .withLease(LEASE).withCalm(Duration.ofMillis(300)).withScope(machine.scope().openScope("program")));
+        .withLease(LEASE).withSettleTime(Duration.ofMillis(300)).withScope(machine.scope().openScope("program")));
   }
 
   private void start() throws InterruptedException {

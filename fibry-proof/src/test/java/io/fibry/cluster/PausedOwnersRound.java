@@ -131,8 +131,9 @@ final class PausedOwnersRound {
     boolean stops = fault == Planted.CLOCKS_STOP && !machine.name().equals("asking");
     var scope = machine.scope().openScope("program", options -> stops ? options.withScheduler(clock) : options);
     return Cluster.join("simulated", network, options -> {
-      var all = options.withNode(machine.name()).withPartitions(PARTS).withLease(LEASE).withCalm(Duration.ofMillis(300))
-          .withScope(scope).withAskLimit(LIMIT);
+      var all =
+          options.withNode(machine.name()).withPartitions(PARTS).withLease(LEASE).withSettleTime(Duration.ofMillis(300))
+              .withScope(scope).withAskLimit(LIMIT);
       return stops ? all.withWallClock(() -> Instant.EPOCH.plusNanos(clock.nanoTime())) : all;
     });
   }
@@ -167,7 +168,8 @@ final class PausedOwnersRound {
   /** A key whose owner is a certain node. */
   private static String keyOf(String node, Cluster cluster) {
     return Stream.iterate(0, i -> i + 1).map(i -> "k" + i)
-        .filter(key -> PartitionAssignment.wish("kept", PartitionAssignment.part(key, PARTS), cluster.members())
+        .filter(key -> PartitionAssignment
+            .preferredNode("kept", PartitionAssignment.partitionOf(key, PARTS), cluster.members())
             .filter(node::equals).isPresent())
         .findFirst().orElseThrow();
   }

@@ -82,7 +82,7 @@ final class RoutesRound {
 
   private Cluster join(Machine machine) {
     return Cluster.join("simulated", network, options -> options.withNode(machine.name()).withPartitions(PARTS)
-        .withLease(Duration.ofSeconds(30)).withCalm(CALM).withScope(machine.scope().openScope("program")));
+        .withLease(Duration.ofSeconds(30)).withSettleTime(CALM).withScope(machine.scope().openScope("program")));
   }
 
   private void start() throws InterruptedException {

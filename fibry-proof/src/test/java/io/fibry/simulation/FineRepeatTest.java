@@ -68,11 +68,11 @@ class FineRepeatTest {
 
   private static RunOutcome run(Program program, RunReplay replay) {
     AgentAttacher.ensure();
-    SimulationCarrier.enter();
+    SimulationCarrier.lock();
     try {
-      return ProgramRun.of(program, FINE, replay, STEPS, RunEvents.none(), false);
+      return ProgramRun.of(program, FINE, replay, STEPS, RunEvents.disabled(), false);
     } finally {
-      SimulationCarrier.leave();
+      SimulationCarrier.unlock();
     }
   }
 

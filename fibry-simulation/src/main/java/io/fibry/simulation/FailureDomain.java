@@ -22,7 +22,8 @@ final class FailureDomain {
   static final Environment WORLD = new Environment() {
     @Override
     public <T> T instanceFor(T ofProcess, Supplier<? extends T> maker) {
-      return MachineLookup.machine() instanceof SimulationRun run ? run.place().own(ofProcess, maker) : ofProcess;
+      return MachineLookup.machine() instanceof SimulationRun run ? run.currentDomain().localCopy(ofProcess, maker)
+          : ofProcess;
     }
 
     @Override
@@ -35,10 +36,10 @@ final class FailureDomain {
   final String name;
   boolean crashed;
   private final SimulationRun run;
-  private final Map<Object, Object> singles = new IdentityHashMap<>(); // by that of the process
-  private final List<Runnable> held = new ArrayList<>(); // steps and timers that became due during the pause
-  private boolean still;
-  private long stillUntil;
+  private final Map<Object, Object> objects = new IdentityHashMap<>(); // by that of the process
+  private final List<Runnable> heldTasks = new ArrayList<>(); // steps and timers that became due during the pause
+  private boolean isPaused;
+  private long pausedUntil;
 
   FailureDomain(SimulationRun run, String name) {
     this.run = run;
@@ -47,39 +48,39 @@ final class FailureDomain {
 
   // ---- pauses
 
-  boolean isStill() {
-    return still;
+  boolean isPaused() {
+    return isPaused;
   }
 
   /** The longest of several pauses counts. */
-  void standStill(long until) {
-    stillUntil = still ? Math.max(stillUntil, until) : until;
-    still = true;
+  void pauseUntil(long until) {
+    pausedUntil = isPaused ? Math.max(pausedUntil, until) : until;
+    isPaused = true;
   }
 
   /** All that was held happens, in its order; unless there is a longer pause. */
-  void goOn(long now) {
-    if (crashed || !still || now < stillUntil) return;
-    still = false;
-    var all = List.copyOf(held);
-    held.clear();
+  void resume(long now) {
+    if (crashed || !isPaused || now < pausedUntil) return;
+    isPaused = false;
+    var all = List.copyOf(heldTasks);
+    heldTasks.clear();
     all.forEach(Runnable::run);
   }
 
   void hold(Runnable happens) {
-    held.add(happens);
+    heldTasks.add(happens);
   }
 
   // ---- what a process has once
 
   @SuppressWarnings("unchecked") // each is of the type of that of the process
-  private <T> T own(T ofProcess, Supplier<? extends T> maker) {
-    var known = singles.get(ofProcess);
+  private <T> T localCopy(T ofProcess, Supplier<? extends T> maker) {
+    var known = objects.get(ofProcess);
     if (known == null) {
       YieldPoints.beginInitializer(); // no other thread makes a second one
       try {
-        known = made(maker.get());
-        singles.put(ofProcess, known);
+        known = create(maker.get());
+        objects.put(ofProcess, known);
       } finally {
         YieldPoints.endInitializer();
       }
@@ -87,7 +88,7 @@ final class FailureDomain {
     return (T) known;
   }
 
-  private Object made(Object single) {
+  private Object create(Object single) {
     if (single instanceof Scheduler) return run.scheduler;
     if (single instanceof Scope root)
       root.configure(

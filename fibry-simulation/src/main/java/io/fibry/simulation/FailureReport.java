@@ -11,8 +11,9 @@ final class FailureReport {
     var failure = shown.failure() == null ? first.failure() : shown.failure();
     var text = new StringBuilder("seed ").append(first.replay().seed()).append(" fails after ").append(first.steps())
         .append(" steps").append(how).append('\n').append(failure.text()).append('\n');
-    if (!shown.struck().isEmpty())
-      text.append("faults: ").append(shown.struck().stream().map(FaultKind::label).collect(Collectors.joining(", ")))
+    if (!shown.struckFaults().isEmpty())
+      text.append("faults: ")
+          .append(shown.struckFaults().stream().map(FaultKind::label).collect(Collectors.joining(", ")))
           .append('\n');
     if (shown.trace() != null) text.append(shown.trace());
     text.append("again: -Dfibry.simulation=").append(shown.replay().shortened());

@@ -21,22 +21,23 @@ import java.util.function.Predicate;
  */
 public final class Faults {
 
-  /** @param most of what is drawn, in nanoseconds */
-  private record FaultOdds(double probability, long most) {}
+  /** @param max of what is drawn, in nanoseconds */
+  private record FaultOdds(double probability, long max) {}
 
   private final Map<FaultKind, SplittableRandom> chances = new EnumMap<>(FaultKind.class);
   private final Map<FaultKind, FaultOdds> odds = new EnumMap<>(FaultKind.class);
-  private final Set<FaultKind> without; // of the run: do not strike
+  private final Set<FaultKind> disabled; // of the run: do not strike
   private final Set<FaultKind> struck = EnumSet.noneOf(FaultKind.class);
   private final SplittableRandom kinds; // which of them this run has
-  private final Map<Actor<?>, FailureDomain> known = new LinkedHashMap<>(); // whom messages were sent to, for kills
-  private Predicate<Actor<?>> whom = actor -> false;
+  // Whom messages were sent to, for kills.
+  private final Map<Actor<?>, FailureDomain> knownActors = new LinkedHashMap<>();
+  private Predicate<Actor<?>> victims = actor -> false;
   private boolean always;
 
-  Faults(SplittableRandom chance, Set<FaultKind> without) {
+  Faults(SplittableRandom chance, Set<FaultKind> disabled) {
     for (var fault : FaultKind.values()) chances.put(fault, chance.split());
     this.kinds = chance.split();
-    this.without = without;
+    this.disabled = disabled;
   }
 
   // ---- what a program asks for
@@ -59,8 +60,8 @@ public final class Faults {
    * @return this
    */
   public Faults withKills(double probability, Predicate<Actor<?>> whom) {
-    this.whom = Objects.requireNonNull(whom, "whom");
-    return ask(FaultKind.KILLS, probability, 1);
+    this.victims = Objects.requireNonNull(whom, "whom");
+    return enable(FaultKind.KILLS, probability, 1);
   }
 
   /**
@@ -68,33 +69,33 @@ public final class Faults {
    * stays.
    *
    * @param probability of each time that a thread becomes ready
-   * @param most time
+   * @param max time
    * @return this
    */
-  public Faults withDelays(double probability, Duration most) {
-    return ask(FaultKind.DELAYS, probability, nanos(most));
+  public Faults withDelays(double probability, Duration max) {
+    return enable(FaultKind.DELAYS, probability, nanos(max));
   }
 
   /**
    * Lets time pass although threads could run, as on a machine that is suspended.
    *
    * @param probability of each step
-   * @param most time
+   * @param max time
    * @return this
    */
-  public Faults withStalls(double probability, Duration most) {
-    return ask(FaultKind.STALLS, probability, nanos(most));
+  public Faults withStalls(double probability, Duration max) {
+    return enable(FaultKind.STALLS, probability, nanos(max));
   }
 
   /**
    * Lets clocks jump: all of them ahead, or the wall clock alone, ahead or back.
    *
    * @param probability of each step
-   * @param most time
+   * @param max time
    * @return this
    */
-  public Faults withClockJumps(double probability, Duration most) {
-    return ask(FaultKind.JUMPS, probability, nanos(most));
+  public Faults withClockJumps(double probability, Duration max) {
+    return enable(FaultKind.JUMPS, probability, nanos(max));
   }
 
   /**
@@ -104,7 +105,7 @@ public final class Faults {
    * @return this
    */
   public Faults withFailedThreadStarts(double probability) {
-    return ask(FaultKind.THREADS, probability, 1);
+    return enable(FaultKind.THREADS, probability, 1);
   }
 
   /**
@@ -114,7 +115,7 @@ public final class Faults {
    * @return this
    */
   public Faults withSmallMailboxes(double probability) {
-    return ask(FaultKind.MAILBOXES, probability, 3);
+    return enable(FaultKind.MAILBOXES, probability, 3);
   }
 
   /** Ends all of them. */
@@ -122,17 +123,17 @@ public final class Faults {
     odds.clear();
   }
 
-  Faults ask(FaultKind fault, double probability, long most) {
+  Faults enable(FaultKind fault, double probability, long max) {
     if (!(probability >= 0 && probability <= 1)) throw new IllegalArgumentException(
         "a probability of " + probability + " for " + fault.label() + "; give one from 0 to 1");
     boolean chosen = kinds.nextBoolean() || always;
-    if (chosen) odds.put(fault, new FaultOdds(probability, most));
+    if (chosen) odds.put(fault, new FaultOdds(probability, max));
     return this;
   }
 
-  private static long nanos(Duration most) {
-    if (!most.isPositive()) throw new IllegalArgumentException("at most " + most + "; give more than zero");
-    return SimulatedClock.nanos(most);
+  private static long nanos(Duration max) {
+    if (!max.isPositive()) throw new IllegalArgumentException("at most " + max + "; give more than zero");
+    return SimulatedClock.nanos(max);
   }
 
   // ---- what a run asks
@@ -141,17 +142,17 @@ public final class Faults {
     return odds.containsKey(fault);
   }
 
-  boolean strikes(FaultKind fault) {
+  boolean tryStrike(FaultKind fault) {
     var asked = odds.get(fault);
-    if (asked == null || chances.get(fault).nextDouble() >= asked.probability || without.contains(fault)) return false;
+    if (asked == null || chances.get(fault).nextDouble() >= asked.probability || disabled.contains(fault)) return false;
     struck.add(fault);
     return true;
   }
 
   /** Perhaps all clocks, or the wall clock alone. */
   void jump(SimulatedClock clock) {
-    if (!strikes(FaultKind.JUMPS)) return;
-    long nanos = amount(FaultKind.JUMPS);
+    if (!tryStrike(FaultKind.JUMPS)) return;
+    long nanos = drawAmount(FaultKind.JUMPS);
     switch ((int) draw(FaultKind.JUMPS, 3)) {
       case 0 -> clock.jump(nanos, 0);
       case 1 -> clock.jump(0, nanos / 1_000_000);
@@ -160,16 +161,16 @@ public final class Faults {
   }
 
   /** Draws a number from one to the most that the program allowed. */
-  long amount(FaultKind fault) {
-    return 1 + chances.get(fault).nextLong(odds.get(fault).most);
+  long drawAmount(FaultKind fault) {
+    return 1 + chances.get(fault).nextLong(odds.get(fault).max);
   }
 
   /**
-   * Draws a number from zero up to, but not including, {@code most}, even if the fault was not
+   * Draws a number from zero up to, but not including, {@code max}, even if the fault was not
    * asked for.
    */
-  long draw(FaultKind fault, long most) {
-    return chances.get(fault).nextLong(most);
+  long draw(FaultKind fault, long max) {
+    return chances.get(fault).nextLong(max);
   }
 
   Set<FaultKind> struck() {
@@ -178,12 +179,12 @@ public final class Faults {
 
   /** Null: nobody. */
   Actor<?> victim() {
-    List<Actor<?>> some = new ArrayList<>(known.keySet());
-    some.removeIf(actor -> known.get(actor).crashed || !whom.test(actor));
+    List<Actor<?>> some = new ArrayList<>(knownActors.keySet());
+    some.removeIf(actor -> knownActors.get(actor).crashed || !victims.test(actor));
     return some.isEmpty() ? null : some.get((int) draw(FaultKind.KILLS, some.size()));
   }
 
-  void sentTo(Actor<?> actor, FailureDomain at) {
-    known.put(actor, at);
+  void noteSend(Actor<?> actor, FailureDomain at) {
+    knownActors.put(actor, at);
   }
 }

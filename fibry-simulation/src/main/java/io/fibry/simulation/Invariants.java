@@ -9,19 +9,19 @@ import org.jspecify.annotations.Nullable;
  * Conditions that must always hold. Used by one simulated thread at a time, and by the carrier.
  */
 final class Invariants {
-  private final Map<String, BooleanSupplier> all = new LinkedHashMap<>();
+  private final Map<String, BooleanSupplier> conditions = new LinkedHashMap<>();
 
   void add(String what, BooleanSupplier fact) {
-    all.put(what, fact);
+    conditions.put(what, fact);
   }
 
   /** {@return why the first condition that does not hold fails, or null if all hold} */
   @Nullable
-  RunFailure look() {
-    for (var one : all.entrySet()) {
+  RunFailure findViolation() {
+    for (var one : conditions.entrySet()) {
       try {
         if (!one.getValue().getAsBoolean())
-          return RunFailure.of(RunFailure.FailureKind.ALWAYS, "not always so: " + one.getKey());
+          return RunFailure.of(RunFailure.FailureKind.INVARIANT_VIOLATED, "not always so: " + one.getKey());
       } catch (Throwable thrown) {
         return RunFailure.thrown(thrown);
       }

@@ -14,7 +14,7 @@ final class LivingThreads {
 
   private final Map<Runnable, SimulatedThread> living = new IdentityHashMap<>(); // by their steps
   private final Map<Thread, Long> numbers = new WeakHashMap<>(); // for looking up only
-  private long numbered; // threads
+  private long lastNumber; // threads
 
   /** Returns null if no thread has this step so far. */
   @Nullable
@@ -22,28 +22,28 @@ final class LivingThreads {
     return living.get(step);
   }
 
-  SimulatedThread born(Runnable step, Thread thread, FailureDomain at) {
+  SimulatedThread add(Runnable step, Thread thread, FailureDomain at) {
     var task = new SimulatedThread(step, thread, idOf(thread), at);
     living.put(step, task);
     return task;
   }
 
-  void ended(SimulatedThread task) {
-    living.remove(task.step);
+  void remove(SimulatedThread task) {
+    living.remove(task.continuation);
   }
 
   /**
    * The number stays the same from the first look at the thread on, which may be before its start.
    */
   long idOf(Thread thread) {
-    return numbers.computeIfAbsent(thread, unknown -> ++numbered);
+    return numbers.computeIfAbsent(thread, unknown -> ++lastNumber);
   }
 
   /**
    * Returns the threads that live, in the order of their birth, without the threads of places that
    * crashed.
    */
-  List<SimulatedThread> alive() {
+  List<SimulatedThread> livingThreads() {
     var all = new ArrayList<SimulatedThread>();
     for (var task : living.values()) if (task.thread.isAlive() && !task.isGone()) all.add(task);
     all.sort(BY_BIRTH);

@@ -10,11 +10,11 @@ import io.fibry.simulation.tap.MachineLookup;
  */
 final class MessageProbe implements ContextPropagator<String> {
   private final SimulationRun run;
-  private final FailureDomain place; // of the actors that have it
+  private final FailureDomain domain; // of the actors that have it
 
-  MessageProbe(SimulationRun run, FailureDomain place) {
+  MessageProbe(SimulationRun run, FailureDomain domain) {
     this.run = run;
-    this.place = place;
+    this.domain = domain;
   }
 
   @Override
@@ -25,21 +25,21 @@ final class MessageProbe implements ContextPropagator<String> {
   @Override
   public String capture(Actor<?> to, Object message) {
     if (MachineLookup.machine() != run || run.current() == null) return "";
-    if (run.faults.mayStrike(FaultKind.KILLS)) mayKill(to);
-    run.talks = true;
+    if (run.faults.mayStrike(FaultKind.KILLS)) killIfDue(to);
+    run.hasMessages = true;
     String sender = "";
     if (run.trace != null) {
-      run.trace.sends(run, to);
+      run.trace.onSend(run, to);
       sender = run.trace.name(run.current());
     }
-    run.point();
-    run.current().sendsTo = place;
+    run.yieldPoint();
+    run.current().sendsTo = domain;
     return sender;
   }
 
-  private void mayKill(Actor<?> to) {
-    run.faults.sentTo(to, place);
-    if (!run.faults.strikes(FaultKind.KILLS)) return;
+  private void killIfDue(Actor<?> to) {
+    run.faults.noteSend(to, domain);
+    if (!run.faults.tryStrike(FaultKind.KILLS)) return;
     var victim = run.faults.victim();
     if (victim == null) return;
     if (run.trace != null) run.trace.note(run, victim, "is killed: a fault");
@@ -56,16 +56,16 @@ final class MessageProbe implements ContextPropagator<String> {
     var task = run.current();
     if (MachineLookup.machine() != run || task == null) return () -> {};
     var before = task.actor;
-    var wasAt = task.at;
+    var wasAt = task.domain;
     task.actor = at;
-    task.at = place;
-    if (task.isGone()) SimulatedThread.stopHere();
-    if (place.isStill()) Thread.yield(); // a thread that was elsewhere so far
-    run.talks = true;
-    if (run.trace != null) run.trace.handles(run, sender, at, message);
+    task.domain = domain;
+    if (task.isGone()) SimulatedThread.abandon();
+    if (domain.isPaused()) Thread.yield(); // a thread that was elsewhere so far
+    run.hasMessages = true;
+    if (run.trace != null) run.trace.onHandle(run, sender, at, message);
     return () -> {
       task.actor = before;
-      task.at = wasAt;
+      task.domain = wasAt;
     };
   }
 }

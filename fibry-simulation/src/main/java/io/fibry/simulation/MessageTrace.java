@@ -12,8 +12,8 @@ import org.jspecify.annotations.Nullable;
 
 /** The events of a run, as messages between actors. Only a run that is shown has one. */
 final class MessageTrace {
-  private static final int MOST = 60; // events that are shown
-  private static final int TEXT = 60; // characters of a message
+  private static final int MAX_EVENTS = 60; // events that are shown
+  private static final int MAX_TEXT = 60; // characters of a message
 
   private enum TraceArrow {
     MESSAGE(" --> ", "->>"), ANSWER(" ..> ", "-->>"), NOTE("", "");
@@ -33,23 +33,23 @@ final class MessageTrace {
 
   private final List<TraceEvent> events = new ArrayList<>();
   private final Map<Actor<?>, String> names = new IdentityHashMap<>();
-  private final Map<SimulatedThread, Actor<?>> asked = new HashMap<>(); // by each thread, the last one
+  private final Map<SimulatedThread, Actor<?>> askedActors = new HashMap<>(); // by each thread, the last one
 
   // ---- what is told
 
-  void sends(SimulationRun run, Actor<?> to) {
-    asked.put(run.current(), to);
+  void onSend(SimulationRun run, Actor<?> to) {
+    askedActors.put(run.current(), to);
   }
 
-  void handles(SimulationRun run, String from, Actor<?> at, Object message) {
+  void onHandle(SimulationRun run, String from, Actor<?> at, Object message) {
     add(run, TraceArrow.MESSAGE, from, name(at), text(message));
   }
 
   /** If a thread has asked the actor that wakes it, it has the answer. */
-  void wakes(SimulationRun run, SimulatedThread woken) {
+  void onWake(SimulationRun run, SimulatedThread woken) {
     var by = run.current();
-    if (by == null || by == woken || by.actor == null || asked.get(woken) != by.actor) return;
-    asked.remove(woken);
+    if (by == null || by == woken || by.actor == null || askedActors.get(woken) != by.actor) return;
+    askedActors.remove(woken);
     add(run, TraceArrow.ANSWER, name(by.actor), name(woken), "");
   }
 
@@ -61,18 +61,18 @@ final class MessageTrace {
     note(run, name(actor) + " " + what);
   }
 
-  void givesWay(SimulationRun run) {
+  void onYield(SimulationRun run) {
     var at = StackWalker.getInstance().walk(frames -> frames.map(StackWalker.StackFrame::toStackTraceElement)
         .dropWhile(frame -> !frame.getClassName().equals(YieldPoints.class.getName())).skip(1).findFirst())
         .orElseThrow();
     String type = at.getClassName().substring(at.getClassName().lastIndexOf('.') + 1);
-    String place = at.getLineNumber() < 0 ? at.getMethodName() : at.getMethodName() + ':' + at.getLineNumber();
-    note(run, name(run.current()) + " gives way in " + type + '.' + place);
+    String domain = at.getLineNumber() < 0 ? at.getMethodName() : at.getMethodName() + ':' + at.getLineNumber();
+    note(run, name(run.current()) + " gives way in " + type + '.' + domain);
   }
 
   private void add(SimulationRun run, TraceArrow arrow, String from, String to, String what) {
     events.add(new TraceEvent(run.steps(), run.clock.now(), arrow, from, to, what,
-        arrow == TraceArrow.MESSAGE && run.overtook));
+        arrow == TraceArrow.MESSAGE && run.isOvertaking));
   }
 
   String name(@Nullable SimulatedThread task) {
@@ -97,19 +97,19 @@ final class MessageTrace {
     }
     if (text.contains("$$Lambda")) return "code";
     text = text.replaceAll("\\R", " ");
-    return text.length() > TEXT ? text.substring(0, TEXT - 3) + "..." : text;
+    return text.length() > MAX_TEXT ? text.substring(0, MAX_TEXT - 3) + "..." : text;
   }
 
   // ---- what is shown
 
   private List<TraceEvent> last() {
-    return events.subList(Math.max(0, events.size() - MOST), events.size());
+    return events.subList(Math.max(0, events.size() - MAX_EVENTS), events.size());
   }
 
   @Override
   public String toString() {
     var text = new StringBuilder();
-    if (events.size() > MOST) text.append("  ... ").append(events.size() - MOST).append(" before\n");
+    if (events.size() > MAX_EVENTS) text.append("  ... ").append(events.size() - MAX_EVENTS).append(" before\n");
     for (var event : last()) {
       text.append(String.format("  %5d %12.6f s  ", event.step, event.time / 1e9));
       if (event.arrow == TraceArrow.NOTE) text.append("** ").append(event.what);

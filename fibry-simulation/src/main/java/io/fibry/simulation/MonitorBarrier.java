@@ -21,27 +21,27 @@ final class MonitorBarrier implements Executor {
    */
   private volatile @Nullable Runnable next;
   /** The carrier, while it waits here. Read by the JVM's thread. */
-  private volatile @Nullable Thread home;
+  private volatile @Nullable Thread carrier;
 
   /** Called by the carrier when a thread starts or yields, by the JVM's thread when it is woken. */
   @Override
   public void execute(Runnable runnable) {
     next = runnable;
-    if (Thread.currentThread() != home) woken.release();
+    if (Thread.currentThread() != carrier) woken.release();
   }
 
   /** Returns when each virtual thread that a monitor had let go has been given to its scheduler. */
   void settle() {
-    home = Thread.currentThread();
-    round();
-    round();
+    carrier = Thread.currentThread();
+    runRound();
+    runRound();
   }
 
-  private void round() {
-    VirtualThreadInternals.builder(this).start(() -> hold(true));
+  private void runRound() {
+    VirtualThreadInternals.builder(this).start(() -> holdMonitor(true));
     step(); // to the yield
     var owner = next;
-    VirtualThreadInternals.builder(this).start(() -> hold(false));
+    VirtualThreadInternals.builder(this).start(() -> holdMonitor(false));
     step(); // to the monitor
     next = owner;
     step(); // leaves the monitor, and so tells the JVM's thread
@@ -49,7 +49,7 @@ final class MonitorBarrier implements Executor {
     step(); // to its end
   }
 
-  private void hold(boolean yielding) {
+  private void holdMonitor(boolean yielding) {
     synchronized (monitor) {
       if (yielding) Thread.yield();
     }

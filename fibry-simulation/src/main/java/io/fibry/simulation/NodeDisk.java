@@ -11,71 +11,71 @@ import java.util.List;
  */
 final class NodeDisk implements StorageDirectory {
   private final SimulationRun run;
-  private final FailureDomain place;
+  private final FailureDomain domain;
   private final StorageDirectory files;
 
-  NodeDisk(SimulationRun run, FailureDomain place, StorageDirectory files) {
+  NodeDisk(SimulationRun run, FailureDomain domain, StorageDirectory files) {
     this.run = run;
-    this.place = place;
+    this.domain = domain;
     this.files = files;
   }
 
-  private StorageDirectory begin() {
-    run.point();
-    if (place.crashed) SimulatedThread.stopHere();
+  private StorageDirectory beforeOperation() {
+    run.yieldPoint();
+    if (domain.crashed) SimulatedThread.abandon();
     return files;
   }
 
   @Override
   public List<String> names() throws IOException {
-    return begin().names();
+    return beforeOperation().names();
   }
 
   @Override
   public long size(String name) throws IOException {
-    return begin().size(name);
+    return beforeOperation().size(name);
   }
 
   @Override
   public void create(String name, long size) throws IOException {
-    begin().create(name, size);
+    beforeOperation().create(name, size);
   }
 
   @Override
   public void write(String name, long at, ByteBuffer bytes) throws IOException {
-    begin().write(name, at, bytes);
+    beforeOperation().write(name, at, bytes);
   }
 
   @Override
   public void sync(String name) throws IOException {
-    begin().sync(name);
-    run.point();
+    beforeOperation().sync(name);
+    run.yieldPoint();
   }
 
   @Override
   public void finish(String name) throws IOException {
-    begin().finish(name);
+    beforeOperation().finish(name);
   }
 
   @Override
   public void rename(String from, String to) throws IOException {
-    begin().rename(from, to);
+    beforeOperation().rename(from, to);
   }
 
   @Override
   public void delete(String name) throws IOException {
-    begin().delete(name);
+    beforeOperation().delete(name);
   }
 
   @Override
   public void syncDirectory() throws IOException {
-    begin().syncDirectory();
-    run.point();
+    beforeOperation().syncDirectory();
+    run.yieldPoint();
   }
 
   @Override
   public void read(String name, long at, ByteBuffer into) throws IOException {
-    begin().read(name, at, into);
+    beforeOperation().read(name, at, into);
   }
 
   @Override
@@ -83,6 +83,6 @@ final class NodeDisk implements StorageDirectory {
 
   @Override
   public String toString() {
-    return "the disk of " + place.name;
+    return "the disk of " + domain.name;
   }
 }

@@ -10,13 +10,13 @@ import java.util.concurrent.locks.LockSupport;
 
 /** A program in one run, from its beginning until nothing of it is left. */
 final class ProgramRun {
-  private static final Duration CLOSE = Duration.ofMinutes(5);
-  private static final int LOOKS = 100; // at handlers that were cut off
+  private static final Duration CLOSE_LIMIT = Duration.ofMinutes(5);
+  private static final int MAX_CHECKS = 100; // at handlers that were cut off
 
   private final SimulationRun run;
   private final Program program;
   private final Options options;
-  private boolean ended; // the program and its scopes, and they were all right
+  private boolean isEnded; // the program and its scopes, and they were all right
 
   private ProgramRun(SimulationRun run, Program program, Options options) {
     this.run = run;
@@ -38,14 +38,14 @@ final class ProgramRun {
     SimulationCarrier.play(run, trial::main);
     YieldPoints.run = null;
     var failure = trial.failure();
-    run.tasks().forget();
+    run.livingThreads().forget();
     return new RunOutcome(replay.with(run.decisions()), failure, run.steps(), run.hash(), run.clock.now(),
         faults.struck(), trace);
   }
 
   private static ThreadChooser choice(Options options, long seed, long steps) {
     var choice = options.policy().choice(seed, steps);
-    return options.finePoints() ? ThreadChooser.fine(seed, choice) : choice;
+    return options.finePoints() ? ThreadChooser.withFinePoints(seed, choice) : choice;
   }
 
   private void main() {
@@ -58,41 +58,41 @@ final class ProgramRun {
       run.fail(RunFailure.thrown(thrown));
       return;
     }
-    run.programEnds();
+    run.onProgramEnd();
     check(closed(scope), scope);
     check(closed(ActorSystem.root()), ActorSystem.root());
-    simulation.closeNodes(CLOSE);
-    ended = true;
+    simulation.closeNodes(CLOSE_LIMIT);
+    isEnded = true;
   }
 
   /** A handler that was cut off may take some more time. */
   private static ActorScope.Report closed(ActorScope scope) {
-    var report = scope.closeWithin(CLOSE);
-    for (int look = 0; look < LOOKS && !report.unresponsive().isEmpty(); look++) {
+    var report = scope.closeWithin(CLOSE_LIMIT);
+    for (int look = 0; look < MAX_CHECKS && !report.unresponsive().isEmpty(); look++) {
       Thread.interrupted(); // else it would not park
-      LockSupport.parkNanos(CLOSE.toNanos() / LOOKS);
+      LockSupport.parkNanos(CLOSE_LIMIT.toNanos() / MAX_CHECKS);
       report = scope.report();
     }
     return report;
   }
 
   private void check(ActorScope.Report report, ActorScope scope) {
-    if (!report.unresponsive().isEmpty()) leftover("handlers still run: " + report.unresponsive());
-    else if (report.queued() > 0) leftover("messages still wait: " + report);
+    if (!report.unresponsive().isEmpty()) failLeftover("handlers still run: " + report.unresponsive());
+    else if (report.queued() > 0) failLeftover("messages still wait: " + report);
     else if (report.sent() != report.handled() + report.unhandled().values().stream().mapToLong(n -> n).sum())
-      leftover("the accounts do not add up: " + report);
+      failLeftover("the accounts do not add up: " + report);
     else if (options.noDeadLetters() && !scope.deadLetters().isEmpty())
-      leftover("there are dead letters: " + scope.deadLetters());
+      failLeftover("there are dead letters: " + scope.deadLetters());
   }
 
-  private void leftover(String what) {
+  private void failLeftover(String what) {
     run.fail(RunFailure.of(RunFailure.FailureKind.LEFTOVER, "when all scopes had closed, " + what));
   }
 
   private RunFailure failure() {
     if (run.failure() != null) return run.failure();
-    var alive = run.tasks().alive();
-    if (!ended) return RunFailure.of(RunFailure.FailureKind.DEADLOCK,
+    var alive = run.livingThreads().livingThreads();
+    if (!isEnded) return RunFailure.of(RunFailure.FailureKind.DEADLOCK,
         "deadlock: nothing can run, and nothing is due; these wait\n" + ThreadReport.of(alive));
     return alive.isEmpty() ? null : RunFailure.of(RunFailure.FailureKind.LEFTOVER,
         "when all scopes had closed, threads were left\n" + ThreadReport.of(alive));

@@ -23,29 +23,29 @@ final class RunEvents {
   }
 
   /** Keeps nothing. */
-  static RunEvents none() {
+  static RunEvents disabled() {
     return new RunEvents(null, -1);
   }
 
-  /** @param wanted the number of the event whose stack is kept, or -1 to keep no stack */
-  static RunEvents kept(int wanted) {
-    return new RunEvents(new long[1024], wanted);
+  /** @param wantedEvent the number of the event whose stack is kept, or -1 to keep no stack */
+  static RunEvents recording(int wantedEvent) {
+    return new RunEvents(new long[1024], wantedEvent);
   }
 
   private long @Nullable [] all; // null: not wanted
   private int count;
-  private final int wanted;
-  private @Nullable Throwable place; // of the one wanted
+  private final int wantedEvent;
+  private @Nullable Throwable stackTrace; // of the one wanted
 
-  private RunEvents(long @Nullable [] all, int wanted) {
+  private RunEvents(long @Nullable [] all, int wantedEvent) {
     this.all = all;
-    this.wanted = wanted;
+    this.wantedEvent = wantedEvent;
   }
 
   void add(RunEventKind kind, long what) {
     if (all == null) return;
     if (count == all.length) all = Arrays.copyOf(all, 2 * count);
-    if (count == wanted) place = new Throwable(String.format(kind.text, what));
+    if (count == wantedEvent) stackTrace = new Throwable(String.format(kind.text, what));
     all[count++] = (long) kind.ordinal() << 60 ^ what;
   }
 
@@ -59,7 +59,7 @@ final class RunEvents {
   }
 
   @Nullable
-  Throwable place() {
-    return place;
+  Throwable stackTrace() {
+    return stackTrace;
   }
 }

@@ -12,7 +12,7 @@ import org.jspecify.annotations.Nullable;
 record RunFailure(FailureKind kind, String text, @Nullable Throwable cause) {
 
   enum FailureKind {
-    THROWN, ALWAYS, DEADLOCK, LIVELOCK, LEFTOVER, HELD, ESCAPED, NOT_REPEATABLE
+    THROWN, INVARIANT_VIOLATED, DEADLOCK, LIVELOCK, LEFTOVER, CARRIER_HELD, UNCAUGHT, NOT_REPEATABLE
   }
 
   static RunFailure thrown(Throwable cause) {
@@ -24,13 +24,13 @@ record RunFailure(FailureKind kind, String text, @Nullable Throwable cause) {
   }
 
   /** Whether this is the same fault, as far as one can tell: texts may have other numbers. */
-  boolean isLike(@Nullable RunFailure other) {
+  boolean isSameFault(@Nullable RunFailure other) {
     if (other == null || kind != other.kind) return false;
-    if (kind == FailureKind.ALWAYS) return text.equals(other.text);
-    return place(cause).equals(place(other.cause));
+    if (kind == FailureKind.INVARIANT_VIOLATED) return text.equals(other.text);
+    return locationOf(cause).equals(locationOf(other.cause));
   }
 
-  private static String place(@Nullable Throwable cause) {
+  private static String locationOf(@Nullable Throwable cause) {
     if (cause == null) return "";
     var stack = cause.getStackTrace();
     return cause.getClass().getName() + (stack.length == 0 ? "" : stack[0]);

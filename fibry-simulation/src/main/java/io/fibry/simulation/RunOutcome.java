@@ -10,11 +10,11 @@ import org.jspecify.annotations.Nullable;
  * @param failure null: it went well
  * @param hash of which thread ran when
  * @param time in nanoseconds of the run's clock
- * @param struck faults that happened
+ * @param struckFaults faults that happened
  * @param trace the diagram of the run, if it was wanted
  */
 record RunOutcome(RunReplay replay, @Nullable RunFailure failure, long steps, long hash, long time,
-    Set<FaultKind> struck,
+    Set<FaultKind> struckFaults,
     @Nullable MessageTrace trace) {
 
   boolean failed() {

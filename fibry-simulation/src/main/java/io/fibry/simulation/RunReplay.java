@@ -15,7 +15,7 @@ import org.jspecify.annotations.Nullable;
  */
 record RunReplay(long seed, @Nullable Decisions decisions, Set<FaultKind> without) {
 
-  private static final int MOST = 500; // characters that anybody copies
+  private static final int MAX_LENGTH = 500; // characters that anybody copies
 
   static RunReplay of(long seed) {
     return new RunReplay(seed, null, Set.of());
@@ -46,7 +46,7 @@ record RunReplay(long seed, @Nullable Decisions decisions, Set<FaultKind> withou
 
   /** The seed repeats it too, with more decisions. */
   RunReplay shortened() {
-    return toString().length() > MOST ? new RunReplay(seed, null, without) : this;
+    return toString().length() > MAX_LENGTH ? new RunReplay(seed, null, without) : this;
   }
 
   @Override

@@ -7,8 +7,8 @@ import java.util.function.Function;
  * as long as it fails in the same way.
  */
 final class RunShrinker {
-  private static final int MOST = 500; // runs
-  private static final long LIMIT = 10_000_000_000L; // ns of real time
+  private static final int MAX_RUNS = 500; // runs
+  private static final long MAX_NANOS = 10_000_000_000L; // ns of real time
 
   private final Function<RunReplay, RunOutcome> run;
   private final RunOutcome first;
@@ -24,8 +24,8 @@ final class RunShrinker {
 
   static RunShrinker of(RunOutcome failed, Function<RunReplay, RunOutcome> run) {
     var shrink = new RunShrinker(failed, run);
-    shrink.decisions();
-    shrink.faults();
+    shrink.shrinkDecisions();
+    shrink.shrinkFaults();
     return shrink;
   }
 
@@ -34,32 +34,32 @@ final class RunShrinker {
   }
 
   /** All of them, then halves, quarters, and so on to single ones. */
-  private void decisions() {
+  private void shrinkDecisions() {
     for (int size = deviations(best); size >= 1; size /= 2) {
       boolean better;
       do {
         better = false;
         int[] at = best.decisions().deviations();
-        for (int from = 0; from < at.length && goesOn(); from += size)
+        for (int from = 0; from < at.length && mayContinue(); from += size)
           better |= isBetter(best.replay().with(best.decisions().without(at, from, Math.min(at.length, from + size))));
-      } while (better && size == 1 && goesOn());
+      } while (better && size == 1 && mayContinue());
     }
   }
 
-  private boolean goesOn() {
-    return runs < MOST && System.nanoTime() - begun < LIMIT;
+  private boolean mayContinue() {
+    return runs < MAX_RUNS && System.nanoTime() - begun < MAX_NANOS;
   }
 
-  private void faults() {
-    for (var fault : first.struck())
-      if (best.struck().contains(fault)) isBetter(best.replay().without(fault));
+  private void shrinkFaults() {
+    for (var fault : first.struckFaults())
+      if (best.struckFaults().contains(fault)) isBetter(best.replay().without(fault));
   }
 
   private boolean isBetter(RunReplay replay) {
     runs++;
     var tried = run.apply(replay);
-    boolean fewer = deviations(tried) + tried.struck().size() < deviations(best) + best.struck().size();
-    if (!tried.failed() || !tried.failure().isLike(first.failure()) || !fewer) return false;
+    boolean fewer = deviations(tried) + tried.struckFaults().size() < deviations(best) + best.struckFaults().size();
+    if (!tried.failed() || !tried.failure().isSameFault(first.failure()) || !fewer) return false;
     best = tried;
     return true;
   }

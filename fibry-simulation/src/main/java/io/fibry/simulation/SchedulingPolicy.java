@@ -28,12 +28,12 @@ public enum SchedulingPolicy {
     long mixed = seed * 0x9E3779B97F4A7C15L + 77;
     return switch (this) {
       case MIX -> switch ((int) Math.floorMod(seed, 4L)) {
-        case 0 -> ThreadChooser.walk(mixed);
+        case 0 -> ThreadChooser.randomWalk(mixed);
         case 1 -> ThreadChooser.sticky(mixed);
         case 2 -> ThreadChooser.priorities(mixed, 1, steps);
         default -> ThreadChooser.priorities(mixed, 2, steps);
       };
-      case RANDOM_WALK -> ThreadChooser.walk(mixed);
+      case RANDOM_WALK -> ThreadChooser.randomWalk(mixed);
       case STICKY -> ThreadChooser.sticky(mixed);
       case PRIORITIES -> ThreadChooser.priorities(mixed, 1 + (int) Math.floorMod(seed, 2L), steps);
       case OLDEST_FIRST -> ThreadChooser.oldest();

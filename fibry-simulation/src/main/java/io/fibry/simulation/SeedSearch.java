@@ -11,7 +11,7 @@ import org.slf4j.LoggerFactory;
 /** Runs a program with one seed after the other, until one fails. Used by one thread. */
 final class SeedSearch {
   private static final Logger LOG = LoggerFactory.getLogger(Simulation.class);
-  private static final int TRIES = 6; // to see two runs of a seed part again
+  private static final int REPEAT_TRIES = 6; // to see two runs of a seed part again
 
   private final Options options;
   private final Program program;
@@ -28,16 +28,16 @@ final class SeedSearch {
 
   Simulation.Summary all() {
     long begun = System.nanoTime();
-    var quiet = quiet();
+    var quiet = runInOrder();
     estimate = quiet.steps();
     if (options.replay() != null) return repeat(options.replay());
-    see(quiet);
+    record(quiet);
     long seed = options.firstSeed();
     for (long last = seed + options.seeds(); seed < last && !isOver(begun); seed++) {
       if (Thread.currentThread().isInterrupted()) throw new CancellationException("interrupted after " + summary());
       var outcome = run(RunReplay.of(seed), false);
       if (Long.bitCount(seed) == 1) repeated(outcome);
-      see(outcome);
+      record(outcome);
     }
     var summary = summary();
     if (runs <= options.seeds()) LOG.warn("only {}, of {} seeds, in {}", summary, options.seeds(), options.limit());
@@ -53,17 +53,17 @@ final class SeedSearch {
   }
 
   /** Class initializers look at clocks, so the first run is another than the second. */
-  private RunOutcome quiet() {
+  private RunOutcome runInOrder() {
     var oldest = RunReplay.of(0).with(new Decisions());
     var first = run(oldest, false);
-    return first.failed() && first.failure().kind() == RunFailure.FailureKind.HELD ? first : run(oldest, false);
+    return first.failed() && first.failure().kind() == RunFailure.FailureKind.CARRIER_HELD ? first : run(oldest, false);
   }
 
   private RunOutcome run(RunReplay replay, boolean traced) {
-    return ProgramRun.of(program, options, replay, estimate, RunEvents.none(), traced);
+    return ProgramRun.of(program, options, replay, estimate, RunEvents.disabled(), traced);
   }
 
-  private void see(RunOutcome outcome) {
+  private void record(RunOutcome outcome) {
     runs++;
     steps += outcome.steps();
     time += outcome.time() / 1e9;
@@ -79,7 +79,7 @@ final class SeedSearch {
   }
 
   private SimulationFailure failed(RunOutcome failed) {
-    if (failed.failure().kind() == RunFailure.FailureKind.HELD) return FailureReport.of(failed, failed, "");
+    if (failed.failure().kind() == RunFailure.FailureKind.CARRIER_HELD) return FailureReport.of(failed, failed, "");
     var first = repeated(failed);
     if (!first.failed()) throw notRepeatable(failed, "it failed once, and then no more\n" + failed.failure().text());
     var shortest = RunShrinker.of(first, replay -> run(replay, false));
@@ -109,16 +109,16 @@ final class SeedSearch {
   }
 
   private String difference(RunReplay replay) {
-    for (int i = 0; i < TRIES; i++) {
+    for (int i = 0; i < REPEAT_TRIES; i++) {
       var one = events(replay, -1);
       int at = one.mismatch(events(replay, -1));
       if (at < 0) continue;
       var places = new StringBuilder("two runs part at event " + at);
       for (int j = 0; j < 2; j++) {
-        var place = events(replay, at).place();
-        if (place == null) continue;
-        places.append('\n').append(place.getMessage());
-        for (var frame : place.getStackTrace())
+        var domain = events(replay, at).stackTrace();
+        if (domain == null) continue;
+        places.append('\n').append(domain.getMessage());
+        for (var frame : domain.getStackTrace())
           if (!frame.getClassName().startsWith("io.fibry.simulation.")) places.append("\n    at ").append(frame);
       }
       return places.toString();
@@ -127,7 +127,7 @@ final class SeedSearch {
   }
 
   private RunEvents events(RunReplay replay, int wanted) {
-    var events = RunEvents.kept(wanted);
+    var events = RunEvents.recording(wanted);
     ProgramRun.of(program, options, replay, estimate, events, false);
     return events;
   }

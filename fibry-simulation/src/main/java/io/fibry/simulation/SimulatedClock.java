@@ -12,19 +12,19 @@ import java.util.concurrent.Future;
  */
 final class SimulatedClock {
   private static final long WALL = Instant.parse("2026-01-01T00:00:00Z").toEpochMilli();
-  private static final long FAR = Long.MAX_VALUE / 4; // ns, 73 years: later is never
+  private static final long MAX_NANOS = Long.MAX_VALUE / 4; // ns, 73 years: later is never
   private static final int FREE_LOOKS = 1_000; // in one step
-  private static final long LOOK = 1_000; // ns, after those
-  private static final long SPIN = 100; // ns
-  private static final long MOST_AT_ONCE = 1_000_000_000; // ns, where threads wait for time to pass
-  private static final long MOMENT = 1_000_000; // ns, where no timer is due either
+  private static final long LOOK_NANOS = 1_000; // ns, after those
+  private static final long SPIN_NANOS = 100; // ns
+  private static final long MAX_ADVANCE_NANOS = 1_000_000_000; // ns, where threads wait for time to pass
+  private static final long MIN_ADVANCE_NANOS = 1_000_000; // ns, where no timer is due either
 
   private final RunEvents events;
   private final TreeSet<ClockTimer> timers = new TreeSet<>();
   private long now;
   private long wallJumps; // ms
-  private long made; // timers
-  private int looks; // since another thread ran
+  private long timerCount; // timers
+  private int readCount; // since another thread ran
 
   SimulatedClock(RunEvents events) {
     this.events = events;
@@ -36,14 +36,14 @@ final class SimulatedClock {
    */
   final class ClockTimer extends CompletableFuture<Void> implements Comparable<ClockTimer>, Runnable {
     private final long time;
-    private final long number = ++made;
+    private final long number = ++timerCount;
     private final Runnable task;
-    private final FailureDomain place;
+    private final FailureDomain domain;
 
-    ClockTimer(long time, Runnable task, FailureDomain place) {
+    ClockTimer(long time, Runnable task, FailureDomain domain) {
       this.time = time;
       this.task = task;
-      this.place = place;
+      this.domain = domain;
     }
 
     @Override
@@ -69,15 +69,15 @@ final class SimulatedClock {
     }
   }
 
-  Future<?> schedule(Runnable task, long nanos, FailureDomain place) {
-    var timer = new ClockTimer(now + Math.clamp(nanos, 0, FAR), task, place);
+  Future<?> schedule(Runnable task, long nanos, FailureDomain domain) {
+    var timer = new ClockTimer(now + Math.clamp(nanos, 0, MAX_NANOS), task, domain);
     timers.add(timer);
     events.add(RunEvents.RunEventKind.TIMER, timer.time);
     return timer;
   }
 
   static long nanos(Duration duration) {
-    return duration.compareTo(Duration.ofNanos(FAR)) < 0 ? duration.toNanos() : FAR;
+    return duration.compareTo(Duration.ofNanos(MAX_NANOS)) < 0 ? duration.toNanos() : MAX_NANOS;
   }
 
   // ---- looks
@@ -90,30 +90,30 @@ final class SimulatedClock {
    * Counts a reading of the clock by the program, so that a program that only reads the clock sees
    * time pass.
    */
-  long look() {
-    if (++looks > FREE_LOOKS) now += LOOK;
-    events.add(RunEvents.RunEventKind.LOOK, looks);
+  long read() {
+    if (++readCount > FREE_LOOKS) now += LOOK_NANOS;
+    events.add(RunEvents.RunEventKind.LOOK, readCount);
     return now;
   }
 
-  long wall() {
+  long wallMillis() {
     return WALL + wallJumps + now / 1_000_000;
   }
 
-  void otherThread() {
-    looks = 0;
+  void onThreadSwitch() {
+    readCount = 0;
   }
 
   // ---- moves
 
   void spin() {
-    now += SPIN;
+    now += SPIN_NANOS;
     events.add(RunEvents.RunEventKind.SPIN, now);
   }
 
   /** All threads only give way to each other, so they wait for time to pass. */
-  void moveOn() {
-    now = timers.isEmpty() ? now + MOMENT : Math.clamp(timers.first().time, now, now + MOST_AT_ONCE);
+  void advance() {
+    now = timers.isEmpty() ? now + MIN_ADVANCE_NANOS : Math.clamp(timers.first().time, now, now + MAX_ADVANCE_NANOS);
   }
 
   /** A fault: moves the clock ahead, and the wall clock ahead or back. */
@@ -123,17 +123,17 @@ final class SimulatedClock {
   }
 
   /** {@return until something is due, at least zero; -1 if nothing is} */
-  long untilNext() {
+  long nanosUntilNext() {
     return timers.isEmpty() ? -1 : Math.max(0, timers.first().time - now);
   }
 
   /** Runs what is due next, and moves to it if need be. */
   void runNext() {
     var first = timers.pollFirst();
-    if (first == null || first.place.crashed) return;
+    if (first == null || first.domain.crashed) return;
     now = Math.max(now, first.time);
     events.add(RunEvents.RunEventKind.TIME, now);
-    if (first.place.isStill()) first.place.hold(first);
+    if (first.domain.isPaused()) first.domain.hold(first);
     else first.run();
   }
 }

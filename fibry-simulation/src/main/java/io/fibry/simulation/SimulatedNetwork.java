@@ -19,7 +19,7 @@ public final class SimulatedNetwork {
 
   /** Two places that hear nothing of each other. */
   private record NetworkCut(FailureDomain one, FailureDomain other) {
-    boolean parts(FailureDomain from, FailureDomain to) {
+    boolean separates(FailureDomain from, FailureDomain to) {
       return from == one && to == other || from == other && to == one;
     }
   }
@@ -28,8 +28,8 @@ public final class SimulatedNetwork {
   private final Map<Integer, SimulatedSocket> servers = new TreeMap<>(); // by port
   private final List<SocketPipe> pipes = new ArrayList<>(); // that are open
   private final Set<NetworkCut> cuts = new HashSet<>();
-  private long least;
-  private long more; // than the least, at most; ns
+  private long minLatency;
+  private long latencyRange; // than the least, at most; ns
   private boolean pieces;
   private int ports = FIRST_PORT;
 
@@ -43,14 +43,14 @@ public final class SimulatedNetwork {
    * Lets what is written arrive later. The order of a connection's bytes stays.
    *
    * @param least time
-   * @param most time, drawn for each write
+   * @param max time, drawn for each write
    * @return this
    */
-  public SimulatedNetwork withLatency(Duration least, Duration most) {
-    if (least.isNegative() || most.compareTo(least) < 0)
-      throw new IllegalArgumentException("a latency from " + least + " to " + most + "; give the lesser one first");
-    this.least = SimulatedClock.nanos(least);
-    this.more = SimulatedClock.nanos(most) - this.least;
+  public SimulatedNetwork withLatency(Duration least, Duration max) {
+    if (least.isNegative() || max.compareTo(least) < 0)
+      throw new IllegalArgumentException("a latency from " + least + " to " + max + "; give the lesser one first");
+    this.minLatency = SimulatedClock.nanos(least);
+    this.latencyRange = SimulatedClock.nanos(max) - this.minLatency;
     return this;
   }
 
@@ -71,7 +71,7 @@ public final class SimulatedNetwork {
    * @return this
    */
   public SimulatedNetwork withDisconnects(double probability) {
-    run.faults.ask(FaultKind.NETWORK, probability, 1);
+    run.faults.enable(FaultKind.NETWORK, probability, 1);
     return this;
   }
 
@@ -83,26 +83,26 @@ public final class SimulatedNetwork {
    * @param other node
    */
   public void partition(SimulatedNode one, SimulatedNode other) {
-    cuts.add(new NetworkCut(one.place(), other.place()));
+    cuts.add(new NetworkCut(one.domain(), other.domain()));
   }
 
   /** Ends all partitions: bytes written meanwhile arrive. */
   public void heal() {
     cuts.clear();
-    for (var pipe : pipes) pipe.arrives();
+    for (var pipe : pipes) pipe.onArrival();
   }
 
   // ---- what sockets ask
 
   boolean isParted(FailureDomain from, FailureDomain to) {
     if (from.crashed || to.crashed) return true;
-    for (var cut : cuts) if (cut.parts(from, to)) return true;
+    for (var cut : cuts) if (cut.separates(from, to)) return true;
     return false;
   }
 
   /** In nanoseconds. */
   long withLatency() {
-    return least + (more == 0 ? 0 : run.faults.draw(FaultKind.NETWORK, more));
+    return minLatency + (latencyRange == 0 ? 0 : run.faults.draw(FaultKind.NETWORK, latencyRange));
   }
 
   /** How many of some bytes arrive at once. */
@@ -110,8 +110,8 @@ public final class SimulatedNetwork {
     return pieces ? 1 + (int) run.faults.draw(FaultKind.NETWORK, bytes) : bytes;
   }
 
-  boolean breaks() {
-    return run.faults.strikes(FaultKind.NETWORK);
+  boolean shouldBreak() {
+    return run.faults.tryStrike(FaultKind.NETWORK);
   }
 
   int freePort() {
@@ -141,8 +141,8 @@ public final class SimulatedNetwork {
   }
 
   /** Called when the machine has restarted, without its former connections. */
-  void isBack(FailureDomain place) {
-    servers.values().removeIf(server -> server.place() == place);
-    for (var pipe : List.copyOf(pipes)) if (pipe.from() == place || pipe.to() == place) pipe.breakOff();
+  void onRestart(FailureDomain domain) {
+    servers.values().removeIf(server -> server.domain() == domain);
+    for (var pipe : List.copyOf(pipes)) if (pipe.from() == domain || pipe.to() == domain) pipe.breakOff();
   }
 }

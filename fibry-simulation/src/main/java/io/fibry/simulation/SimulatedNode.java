@@ -18,19 +18,19 @@ import org.jspecify.annotations.Nullable;
  */
 public final class SimulatedNode {
   private final Simulation simulation;
-  private final FailureDomain place;
+  private final FailureDomain domain;
   private final CrashDisk files;
   private @Nullable ActorScope root; // null: no scope was opened
 
   SimulatedNode(Simulation simulation, String name, CrashDisk files) {
     this.simulation = simulation;
-    this.place = new FailureDomain(simulation.run(), name);
+    this.domain = new FailureDomain(simulation.run(), name);
     this.files = files;
   }
 
   /** {@return its name} */
   public String name() {
-    return place.name;
+    return domain.name;
   }
 
   /**
@@ -43,7 +43,7 @@ public final class SimulatedNode {
    */
   public Thread start(String name, Callable<?> code) {
     checkRuns();
-    return simulation.thread(name, place, code);
+    return simulation.thread(name, domain, code);
   }
 
   /**
@@ -56,13 +56,13 @@ public final class SimulatedNode {
   public ActorScope openScope(String name) {
     checkRuns();
     var task = Objects.requireNonNull(simulation.run().current());
-    var before = task.at;
-    task.at = place;
+    var before = task.domain;
+    task.domain = domain;
     try {
       root = ActorSystem.root();
       return root.openScope(name);
     } finally {
-      task.at = before;
+      task.domain = before;
     }
   }
 
@@ -73,7 +73,7 @@ public final class SimulatedNode {
    * @return the same one each time
    */
   public StorageDirectory disk() {
-    return new NodeDisk(simulation.run(), place, files);
+    return new NodeDisk(simulation.run(), domain, files);
   }
 
   /**
@@ -86,8 +86,8 @@ public final class SimulatedNode {
   public void failDiskOperations(Predicate<String> fails) {
     files.beforeOperation(operation -> {
       if (!fails.test(operation)) return;
-      simulation.trace(operation + " fails on the disk of " + place.name);
-      throw new UncheckedIOException(new IOException("made up: " + operation + " on the disk of " + place.name));
+      simulation.trace(operation + " fails on the disk of " + domain.name);
+      throw new UncheckedIOException(new IOException("made up: " + operation + " on the disk of " + domain.name));
     });
   }
 
@@ -96,10 +96,10 @@ public final class SimulatedNode {
    * and its timers are gone. Called on this node, it does not return.
    */
   public void crash() {
-    if (place.crashed) return;
-    place.crashed = true;
-    simulation.trace("crash of " + place.name);
-    if (simulation.run().place() == place) SimulatedThread.stopHere();
+    if (domain.crashed) return;
+    domain.crashed = true;
+    simulation.trace("crash of " + domain.name);
+    if (simulation.run().currentDomain() == domain) SimulatedThread.abandon();
   }
 
   /**
@@ -116,8 +116,8 @@ public final class SimulatedNode {
   public void freeze(Duration time) {
     if (!time.isPositive()) throw new IllegalArgumentException("a pause of " + time + "; give more than zero");
     checkRuns();
-    simulation.trace("pause of " + place.name + ", " + time);
-    simulation.run().pause(place, SimulatedClock.nanos(time));
+    simulation.trace("pause of " + domain.name + ", " + time);
+    simulation.run().pause(domain, SimulatedClock.nanos(time));
   }
 
   /**
@@ -127,22 +127,22 @@ public final class SimulatedNode {
    * @throws IllegalStateException if it has not crashed
    */
   public SimulatedNode restart() {
-    if (!place.crashed)
-      throw new IllegalStateException("node " + place.name + " has not crashed; end it by crash() first");
-    simulation.run().network.isBack(place);
-    return simulation.node(place.name, files.cutPower(simulation.run().faults.draw(FaultKind.DISKS, Long.MAX_VALUE)));
+    if (!domain.crashed)
+      throw new IllegalStateException("node " + domain.name + " has not crashed; end it by crash() first");
+    simulation.run().network.onRestart(domain);
+    return simulation.node(domain.name, files.cutPower(simulation.run().faults.draw(FaultKind.DISKS, Long.MAX_VALUE)));
   }
 
   private void checkRuns() {
-    if (place.crashed) throw new IllegalStateException(
-        "node " + place.name + " has crashed; use the one that restart() returns");
+    if (domain.crashed) throw new IllegalStateException(
+        "node " + domain.name + " has crashed; use the one that restart() returns");
   }
 
-  FailureDomain place() {
-    return place;
+  FailureDomain domain() {
+    return domain;
   }
 
   void close(Duration limit) {
-    if (!place.crashed && root != null) root.closeWithin(limit);
+    if (!domain.crashed && root != null) root.closeWithin(limit);
   }
 }

@@ -48,7 +48,7 @@ final class SimulatedScheduler implements Scheduler {
     private final long period; // 0: once
     private final boolean rate;
     private final Runnable task;
-    private final FailureDomain place = run.place();
+    private final FailureDomain domain = run.currentDomain();
     private long due;
     private boolean open = true;
     private Future<?> timer;
@@ -58,7 +58,7 @@ final class SimulatedScheduler implements Scheduler {
       this.rate = rate;
       this.task = task;
       this.due = run.clock.now() + delay;
-      this.timer = run.clock.schedule(this, delay, place);
+      this.timer = run.clock.schedule(this, delay, domain);
     }
 
     /** On the carrier, which must not wait. */
@@ -66,7 +66,7 @@ final class SimulatedScheduler implements Scheduler {
     public void run() {
       if (!open) return;
       if (period == 0) open = false;
-      run.start("timer", place, this::work);
+      run.start("timer", domain, this::work);
     }
 
     private void work() {
@@ -78,7 +78,7 @@ final class SimulatedScheduler implements Scheduler {
       if (!open) return;
       long now = run.clock.now();
       due = rate ? due + Math.max(1, Math.ceilDiv(now - due, period)) * period : now + period;
-      timer = run.clock.schedule(this, due - now, place);
+      timer = run.clock.schedule(this, due - now, domain);
     }
 
     @Override

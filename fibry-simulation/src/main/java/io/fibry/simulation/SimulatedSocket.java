@@ -26,32 +26,32 @@ import org.jspecify.annotations.Nullable;
 /** A TCP socket of the simulated network. Used by one simulated thread at a time. */
 final class SimulatedSocket extends SocketBase {
   private static final int BUFFER = 8192;
-  private static final int NO_ANSWER = 120_000; // ms until a connect without a limit gives up
-  private static final long EVER = Long.MAX_VALUE;
+  private static final int CONNECT_TIMEOUT = 120_000; // ms until a connect without a limit gives up
+  private static final long NO_LIMIT = Long.MAX_VALUE;
 
   private final SimulationRun run;
   private final SimulatedNetwork network;
   private final boolean server;
   private final Map<SocketOption<?>, Object> options = new HashMap<>();
-  private FailureDomain place;
+  private FailureDomain domain;
   private boolean closed;
   private int timeout; // in ms; 0 for none
   private @Nullable SocketPipe in; // the pipe from which this side reads
   private @Nullable SocketPipe out;
   private @Nullable ArrayDeque<SimulatedSocket> backlog; // of a server: the far ends that wait
-  private int room; // in it
+  private int backlogLimit; // in it
   private @Nullable Thread accepter;
 
   SimulatedSocket(SimulationRun run, SimulatedNetwork network, boolean server) {
     this.run = run;
     this.network = network;
     this.server = server;
-    this.place = run.place();
+    this.domain = run.currentDomain();
     this.fd = new FileDescriptor();
   }
 
-  FailureDomain place() {
-    return place;
+  FailureDomain domain() {
+    return domain;
   }
 
   boolean isClosed() {
@@ -60,12 +60,12 @@ final class SimulatedSocket extends SocketBase {
 
   /** Returns the end of the time-out by the run's clock. */
   long timeLimit() {
-    return timeout == 0 ? EVER : run.clock.now() + timeout * 1_000_000L;
+    return timeout == 0 ? NO_LIMIT : run.clock.now() + timeout * 1_000_000L;
   }
 
   /** An interrupt of a virtual thread closes the socket, as with sockets of the JDK. */
   void park(long until) throws IOException {
-    if (until > 0 && until < EVER) LockSupport.parkNanos(until - run.clock.now());
+    if (until > 0 && until < NO_LIMIT) LockSupport.parkNanos(until - run.clock.now());
     else LockSupport.park();
     if (!Thread.currentThread().isInterrupted()) return;
     close();
@@ -83,9 +83,9 @@ final class SimulatedSocket extends SocketBase {
   }
 
   @Override
-  protected void listen(int most) {
+  protected void listen(int max) {
     backlog = new ArrayDeque<>();
-    room = Math.max(1, most);
+    backlogLimit = Math.max(1, max);
   }
 
   @Override
@@ -98,14 +98,14 @@ final class SimulatedSocket extends SocketBase {
       park(limit);
     }
     if (closed) throw new SocketException("Socket closed");
-    ((SimulatedSocket) accepted).become(backlog.remove());
+    ((SimulatedSocket) accepted).copyConnection(backlog.remove());
   }
 
-  private void become(SimulatedSocket far) {
+  private void copyConnection(SimulatedSocket far) {
     address = far.address;
     port = far.port;
     localport = far.localport;
-    place = far.place;
+    domain = far.domain;
     in = far.in;
     out = far.out;
   }
@@ -125,19 +125,19 @@ final class SimulatedSocket extends SocketBase {
   @Override
   protected void connect(SocketAddress to, int limit) throws IOException {
     var where = (InetSocketAddress) to;
-    run.point();
+    run.yieldPoint();
     long latency = network.withLatency();
     if (latency > 0) LockSupport.parkNanos(latency);
     var there = network.server(where.getPort());
-    if (there != null && network.isParted(place, there.place)) {
-      long end = run.clock.now() + 1_000_000L * (limit == 0 ? NO_ANSWER : limit);
-      while (network.isParted(place, there.place) && run.clock.now() < end)
+    if (there != null && network.isParted(domain, there.domain)) {
+      long end = run.clock.now() + 1_000_000L * (limit == 0 ? CONNECT_TIMEOUT : limit);
+      while (network.isParted(domain, there.domain) && run.clock.now() < end)
         park(Math.min(end, run.clock.now() + 1_000_000_000));
-      if (network.isParted(place, there.place))
+      if (network.isParted(domain, there.domain))
         throw limit == 0 ? new ConnectException("Connection timed out")
             : new SocketTimeoutException("Connect timed out");
     }
-    if (there == null || there.closed || there.backlog == null || there.backlog.size() >= there.room)
+    if (there == null || there.closed || there.backlog == null || there.backlog.size() >= there.backlogLimit)
       throw new ConnectException("Connection refused");
     address = where.getAddress();
     port = where.getPort();
@@ -148,12 +148,12 @@ final class SimulatedSocket extends SocketBase {
 
   private SimulatedSocket farEnd(SimulatedSocket of) {
     var far = new SimulatedSocket(run, network, false);
-    far.place = of.place;
+    far.domain = of.domain;
     far.address = address;
     far.localport = port;
     far.port = localport;
-    in = far.out = new SocketPipe(run, network, far.place, place);
-    out = far.in = new SocketPipe(run, network, place, far.place);
+    in = far.out = new SocketPipe(run, network, far.domain, domain);
+    out = far.in = new SocketPipe(run, network, domain, far.domain);
     return far;
   }
 

@@ -8,36 +8,36 @@ import org.jspecify.annotations.Nullable;
 
 /** A simulated thread, as its scheduler sees it. Used by the carrier. */
 final class SimulatedThread {
-  private static final String THREADS = "io.fibry.engine.jvm."; // the room of the library that starts them
+  private static final String THREAD_START_PACKAGE = "io.fibry.engine.jvm."; // the room of the library that starts them
 
-  final Runnable step; // the JDK's: runs until the thread waits, yields or ends
+  final Runnable continuation; // the JDK's: runs until the thread waits, yields or ends
   final Thread thread;
   final long number; // in the order of birth
   @Nullable
   Actor<?> actor; // the actor whose message it handles, or null
-  FailureDomain at; // of that actor, or where the thread was started
+  FailureDomain domain; // of that actor, or where the thread was started
   @Nullable
   FailureDomain sendsTo; // the place of the last message sent in this step, where a thread for its actor may start
   int priority; // of a policy
-  int gaveWay; // times, since it did something else
-  int initializes; // classes: others may wait for them, and it gives way at no fine point
+  int yieldCount; // times, since it did something else
+  int initializerDepth; // classes: others may wait for them, and it gives way at no fine point
   boolean ready; // or held back: another wake-up changes nothing
 
-  SimulatedThread(Runnable step, Thread thread, long number, FailureDomain at) {
-    this.step = step;
+  SimulatedThread(Runnable continuation, Thread thread, long number, FailureDomain domain) {
+    this.continuation = continuation;
     this.thread = thread;
     this.number = number;
-    this.at = at;
+    this.domain = domain;
   }
 
   /** Whether the library starts it: what a handler starts has engine frames too, further out. */
-  static boolean isOfLibrary() {
-    return starter(name -> false).filter(name -> name.startsWith(THREADS)).isPresent();
+  static boolean isStartedByLibrary() {
+    return starter(name -> false).filter(name -> name.startsWith(THREAD_START_PACKAGE)).isPresent();
   }
 
   /** Whether an actor that was sent a message gets it; others call back, or close. */
-  static boolean isOfActor() {
-    return starter(name -> name.startsWith(THREADS) || name.startsWith("io.fibry.Strategies"))
+  static boolean isStartedForActor() {
+    return starter(name -> name.startsWith(THREAD_START_PACKAGE) || name.startsWith("io.fibry.Strategies"))
         .filter("io.fibry.engine.cell.Dispatch"::equals).isPresent();
   }
 
@@ -49,13 +49,13 @@ final class SimulatedThread {
   }
 
   boolean isGone() {
-    return at.crashed;
+    return domain.crashed;
   }
 
   /**
    * The place of this thread has crashed: the thread never continues, and runs no finally block.
    */
-  static void stopHere() {
+  static void abandon() {
     while (true) LockSupport.park();
   }
 

@@ -94,11 +94,11 @@ public final class Simulation {
     AgentAttacher.ensure();
     if (MachineLookup.machine() != null)
       throw new IllegalStateException("a simulation inside a simulation; run one after the other");
-    SimulationCarrier.enter();
+    SimulationCarrier.lock();
     try {
       return new SeedSearch(all, program).all();
     } finally {
-      SimulationCarrier.leave();
+      SimulationCarrier.unlock();
     }
   }
 
@@ -126,14 +126,14 @@ public final class Simulation {
    * @return the thread
    */
   public Thread client(String name, Callable<?> code) {
-    var client = thread(name, run.elsewhere, code);
+    var client = thread(name, run.outsideNodes, code);
     clients.add(client);
     return client;
   }
 
-  Thread thread(String name, FailureDomain place, Callable<?> code) {
+  Thread thread(String name, FailureDomain domain, Callable<?> code) {
     Objects.requireNonNull(code, "code");
-    return run.start(Objects.requireNonNull(name, "name"), place, () -> {
+    return run.start(Objects.requireNonNull(name, "name"), domain, () -> {
       try {
         code.call();
       } catch (Throwable thrown) {
@@ -158,7 +158,7 @@ public final class Simulation {
    * @param fact whether it is so; may read all state, but must not wait or change anything
    */
   public void assertAlways(String what, BooleanSupplier fact) {
-    run.facts.add(Objects.requireNonNull(what, "what"), Objects.requireNonNull(fact, "fact"));
+    run.invariants.add(Objects.requireNonNull(what, "what"), Objects.requireNonNull(fact, "fact"));
   }
 
   /**
@@ -179,7 +179,7 @@ public final class Simulation {
 
   /** Lets others go first, perhaps: for code between whose lines the library sees nothing. */
   public void yieldPoint() {
-    run.point();
+    run.yieldPoint();
   }
 
   /**
@@ -291,11 +291,11 @@ public final class Simulation {
      * {@return a copy with other limits of a run} A run with more steps fails, because it seems
      * never to end.
      *
-     * @param most 1,000,000 unless changed
+     * @param max 1,000,000 unless changed
      */
-    public Options withMaxSteps(long most) {
-      if (most < 1) throw new IllegalArgumentException("at most " + most + " steps; give one or more");
-      return new Options(firstSeed, seeds, limit, most, policy, finePoints, noDeadLetters, replay);
+    public Options withMaxSteps(long max) {
+      if (max < 1) throw new IllegalArgumentException("at most " + max + " steps; give one or more");
+      return new Options(firstSeed, seeds, limit, max, policy, finePoints, noDeadLetters, replay);
     }
 
     /**

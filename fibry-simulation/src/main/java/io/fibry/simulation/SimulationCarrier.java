@@ -17,18 +17,18 @@ import org.jspecify.annotations.Nullable;
 final class SimulationCarrier {
   static volatile int patience = Integer.getInteger("fibry.simulation.patience", 10); // s of one step; tests change it
   private static final ReentrantLock LOCK = new ReentrantLock(); // held by the thread whose simulation it is
-  private static @Nullable SimulationCarrier stage; // under the lock; null if there is none
+  private static @Nullable SimulationCarrier current; // under the lock; null if there is none
 
   private final SynchronousQueue<Runnable> work = new SynchronousQueue<>();
   private final SimulationThread thread = new SimulationThread(this::work, "simulation");
-  private volatile boolean lost; // to a run that held it
+  private volatile boolean isLost; // to a run that held it
 
   private SimulationCarrier() {
     thread.start();
   }
 
   /** An interrupt ends the wait for another simulation. */
-  static void enter() {
+  static void lock() {
     try {
       LOCK.lockInterruptibly();
     } catch (InterruptedException interrupt) {
@@ -38,20 +38,20 @@ final class SimulationCarrier {
     Environment.simulated = FailureDomain.WORLD;
   }
 
-  static void leave() {
+  static void unlock() {
     Environment.simulated = null;
     LOCK.unlock();
   }
 
   /** Plays a run to its end, or until it holds its thread for too long. */
   static void play(SimulationRun run, Runnable main) {
-    if (stage == null) stage = new SimulationCarrier();
-    stage.playHere(run, main);
+    if (current == null) current = new SimulationCarrier();
+    current.playHere(run, main);
   }
 
   private void playHere(SimulationRun run, Runnable main) {
     var done = new CountDownLatch(1);
-    boolean interrupted = put(() -> {
+    boolean interrupted = putUninterruptibly(() -> {
       thread.machine = run;
       try {
         run.play(main);
@@ -61,11 +61,11 @@ final class SimulationCarrier {
       }
     });
     var watch = new StepWatchdog(patience);
-    while (!lost) {
+    while (!isLost) {
       try {
         if (done.await(1, TimeUnit.SECONDS)) break;
-        var verdict = watch.look(run.steps(), processorTime(), isWaiting(run.current()));
-        if (verdict != StepWatchdog.StepVerdict.GOES_ON) isHeld(run, verdict);
+        var verdict = watch.check(run.steps(), processorTime(), isWaiting(run.current()));
+        if (verdict != StepWatchdog.StepVerdict.GOES_ON) onHeld(run, verdict);
       } catch (InterruptedException again) {
         interrupted = true;
       }
@@ -92,7 +92,7 @@ final class SimulationCarrier {
   }
 
   private void work() {
-    while (!lost) {
+    while (!isLost) {
       try {
         work.take().run();
       } catch (InterruptedException stray) {
@@ -101,7 +101,7 @@ final class SimulationCarrier {
     }
   }
 
-  private boolean put(Runnable run) {
+  private boolean putUninterruptibly(Runnable run) {
     for (boolean interrupted = false;;) {
       try {
         work.put(run);
@@ -112,7 +112,7 @@ final class SimulationCarrier {
     }
   }
 
-  private void isHeld(SimulationRun run, StepWatchdog.StepVerdict verdict) {
+  private void onHeld(SimulationRun run, StepWatchdog.StepVerdict verdict) {
     var task = run.current();
     var stack = new Throwable(task + " is here");
     stack.setStackTrace(holder(task).getStackTrace());
@@ -120,9 +120,9 @@ final class SimulationCarrier {
         ? " has used " + patience + " s of processor time in one step"
         : " has waited for " + patience + " s where its thread cannot be taken from it; on Java 21 also in"
             + " synchronized code";
-    run.fail(new RunFailure(RunFailure.FailureKind.HELD,
+    run.fail(new RunFailure(RunFailure.FailureKind.CARRIER_HELD,
         "held: " + task + how + ". A debugger needs more: -Dfibry.simulation.patience=3600", stack));
-    lost = true;
-    stage = null;
+    isLost = true;
+    current = null;
   }
 }

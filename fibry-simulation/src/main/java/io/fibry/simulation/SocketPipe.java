@@ -48,7 +48,7 @@ final class SocketPipe {
   }
 
   void write(SimulatedSocket by, byte[] bytes, int at, int length) throws IOException {
-    if (network.breaks()) by.breakOff();
+    if (network.shouldBreak()) by.breakOff();
     for (int end = at + length; at < end;) {
       while (size >= WINDOW && !broken && !by.isClosed()) {
         writer = Thread.currentThread();
@@ -61,19 +61,19 @@ final class SocketPipe {
       pieces.add(new PipeChunk(Arrays.copyOfRange(bytes, at, at + some), last));
       size += some;
       at += some;
-      arrives();
+      onArrival();
     }
-    run.point();
+    run.yieldPoint();
   }
 
   /** Something may be there for the reader, now or when it is due. */
-  void arrives() {
+  void onArrival() {
     long left = last - run.clock.now();
     if (left > 0) run.clock.schedule(() -> wake(reader), left, to);
     else wake(reader);
   }
 
-  private boolean isThere() {
+  private boolean isReadable() {
     var first = pieces.peek();
     return first != null && first.due <= run.clock.now() && !network.isParted(from, to);
   }
@@ -82,7 +82,7 @@ final class SocketPipe {
   int read(SimulatedSocket by, byte[] bytes, int at, int length) throws IOException {
     if (length == 0) return 0;
     long limit = by.timeLimit();
-    while (!isThere()) {
+    while (!isReadable()) {
       if (by.isClosed()) throw new SocketException("Socket closed");
       if (broken) throw new SocketException("Connection reset");
       if (ended && pieces.isEmpty() && run.clock.now() >= last && !network.isParted(from, to)) return -1;
@@ -105,7 +105,7 @@ final class SocketPipe {
   }
 
   int available() {
-    return isThere() ? pieces.element().bytes.length - read : 0;
+    return isReadable() ? pieces.element().bytes.length - read : 0;
   }
 
   boolean isEmpty() {
@@ -116,7 +116,7 @@ final class SocketPipe {
   void end() {
     ended = true;
     last = Math.max(last, run.clock.now());
-    arrives();
+    onArrival();
     wake(writer);
   }
 

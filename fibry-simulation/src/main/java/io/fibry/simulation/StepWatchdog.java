@@ -18,14 +18,14 @@ final class StepWatchdog {
     GOES_ON, COMPUTES, WAITS
   }
 
-  private static final int STARVED = 6; // times the patience, without processor time
+  private static final int STARVATION_FACTOR = 6; // times the patience, without processor time
 
   private final int patience; // s of processor time, and looks
   private long step = -1; // the step that was seen last
   private long before; // ns of processor time that the carrier had used when the step was first seen
   private long last; // ns of processor time, at the last look
-  private int waits; // looks in a row at which the thread waited
-  private int idle; // looks in a row at which it waited, or had used no processor time
+  private int waitingChecks; // looks in a row at which the thread waited
+  private int idleChecks; // looks in a row at which it waited, or had used no processor time
 
   StepWatchdog(int patience) {
     this.patience = patience;
@@ -38,17 +38,17 @@ final class StepWatchdog {
    * @param processor ns that the carrier has used since it began; always the same if unknown
    * @param waiting whether the thread of the step waits now
    */
-  StepVerdict look(long number, long processor, boolean waiting) {
+  StepVerdict check(long number, long processor, boolean waiting) {
     if (number != step) {
       step = number;
       before = last = processor;
-      waits = idle = 0;
+      waitingChecks = idleChecks = 0;
       return StepVerdict.GOES_ON;
     }
-    waits = waiting ? waits + 1 : 0;
-    idle = waiting || processor == last ? idle + 1 : 0;
+    waitingChecks = waiting ? waitingChecks + 1 : 0;
+    idleChecks = waiting || processor == last ? idleChecks + 1 : 0;
     last = processor;
-    if (waits >= patience || idle >= STARVED * patience) return StepVerdict.WAITS;
+    if (waitingChecks >= patience || idleChecks >= STARVATION_FACTOR * patience) return StepVerdict.WAITS;
     return processor - before >= TimeUnit.SECONDS.toNanos(patience) ? StepVerdict.COMPUTES : StepVerdict.GOES_ON;
   }
 }

@@ -6,18 +6,18 @@ import org.jspecify.annotations.Nullable;
 
 /** Chooses the thread that goes next, in one run. Used by the carrier. */
 interface ThreadChooser {
-  int RARE = 10; // at fine points, a thread gives way once in 2 to once in 1,024
+  int MAX_ODDS_EXPONENT = 10; // at fine points, a thread gives way once in 2 to once in 1,024
 
   /** @param ready two or more threads, the thread that has been ready for longest first */
   int choose(List<SimulatedThread> ready, long step);
 
-  default void born(SimulatedThread task) {}
+  default void onStart(SimulatedThread task) {}
 
   /** It waits without parking: others come first now. */
-  default void gaveWay(SimulatedThread task) {}
+  default void onYield(SimulatedThread task) {}
 
   /** Whether the thread that runs gives way at a fine point. */
-  default boolean givesWay() {
+  default boolean shouldYield() {
     return false;
   }
 
@@ -25,7 +25,7 @@ interface ThreadChooser {
     return (ready, step) -> 0;
   }
 
-  static ThreadChooser walk(long seed) {
+  static ThreadChooser randomWalk(long seed) {
     var random = new SplittableRandom(seed);
     return (ready, step) -> random.nextInt(ready.size());
   }
@@ -44,7 +44,7 @@ interface ThreadChooser {
       }
 
       @Override
-      public void gaveWay(SimulatedThread task) {
+      public void onYield(SimulatedThread task) {
         last = null;
       }
     };
@@ -58,12 +58,12 @@ interface ThreadChooser {
       private int changed;
 
       @Override
-      public void born(SimulatedThread task) {
+      public void onStart(SimulatedThread task) {
         task.priority = random.nextInt(1, 1 << 30);
       }
 
       @Override
-      public void gaveWay(SimulatedThread task) {
+      public void onYield(SimulatedThread task) {
         task.priority = --lowest;
       }
 
@@ -71,7 +71,7 @@ interface ThreadChooser {
       public int choose(List<SimulatedThread> ready, long step) {
         int at = highest(ready);
         for (; changed < changeAt.length && changeAt[changed] <= step; changed++) {
-          gaveWay(ready.get(at));
+          onYield(ready.get(at));
           at = highest(ready);
         }
         return at;
@@ -80,12 +80,12 @@ interface ThreadChooser {
   }
 
   /** Another one, with chance at fine points: in some runs high, in others low. */
-  static ThreadChooser fine(long seed, ThreadChooser choice) {
+  static ThreadChooser withFinePoints(long seed, ThreadChooser choice) {
     var random = new SplittableRandom(seed);
-    int odds = 2 << random.nextInt(RARE);
+    int odds = 2 << random.nextInt(MAX_ODDS_EXPONENT);
     return new ThreadChooser() {
       @Override
-      public boolean givesWay() {
+      public boolean shouldYield() {
         return random.nextInt(odds) == 0;
       }
 
@@ -95,13 +95,13 @@ interface ThreadChooser {
       }
 
       @Override
-      public void born(SimulatedThread task) {
-        choice.born(task);
+      public void onStart(SimulatedThread task) {
+        choice.onStart(task);
       }
 
       @Override
-      public void gaveWay(SimulatedThread task) {
-        choice.gaveWay(task);
+      public void onYield(SimulatedThread task) {
+        choice.onYield(task);
       }
     };
   }
@@ -122,7 +122,7 @@ interface ThreadChooser {
       }
 
       @Override
-      public boolean givesWay() {
+      public boolean shouldYield() {
         return decisions.rank(next++) > 0;
       }
     };

@@ -25,7 +25,7 @@ final class ThreadReport {
   private static List<StackTraceElement> frames(StackTraceElement[] stack, boolean ours) {
     var found = new ArrayList<StackTraceElement>();
     for (var frame : stack)
-      if (found.size() < FRAMES && !isOfJdk(frame) && (ours || !isOurs(frame))) found.add(frame);
+      if (found.size() < FRAMES && !isOfJdk(frame) && (ours || !isSimulatorFrame(frame))) found.add(frame);
     return found;
   }
 
@@ -35,7 +35,7 @@ final class ThreadReport {
   }
 
   /** Our examples are as a program of a user. */
-  private static boolean isOurs(StackTraceElement frame) {
+  private static boolean isSimulatorFrame(StackTraceElement frame) {
     return frame.getClassName().startsWith("io.fibry.") && !frame.getClassName().startsWith("io.fibry.examples.");
   }
 }

@@ -19,8 +19,8 @@ public final class YieldPoints {
 
   /** Lets others go first here, perhaps. */
   public static void pass() {
-    var here = here();
-    if (here != null) here.pass();
+    var here = currentRun();
+    if (here != null) here.finePoint();
   }
 
   /**
@@ -37,15 +37,15 @@ public final class YieldPoints {
   }
 
   private static void initializers(int more) {
-    var here = here();
-    if (here != null && here.current() != null) here.current().initializes += more;
+    var here = currentRun();
+    if (here != null && here.current() != null) here.current().initializerDepth += more;
   }
 
   /**
    * Returns null if this thread does not belong to the run. Nor is its carrier, which must not
    * wait.
    */
-  private static @Nullable SimulationRun here() {
+  private static @Nullable SimulationRun currentRun() {
     var here = run;
     return here != null && Thread.currentThread().isVirtual() && MachineLookup.machine() == here ? here : null;
   }

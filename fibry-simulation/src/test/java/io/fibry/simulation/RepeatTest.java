@@ -38,11 +38,11 @@ class RepeatTest {
 
   private static RunOutcome run(Program program, RunReplay replay, boolean traced) {
     AgentAttacher.ensure();
-    SimulationCarrier.enter();
+    SimulationCarrier.lock();
     try {
-      return ProgramRun.of(program, Options.DEFAULT, replay, STEPS, RunEvents.none(), traced);
+      return ProgramRun.of(program, Options.DEFAULT, replay, STEPS, RunEvents.disabled(), traced);
     } finally {
-      SimulationCarrier.leave();
+      SimulationCarrier.unlock();
     }
   }
 

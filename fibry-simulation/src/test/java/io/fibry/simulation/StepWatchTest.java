@@ -17,7 +17,7 @@ class StepWatchTest {
 
   private StepWatchdog.StepVerdict look(long more, boolean waiting) {
     processor += more;
-    return watch.look(step, processor, waiting);
+    return watch.check(step, processor, waiting);
   }
 
   private void goesOn(int looks, long more, boolean waiting) {

@@ -26,13 +26,13 @@ public final class CrashDisk implements StorageDirectory {
   /** The content of a file, which several names may lead to. */
   private static final class FileContent {
     private SparseFile forced;
-    private SparseFile now;
+    private SparseFile current;
     private final TreeMap<Integer, List<byte[]>> unforced = new TreeMap<>(); // sector -> its contents since
     private final Set<Integer> dirty = new TreeSet<>(); // sectors that the next force brings to the disk
 
     FileContent(SparseFile all) {
       forced = all;
-      now = all.copy();
+      current = all.copy();
     }
   }
 
@@ -88,7 +88,7 @@ public final class CrashDisk implements StorageDirectory {
 
   @Override
   public synchronized long size(String name) throws IOException {
-    return content(name).now.size();
+    return content(name).current.size();
   }
 
   private FileContent content(String name) throws IOException {
@@ -99,14 +99,14 @@ public final class CrashDisk implements StorageDirectory {
 
   @Override
   public synchronized void create(String name, long size) throws IOException {
-    begin("create");
+    onOperation("create");
     var content = new FileContent(SparseFile.zeros(0));
     change(new NameChange(name, content, null));
     after.run();
-    content.now = SparseFile.zeros(size);
+    content.current = SparseFile.zeros(size);
     content.forced = SparseFile.zeros(size / 2);
     after.run();
-    content.forced = content.now.copy();
+    content.forced = content.current.copy();
     after.run();
   }
 
@@ -117,13 +117,13 @@ public final class CrashDisk implements StorageDirectory {
 
   @Override
   public synchronized void write(String name, long at, ByteBuffer bytes) throws IOException {
-    begin("write");
+    onOperation("write");
     var content = content(name);
     var left = bytes.duplicate();
     for (long place = at; left.hasRemaining();) {
       int sector = SparseFile.sectorOf(place);
-      place += content.now.write(place, left);
-      content.unforced.computeIfAbsent(sector, none -> new ArrayList<>()).add(content.now.get(sector));
+      place += content.current.write(place, left);
+      content.unforced.computeIfAbsent(sector, none -> new ArrayList<>()).add(content.current.get(sector));
       content.dirty.add(sector);
     }
     after.run();
@@ -134,7 +134,7 @@ public final class CrashDisk implements StorageDirectory {
     var content = content(name);
     var dirty = Set.copyOf(content.dirty);
     content.dirty.clear(); // also if this fails
-    begin("sync");
+    onOperation("sync");
     for (int sector : dirty) content.forced.put(sector, content.unforced.remove(sector).getLast());
     after.run();
   }
@@ -144,28 +144,28 @@ public final class CrashDisk implements StorageDirectory {
 
   @Override
   public synchronized void rename(String from, String to) throws IOException {
-    begin("rename");
+    onOperation("rename");
     change(new NameChange(to, content(from), from));
     after.run();
   }
 
   @Override
   public synchronized void delete(String name) throws IOException {
-    begin("delete");
+    onOperation("delete");
     if (names.containsKey(name)) change(new NameChange(name, null, null));
     after.run();
   }
 
   @Override
   public synchronized void syncDirectory() throws IOException {
-    begin("syncDirectory");
+    onOperation("syncDirectory");
     forcedNames.clear();
     forcedNames.putAll(names);
     changes.clear();
     after.run();
   }
 
-  private void begin(String operation) throws IOException {
+  private void onOperation(String operation) throws IOException {
     try {
       before.accept(operation);
     } catch (UncheckedIOException failure) {
@@ -175,7 +175,7 @@ public final class CrashDisk implements StorageDirectory {
 
   @Override
   public synchronized void read(String name, long at, ByteBuffer into) throws IOException {
-    content(name).now.read(at, into);
+    content(name).current.read(at, into);
   }
 
   @Override
@@ -220,16 +220,16 @@ public final class CrashDisk implements StorageDirectory {
 
   /** Chooses by the digits of a number, so that other numbers choose otherwise. */
   private static final class DigitChooser implements Chooser {
-    private long rest;
+    private long remaining;
 
     DigitChooser(long number) {
-      rest = number;
+      remaining = number;
     }
 
     @Override
     public int choose(int choices) {
-      int choice = (int) (rest % choices);
-      rest /= choices;
+      int choice = (int) (remaining % choices);
+      remaining /= choices;
       return choice;
     }
   }
@@ -250,14 +250,14 @@ public final class CrashDisk implements StorageDirectory {
     var left = new TreeMap<>(forcedNames);
     for (var change : changes) if (chooser.choose(2) == 1) change.apply(left);
     var kept = new IdentityHashMap<FileContent, FileContent>();
-    for (var content : contents()) kept.put(content, new FileContent(left(content, chooser)));
+    for (var content : contents()) kept.put(content, new FileContent(contentAfterCrash(content, chooser)));
     var image = new CrashDisk();
     left.forEach((name, content) -> image.forcedNames.put(name, kept.get(content)));
     image.names.putAll(image.forcedNames);
     return image;
   }
 
-  private static SparseFile left(FileContent content, Chooser chooser) {
+  private static SparseFile contentAfterCrash(FileContent content, Chooser chooser) {
     var left = content.forced.copy();
     content.unforced.forEach((sector, versions) -> {
       int version = chooser.choose(versions.size() + 1);
@@ -273,14 +273,14 @@ public final class CrashDisk implements StorageDirectory {
    * @param bit which
    */
   public synchronized void flipBit(String name, long bit) {
-    var changed = names.get(name).now.copy();
+    var changed = names.get(name).current.copy();
     changed.flip(bit);
     replace(name, changed);
   }
 
   private void replace(String name, SparseFile all) {
     var content = names.get(name);
-    content.now = all;
+    content.current = all;
     content.forced = all.copy();
     content.unforced.clear();
     content.dirty.clear();
@@ -293,7 +293,7 @@ public final class CrashDisk implements StorageDirectory {
    * @param size the size afterwards
    */
   public synchronized void truncate(String name, long size) {
-    replace(name, names.get(name).now.resized(size));
+    replace(name, names.get(name).current.resize(size));
   }
 
   /** {@return a disk with the same files, all of them forced} */

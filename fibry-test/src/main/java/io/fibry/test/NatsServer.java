@@ -37,10 +37,10 @@ public final class NatsServer implements AutoCloseable {
       + "github.com/nats-io/nats-server/v2@v2.15.2`, and put it in the path, or name it by the environment variable "
       + "NATS_SERVER or the system property fibry.nats";
   private static final String HERE = "127.0.0.1";
-  private static final Duration PATIENCE = Duration.ofSeconds(30);
+  private static final Duration START_TIMEOUT = Duration.ofSeconds(30);
   private static final int FIRST_PORT = 20_000; // below the ports that systems give away
   private static final int PORTS = 12_000;
-  private static final int MOST_PORTS = 20; // attempts with others
+  private static final int MAX_PORT_ATTEMPTS = 20; // attempts with others
 
   /** A port is in use. */
   private static final class PortTakenException extends IllegalStateException {
@@ -105,7 +105,7 @@ public final class NatsServer implements AutoCloseable {
   static NatsServer start(Path folder, String more, Supplier<List<Integer>> ports) {
     return withOtherPorts(() -> {
       var own = ports.get();
-      return made(folder, "single", own.get(0), own.get(1), more).started();
+      return create(folder, "single", own.get(0), own.get(1), more).awaitStarted();
     });
   }
 
@@ -130,7 +130,7 @@ public final class NatsServer implements AutoCloseable {
       for (int i = 0; i < servers; i++) {
         String more = "cluster { name: fibry, listen: \"" + HERE + ":" + ports.get(3 * i + 2) + "\", routes: [" + routes
             + "] }\n";
-        all.add(made(folder.resolve("n" + i), "n" + i, ports.get(3 * i), ports.get(3 * i + 1), more).started());
+        all.add(create(folder.resolve("n" + i), "n" + i, ports.get(3 * i), ports.get(3 * i + 1), more).awaitStarted());
       }
       all.forEach(NatsServer::awaitReady);
       ready = true;
@@ -145,11 +145,11 @@ public final class NatsServer implements AutoCloseable {
     for (int times = 1;; times++) try {
       return starting.get();
     } catch (PortTakenException taken) {
-      if (times == MOST_PORTS) throw taken;
+      if (times == MAX_PORT_ATTEMPTS) throw taken;
     }
   }
 
-  private static NatsServer made(Path folder, String name, int port, int health, String more) {
+  private static NatsServer create(Path folder, String name, int port, int health, String more) {
     var server = new NatsServer(folder, port, health);
     try {
       Files.createDirectories(folder);
@@ -192,7 +192,7 @@ public final class NatsServer implements AutoCloseable {
     return folder.toAbsolutePath().resolve("server.log");
   }
 
-  private NatsServer started() {
+  private NatsServer awaitStarted() {
     boolean up = false;
     try {
       Files.deleteIfExists(output()); // so that its last words are of this start
@@ -245,11 +245,11 @@ public final class NatsServer implements AutoCloseable {
 
   /** The patience begins again as long as the server works, since a busy machine delays it. */
   private void await(String otherwise, ServerCheck check) {
-    long end = System.nanoTime() + PATIENCE.toNanos();
+    long end = System.nanoTime() + START_TIMEOUT.toNanos();
     for (var worked = Duration.ZERO; !passesUninterrupted(check);) {
-      if (!process.isAlive()) throw ended();
+      if (!process.isAlive()) throw endedException();
       var now = process.info().totalCpuDuration().orElse(worked);
-      if (!now.equals(worked)) end = System.nanoTime() + PATIENCE.toNanos();
+      if (!now.equals(worked)) end = System.nanoTime() + START_TIMEOUT.toNanos();
       else if (System.nanoTime() - end > 0) throw new IllegalStateException(
           "nats-server " + otherwise + ": " + lastWords());
       worked = now;
@@ -267,7 +267,7 @@ public final class NatsServer implements AutoCloseable {
     }
   }
 
-  private IllegalStateException ended() {
+  private IllegalStateException endedException() {
     String text = "nats-server ended: " + lastWords();
     return text.contains("address already in use") ? new PortTakenException(text) : new IllegalStateException(text);
   }
@@ -311,7 +311,7 @@ public final class NatsServer implements AutoCloseable {
   /** Starts it again, with the same port and data. */
   public void restart() {
     if (process.isAlive()) kill();
-    withOtherPorts(this::started); // the same ports, because a program that has one meanwhile soon gives it back
+    withOtherPorts(this::awaitStarted); // the same ports, because a program that has one meanwhile soon gives it back
   }
 
   /** Pauses the server until {@link #resume}; it is stopped when this method returns. */
@@ -325,8 +325,8 @@ public final class NatsServer implements AutoCloseable {
     long begin = System.nanoTime();
     while (isMoving()) {
       if (!process.isAlive()) throw new IllegalStateException(this + " cannot be paused, for it has ended");
-      if (System.nanoTime() - begin > PATIENCE.toNanos()) throw new IllegalStateException(
-          this + " still runs " + PATIENCE.toSeconds() + " s after it was told to pause");
+      if (System.nanoTime() - begin > START_TIMEOUT.toNanos()) throw new IllegalStateException(
+          this + " still runs " + START_TIMEOUT.toSeconds() + " s after it was told to pause");
       LockSupport.parkNanos(100_000);
     }
   }

@@ -33,7 +33,7 @@ public final class Probe<M> {
   private final String name;
   // added by handlers, taken by the test
   private final LinkedBlockingQueue<M> unseen = new LinkedBlockingQueue<>();
-  private final Queue<M> all = new ConcurrentLinkedQueue<>(); // added by handlers, read by the test
+  private final Queue<M> received = new ConcurrentLinkedQueue<>(); // added by handlers, read by the test
   // by class of request; written by the test, read by the handler
   private final Map<Class<?>, Handler.Returning<Object, Object>> answers = new ConcurrentHashMap<>();
   private final Actor<M> actor;
@@ -96,7 +96,7 @@ public final class Probe<M> {
   }
 
   private void note(M message) {
-    all.add(message);
+    received.add(message);
     unseen.add(message);
   }
 
@@ -197,7 +197,7 @@ public final class Probe<M> {
    * @return in order of arrival
    */
   public List<M> messages() {
-    return List.copyOf(all);
+    return List.copyOf(received);
   }
 
   private AssertionError failure(String wanted, String got) {

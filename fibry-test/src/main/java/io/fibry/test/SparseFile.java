@@ -30,7 +30,7 @@ final class SparseFile {
   }
 
   /** A copy whose end is cut off, or which has zeros at its end. */
-  SparseFile resized(long size) {
+  SparseFile resize(long size) {
     var copy = new SparseFile(written, size);
     if (size < this.size) {
       int last = sectorOf(size);

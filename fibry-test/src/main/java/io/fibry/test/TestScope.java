@@ -32,7 +32,7 @@ import java.util.function.UnaryOperator;
 public final class TestScope implements ActorScope {
   static final Duration LIMIT = Duration.ofSeconds(Long.getLong("fibry.test.limit", 5));
 
-  private static final int MOST_STEPS = 1_000_000;
+  private static final int MAX_STEPS = 1_000_000;
 
   private final ManualScheduler clock = new ManualScheduler();
   private final ActorScope scope;
@@ -102,7 +102,7 @@ public final class TestScope implements ActorScope {
     long end = clock.nanoTime() + TimeUnit.NANOSECONDS.convert(by);
     boolean quiet = scope.awaitQuiescence(limit);
     for (int steps = 0; isDueUntil(end); steps++) {
-      if (steps == MOST_STEPS) throw new AssertionError("scope '" + name() + "' still sets timers after " + MOST_STEPS
+      if (steps == MAX_STEPS) throw new AssertionError("scope '" + name() + "' still sets timers after " + MAX_STEPS
           + " steps within " + shown(by) + ", so that never ends:\n" + scope.dump());
       clock.advance(clock.untilNext().orElse(Duration.ZERO));
       quiet = quiet && scope.awaitQuiescence(limit); // a handler that waits for something else costs one limit only

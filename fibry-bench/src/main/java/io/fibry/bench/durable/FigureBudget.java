@@ -9,9 +9,9 @@ import java.util.Locale;
  *
  * @param other a side, or empty
  * @param size of both
- * @param least whether it must be {@code must} at least, or at most
+ * @param minRatio whether it must be {@code must} at least, or at most
  */
-record FigureBudget(String what, String ours, String other, long size, boolean least, double must, double aim) {
+record FigureBudget(String what, String ours, String other, long size, boolean minRatio, double must, double aim) {
 
   static FigureBudget atLeast(double must, double aim, String what, String ours, String other) {
     return new FigureBudget(what, ours, other, 0, true, must, aim);
@@ -22,7 +22,7 @@ record FigureBudget(String what, String ours, String other, long size, boolean l
   }
 
   FigureBudget withSize(long of) {
-    return new FigureBudget(what, ours, other, of, least, must, aim);
+    return new FigureBudget(what, ours, other, of, minRatio, must, aim);
   }
 
   /** In one process. */
@@ -42,11 +42,11 @@ record FigureBudget(String what, String ours, String other, long size, boolean l
     double middle = values[values.length / 2];
     String unit = other.isEmpty() ? figure(processes.getFirst(), ours).unit() : "x of " + other;
     return new ResultRow(what, unit, middle, values[0], values[values.length - 1], String.format(Locale.ROOT,
-        "at %s %s, aim %s: %s", least ? "least" : "most", ResultRow.readable(must), ResultRow.readable(aim),
+        "at %s %s, aim %s: %s", minRatio ? "least" : "most", ResultRow.readable(must), ResultRow.readable(aim),
         isKept(middle) ? "kept" : "BROKEN"), 0);
   }
 
   boolean isKept(double value) {
-    return least ? value >= must : value <= must;
+    return minRatio ? value >= must : value <= must;
   }
 }

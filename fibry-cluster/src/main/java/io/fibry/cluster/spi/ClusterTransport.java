@@ -156,21 +156,21 @@ public interface ClusterTransport extends AutoCloseable {
      * Takes pieces, the oldest first. A piece that is not done because its node crashed is given to
      * another node some seconds later.
      *
-     * @param most how many pieces may be worked on at the same time
+     * @param max how many pieces may be worked on at the same time
      * @param worker gets them, and must not wait
      * @return closing it ends the taking; pieces that are being worked on stay so
      */
-    Subscription take(int most, Consumer<WorkItem> worker);
+    Subscription take(int max, Consumer<WorkItem> worker);
 
     /**
      * Returns the waiting pieces, and those that are being worked on.
      *
      * @param from a number; 0 for all
-     * @param most how many at most
+     * @param max how many at most
      * @return the oldest first
      * @throws TransportException if it cannot be read
      */
-    List<PendingWork> list(long from, int most);
+    List<PendingWork> list(long from, int max);
 
     /**
      * Takes a piece away.

@@ -71,12 +71,12 @@ public record WireMessage(String subject, Optional<String> replyTo, Map<String, 
   /**
    * For engines, before they send it.
    *
-   * @param most how many bytes a body may have
+   * @param max how many bytes a body may have
    * @throws IllegalArgumentException if it has more
    */
-  public void checkSize(int most) {
-    if (body.length > most) throw new IllegalArgumentException(
-        "a message to " + subject + " has " + body.length + " bytes; at most " + most + " can be sent");
+  public void checkSize(int max) {
+    if (body.length > max) throw new IllegalArgumentException(
+        "a message to " + subject + " has " + body.length + " bytes; at most " + max + " can be sent");
   }
 
   /** {@return where to, and how much: not the bytes} */

@@ -174,7 +174,7 @@ final class ScopeCloser implements ScopeState.PendingClose {
         if (endIdle(cell)) continue;
         cell.sendPoisonPill();
         await(cell, deadline);
-      // Ended by endOwn.
+        // Ended by endOwn.
       } else for (var worker : cell.workersAndSelf()) if (!currentCells.contains(worker)) await(worker, deadline);
     }
   }

@@ -26,60 +26,60 @@ import org.slf4j.LoggerFactory;
  * is missing, and segments behind it may have dead records.
  */
 final class Compaction {
-  private static final int LEAST = 4; // segments that got full
+  private static final int MIN_SEGMENTS = 4; // segments that got full
 
   private final StorageDirectory disk;
   private final int size;
   private final LogIndex index;
-  private final Executor maker;
+  private final Executor worker;
   private final NavigableMap<Long, Segment> full; // by the last frame of each; thread-safe
-  private final Supplier<CompletableFuture<Void>> forced; // done when all that the index knows is on disk
-  private final Supplier<DiskThrottle> paces; // of passes
+  private final Supplier<CompletableFuture<Void>> syncAll; // done when all that the index knows is on disk
+  private final Supplier<DiskThrottle> throttles; // of passes
   private final ReentrantLock files = new ReentrantLock(); // by who replaces some, or reads all
   private CompletableFuture<Void> pass = CompletableFuture.completedFuture(null); // under this object's monitor
-  private DiskThrottle pace; // of the pass; written and read under the monitor, as the next two
-  private long due; // segments that got full, for a pass
+  private DiskThrottle throttle; // of the pass; written and read under the monitor, as the next two
+  private long sealedSegments; // segments that got full, for a pass
   private boolean closed;
 
   Compaction(StorageDirectory disk, int size, LogIndex index, NavigableMap<Long, Segment> full,
-      Supplier<CompletableFuture<Void>> forced, Executor maker, Supplier<DiskThrottle> paces) {
+      Supplier<CompletableFuture<Void>> syncAll, Executor worker, Supplier<DiskThrottle> throttles) {
     this.disk = disk;
     this.size = size;
     this.index = index;
     this.full = full;
-    this.forced = forced;
-    this.maker = maker;
-    this.paces = paces;
-    this.pace = paces.get();
+    this.syncAll = syncAll;
+    this.worker = worker;
+    this.throttles = throttles;
+    this.throttle = throttles.get();
   }
 
   /**
    * Called by the log's thread: one more segment is full, and all of its records are in the index.
    */
-  synchronized void sealed() {
+  synchronized void onSegmentSealed() {
     if (closed) return;
     long compact = full.values().stream().filter(Segment::compact).count();
     long more = full.size() - compact;
     boolean begins = pass.isDone();
-    if (begins) due = Math.max(LEAST, compact);
-    if (more < due) return;
-    if (begins) pace = paces.get();
-    if (more >= 2 * due) pace.hurry();
-    if (begins) begin(List.copyOf(full.values()), pace, false);
+    if (begins) sealedSegments = Math.max(MIN_SEGMENTS, compact);
+    if (more < sealedSegments) return;
+    if (begins) throttle = throttles.get();
+    if (more >= 2 * sealedSegments) throttle.hurry();
+    if (begins) begin(List.copyOf(full.values()), throttle, false);
   }
 
   /** Called by the thread that makes segments: the disk has no room for another. */
-  synchronized void full() {
+  synchronized void onDiskFull() {
     if (closed) return;
     boolean begins = pass.isDone();
-    if (begins) pace = paces.get();
-    pace.hurry();
-    if (begins) begin(List.copyOf(full.values()), pace, true);
+    if (begins) throttle = throttles.get();
+    throttle.hurry();
+    if (begins) begin(List.copyOf(full.values()), throttle, true);
   }
 
   private void begin(List<Segment> segments, DiskThrottle ofPass, boolean isFull) {
     try {
-      pass = CompletableFuture.runAsync(() -> run(segments, ofPass, isFull), maker);
+      pass = CompletableFuture.runAsync(() -> run(segments, ofPass, isFull), worker);
     } catch (Throwable noThread) {
       failed(noThread);
     }
@@ -113,18 +113,18 @@ final class Compaction {
   }
 
   private void end(SegmentRewriter rewriting, LiveRecordReader living) throws IOException {
-    if (rewriting.isVain()) return;
+    if (rewriting.isUnchanged()) return;
     try {
       var event = StoreEvents.beginCompaction();
       long before = event == null ? 0 : bytes(rewriting.replaced());
       rewriting.write(disk, living);
-      forced.get().join(); // now that it is known what was dead
-      whileFilesStay(() -> rewriting.show(disk, index, full));
+      syncAll.get().join(); // now that it is known what was dead
+      withStableFiles(() -> rewriting.replaceSegments(disk, index, full));
       if (event != null) StoreEvents.endCompaction(event, disk, rewriting.segment().name(), rewriting.replaced().size(),
           before, disk.size(rewriting.segment().name()));
     } catch (Throwable failure) {
       if (rewriting.isUnsure()) stop();
-      delete(rewriting.segment().name() + AtomicFile.UNREADY, failure);
+      delete(rewriting.segment().name() + AtomicFile.UNFINISHED_SUFFIX, failure);
       throw failure;
     }
   }
@@ -142,7 +142,7 @@ final class Compaction {
   }
 
   /** No file is replaced or deleted meanwhile, except by the given code. */
-  void whileFilesStay(FileAction use) throws IOException {
+  void withStableFiles(FileAction use) throws IOException {
     files.lock();
     try {
       use.run();
@@ -165,7 +165,7 @@ final class Compaction {
   /** After the file that is being made, for which it hurries. */
   synchronized void stop() {
     closed = true;
-    pace.hurry();
+    throttle.hurry();
   }
 
   /** When it returns, no file is being rewritten any more. */

@@ -24,15 +24,15 @@ final class DamagedLogReader {
 
   private final StorageDirectory disk;
   private final RecordReader reader;
-  private final List<Defect> wrong = new ArrayList<>();
-  private final List<String> torn = new ArrayList<>();
-  private Optional<Defect> doubt = Optional.empty();
+  private final List<Defect> defects = new ArrayList<>();
+  private final List<String> tornFiles = new ArrayList<>();
+  private Optional<Defect> endDoubt = Optional.empty();
   private long store;
   private long number = 1; // of the frame that comes
   private long frames;
   private long time; // the time of the last whole frame, or 0 if there is none
   private boolean closed;
-  private boolean noted; // whether the gap in front of the next frame was noted
+  private boolean isGapNoted; // whether the gap in front of the next frame was noted
 
   private DamagedLogReader(StorageDirectory disk, RecordReader reader) {
     this.disk = disk;
@@ -45,16 +45,16 @@ final class DamagedLogReader {
     return remains;
   }
 
-  List<Defect> wrong() {
-    return wrong;
+  List<Defect> defects() {
+    return defects;
   }
 
-  List<String> torn() {
-    return torn;
+  List<String> tornFiles() {
+    return tornFiles;
   }
 
-  Optional<Defect> doubt() {
-    return doubt;
+  Optional<Defect> endDoubt() {
+    return endDoubt;
   }
 
   long frames() {
@@ -66,12 +66,12 @@ final class DamagedLogReader {
   }
 
   private void note(String file, long offset, String what) {
-    wrong.add(new Defect(file, offset, Optional.empty(), what));
-    noted = true;
+    defects.add(new Defect(file, offset, Optional.empty(), what));
+    isGapNoted = true;
   }
 
   private void read() throws IOException {
-    for (var name : disk.names()) if (name.endsWith(".torn")) torn.add(name);
+    for (var name : disk.names()) if (name.endsWith(".torn")) tornFiles.add(name);
     store = store();
     var segments = Segment.all(disk, store, replaced -> {});
     if (segments.isEmpty()) note(Segment.nameOf(1), 0, "it is missing, as all others");
@@ -82,7 +82,7 @@ final class DamagedLogReader {
       if (segment.first() > next) note(Segment.nameOf(next), 0, "it is missing, and " + segment.name() + " is there");
       next = segment.number() + 1;
       var file = segment.read(disk);
-      String differs = segment.differs(file, file.limit());
+      String differs = segment.difference(file, file.limit());
       if (differs != null) note(segment.name(), 0, differs);
       if (!full && isUsed(file)) note(segment.name(), 0, "it goes on with the log, and the one before it is not full");
       full = readFrames(segment, file, segments.subList(i + 1, segments.size()));
@@ -125,19 +125,19 @@ final class DamagedLogReader {
       if (frame == null) {
         goesOn = looked ? goesOn : isAnyUsed(later);
         looked = true;
-        int next = next(segment, file, at);
+        int next = nextFrame(segment, file, at);
         if (next < 0) return isFullWithoutEnd(segment, file, at, goesOn);
-        if (!goesOn && !segment.compact() && !isForced(segment, file, next))
+        if (!goesOn && !segment.compact() && !isSyncedBefore(segment, file, next))
           return isFullWithoutEnd(segment, file, at, false);
         rescue(segment, file, at, next);
         at = next;
         continue;
       }
-      if (frame.number() > number && !segment.compact() && !noted)
+      if (frame.number() > number && !segment.compact() && !isGapNoted)
         note(segment.name(), at, "frames " + number + " to " + (frame.number() - 1) + " are missing in front of it");
       frames++;
       time = frame.time();
-      noted = false;
+      isGapNoted = false;
       number = frame.number() + 1;
       closed = frame.kind() == Frame.FrameKind.CLOSED;
       if (frame.kind() == Frame.FrameKind.SEALED) return true;
@@ -148,14 +148,14 @@ final class DamagedLogReader {
 
   /** Returns null if no whole frame is there that belongs here. */
   private Frame frame(Segment segment, ByteBuffer file, int at) {
-    if (at > file.limit() - Frame.SMALLEST) return null;
+    if (at > file.limit() - Frame.MIN_SIZE) return null;
     var frame = Frame.of(segment.place(at), file.duplicate().position(at));
     return frame == null || frame.number() < number ? null : frame;
   }
 
   /** Returns where the next whole frame is; negative if there is none. */
-  private int next(Segment segment, ByteBuffer file, int from) {
-    for (int at = from + Frame.ALIGNMENT; at <= file.limit() - Frame.SMALLEST; at += Frame.ALIGNMENT) {
+  private int nextFrame(Segment segment, ByteBuffer file, int from) {
+    for (int at = from + Frame.ALIGNMENT; at <= file.limit() - Frame.MIN_SIZE; at += Frame.ALIGNMENT) {
       long claimed = file.getLong(at + 8);
       if (file.getInt(at) != 0 && claimed >= number && claimed - number <= Integer.MAX_VALUE
           && frame(segment, file, at) != null)
@@ -165,9 +165,9 @@ final class DamagedLogReader {
   }
 
   /** One from there on says that the frame which is missing was on disk. */
-  private boolean isForced(Segment segment, ByteBuffer file, int from) {
-    for (int at = from; at >= 0; at = next(segment, file, at))
-      if (frame(segment, file, at).forced() >= number) return true;
+  private boolean isSyncedBefore(Segment segment, ByteBuffer file, int from) {
+    for (int at = from; at >= 0; at = nextFrame(segment, file, at))
+      if (frame(segment, file, at).lastSynced() >= number) return true;
     return false;
   }
 
@@ -179,7 +179,8 @@ final class DamagedLogReader {
       return segment.compact() || goesOn;
     }
     if (last >= at) {
-      doubt = Optional.of(new Defect(segment.name(), at, Optional.empty(), LogReader.doubt(last + 1 - at, time)));
+      endDoubt =
+          Optional.of(new Defect(segment.name(), at, Optional.empty(), LogReader.describeTornEnd(last + 1 - at, time)));
       closed = false;
     }
     return false;
@@ -189,9 +190,9 @@ final class DamagedLogReader {
   private void rescue(Segment segment, ByteBuffer file, int from, int to) throws IOException {
     int saved = 0;
     for (int at = from; at < to;) {
-      int length = to - at < Frame.RECORDS ? 0 : file.getInt(at);
-      long size = length < Frame.RECORDS - 8 ? to - at : Math.min(Frame.sizeFrom(length), to - at);
-      saved += rescueRecords(segment, file, at + Frame.RECORDS, (int) (at + size));
+      int length = to - at < Frame.RECORDS_OFFSET ? 0 : file.getInt(at);
+      long size = length < Frame.RECORDS_OFFSET - 8 ? to - at : Math.min(Frame.sizeFrom(length), to - at);
+      saved += rescueRecords(segment, file, at + Frame.RECORDS_OFFSET, (int) (at + size));
       at += (int) size;
     }
     note(segment.name(), from, "the " + (to - from) + " bytes from here on are not as they were written; " + saved
@@ -206,7 +207,7 @@ final class DamagedLogReader {
       if (length <= 0 || length > to - at - Integer.BYTES) return saved;
       var record = file.slice(at + Integer.BYTES, length);
       try {
-        var stored = LogRecord.checked(record);
+        var stored = LogRecord.readChecked(record);
         if (stored == null) noteLost(segment, at, LogRecord.of(record));
         else {
           reader.read(number, 0, stored, record);
@@ -224,6 +225,6 @@ final class DamagedLogReader {
   private void noteLost(Segment segment, int at, LogRecord stored) {
     String what = stored.type() == LogRecord.RecordType.MESSAGE ? "a message for it"
         : (stored.type() == LogRecord.RecordType.SNAPSHOT ? "the snapshot at turn " : "turn ") + stored.number();
-    wrong.add(new Defect(segment.name(), at, Optional.of(stored.actor()), what + " is not as it was written"));
+    defects.add(new Defect(segment.name(), at, Optional.of(stored.actor()), what + " is not as it was written"));
   }
 }

@@ -9,15 +9,15 @@ import java.util.function.LongSupplier;
  * ask it to hurry.
  */
 final class DiskThrottle {
-  static final int STEP = 1 << 20; // bytes from one rest to the next
-  private static final int RESTS = 3; // times as long as the work
+  static final int WORK_BYTES = 1 << 20; // bytes from one rest to the next
+  private static final int REST_FACTOR = 3; // times as long as the work
 
   private final LongSupplier nanoTime;
   private final LongConsumer sleep; // for so many nanoseconds, or shorter
   private volatile Thread thread; // written by itself, read by others
-  private volatile boolean hurried; // written by others
-  private long began;
-  private long worked; // nanoseconds since the last rest
+  private volatile boolean isHurried; // written by others
+  private long workStart;
+  private long workNanos; // nanoseconds since the last rest
   private long bytes; // likewise
 
   DiskThrottle(LongSupplier nanoTime, LongConsumer sleep) {
@@ -28,24 +28,24 @@ final class DiskThrottle {
   /** Time before this call was no work. */
   void begin() {
     thread = Thread.currentThread();
-    began = nanoTime.getAsLong();
+    workStart = nanoTime.getAsLong();
   }
 
   /** Rests, if that was enough. */
-  void worked(int more) {
+  void recordWork(int more) {
     bytes += more;
-    worked += nanoTime.getAsLong() - began;
-    if (bytes >= STEP) {
-      rest(RESTS * worked);
+    workNanos += nanoTime.getAsLong() - workStart;
+    if (bytes >= WORK_BYTES) {
+      rest(REST_FACTOR * workNanos);
       bytes = 0;
-      worked = 0;
+      workNanos = 0;
     }
-    began = nanoTime.getAsLong();
+    workStart = nanoTime.getAsLong();
   }
 
   private void rest(long nanos) {
     long begun = nanoTime.getAsLong();
-    for (long left = nanos; left > 0 && !hurried; left = nanos - (nanoTime.getAsLong() - begun)) {
+    for (long left = nanos; left > 0 && !isHurried; left = nanos - (nanoTime.getAsLong() - begun)) {
       Thread.interrupted(); // it would end each sleep at once
       sleep.accept(left);
     }
@@ -53,7 +53,7 @@ final class DiskThrottle {
 
   /** Called by any thread: it does not rest from now on. */
   void hurry() {
-    hurried = true;
+    isHurried = true;
     LockSupport.unpark(thread);
   }
 }

@@ -21,7 +21,7 @@ import java.util.stream.Stream;
  */
 final class FileDisk implements StorageDirectory {
   private static final int BLOCK = 1 << 16;
-  private static final int FORCED = 1 << 22; // bytes at once: the forces of other files wait for them
+  private static final int SYNC_BYTES = 1 << 22; // bytes at once: the forces of other files wait for them
   private static final Set<StandardOpenOption> TO_WRITE =
       Set.of(StandardOpenOption.CREATE, StandardOpenOption.WRITE);
 
@@ -42,8 +42,8 @@ final class FileDisk implements StorageDirectory {
    * @throws io.fibry.store.StoreInUseException if it is locked
    */
   static FileDisk open(Path folder) throws IOException {
-    PrivateFolder.make(folder);
-    return new FileDisk(folder, FolderLock.toWrite(folder));
+    PrivateFolder.create(folder);
+    return new FileDisk(folder, FolderLock.lockForWriting(folder));
   }
 
   /**
@@ -52,8 +52,8 @@ final class FileDisk implements StorageDirectory {
    *
    * @throws io.fibry.store.StoreInUseException if a store has it open
    */
-  static FileDisk reading(Path folder) throws IOException {
-    return new FileDisk(folder, FolderLock.toRead(folder));
+  static FileDisk openReadOnly(Path folder) throws IOException {
+    return new FileDisk(folder, FolderLock.lockForReading(folder));
   }
 
   @Override
@@ -77,7 +77,7 @@ final class FileDisk implements StorageDirectory {
     var zeros = ByteBuffer.allocateDirect(BLOCK);
     for (long at = 0; at < size; at += BLOCK) {
       writeAll(channel, at, zeros.clear().limit((int) Math.min(BLOCK, size - at)));
-      if ((at + BLOCK) % FORCED == 0) channel.force(false);
+      if ((at + BLOCK) % SYNC_BYTES == 0) channel.force(false);
     }
     channel.force(true);
   }
@@ -132,7 +132,7 @@ final class FileDisk implements StorageDirectory {
 
   @Override
   public void syncDirectory() throws IOException {
-    PrivateFolder.force(folder);
+    PrivateFolder.sync(folder);
   }
 
   @Override

@@ -6,7 +6,7 @@ import java.util.Arrays;
 
 /** A part of a file, which moves to its end; the same memory for all files. Used by one thread. */
 final class FileWindow {
-  private static final int LEAST = 1 << 21;
+  private static final int MIN_SIZE = 1 << 21;
   private static final byte[] ZEROS = new byte[1 << 16];
 
   private final StorageDirectory disk;
@@ -32,7 +32,7 @@ final class FileWindow {
   }
 
   /** Bytes from an offset on: as many as are asked for, or all that are left. For now only. */
-  ByteBuffer at(int offset, long least) throws IOException {
+  ByteBuffer bytesAt(int offset, long least) throws IOException {
     int wanted = (int) Math.min(least, size - offset);
     if (offset < begin || offset + wanted > end) move(offset, wanted);
     return ByteBuffer.wrap(bytes, offset - begin, Math.max(0, end - offset));
@@ -40,15 +40,15 @@ final class FileWindow {
 
   /** Reads from a frame on: at least all of it, if it is whole. For now only. */
   ByteBuffer frame(int offset) throws IOException {
-    var file = at(offset, Frame.SMALLEST);
+    var file = bytesAt(offset, Frame.MIN_SIZE);
     int length = file.remaining() < Integer.BYTES ? 0 : file.getInt(file.position());
-    return length <= 0 ? file : at(offset, Frame.sizeFrom(length));
+    return length <= 0 ? file : bytesAt(offset, Frame.sizeFrom(length));
   }
 
   private void move(int offset, int wanted) throws IOException {
     int kept = offset < begin ? 0 : Math.max(0, end - offset);
     var before = bytes;
-    if (bytes.length < wanted) bytes = new byte[Math.max(wanted, Math.min(size, LEAST))];
+    if (bytes.length < wanted) bytes = new byte[Math.max(wanted, Math.min(size, MIN_SIZE))];
     System.arraycopy(before, kept == 0 ? 0 : offset - begin, bytes, 0, kept);
     var more = ByteBuffer.wrap(bytes, kept, Math.min(bytes.length, size - offset) - kept);
     disk.read(name, offset + (long) kept, more);
@@ -59,7 +59,7 @@ final class FileWindow {
   /** Whether all bytes are zero from one offset to another, or to the end. */
   boolean isBlank(int offset, int until) throws IOException {
     for (int at = offset; at < Math.min(until, size); at = end) {
-      var part = at(at, 1);
+      var part = bytesAt(at, 1);
       if (!part.hasRemaining()) return true; // the file is shorter now
       int last = Math.min(part.limit(), part.position() + until - at);
       for (int from = part.position(); from < last; from += ZEROS.length) {

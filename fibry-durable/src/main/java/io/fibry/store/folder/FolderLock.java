@@ -31,11 +31,11 @@ import java.util.concurrent.ConcurrentHashMap;
  */
 final class FolderLock implements AutoCloseable {
   static final String FILE = "store.lock";
-  private static final String STOPS = "This store stops writing: two writers would destroy the folder";
-  private static final int MOST_BYTES = 128; // of the id of an owner
+  private static final String STOP_EXPLANATION = "This store stops writing: two writers would destroy the folder";
+  private static final int MAX_OWNER_BYTES = 128; // of the id of an owner
 
   // Real paths of the folders that are open in this process.
-  private static final Set<Path> OPEN = ConcurrentHashMap.newKeySet();
+  private static final Set<Path> OPEN_FOLDERS = ConcurrentHashMap.newKeySet();
 
   private final Path folder;
   private final Path real;
@@ -56,7 +56,7 @@ final class FolderLock implements AutoCloseable {
    *
    * @throws StoreInUseException if another store, or a reader, has the folder open
    */
-  static FolderLock toWrite(Path folder) throws IOException {
+  static FolderLock lockForWriting(Path folder) throws IOException {
     return locked(folder, FolderLock::writable);
   }
 
@@ -65,7 +65,7 @@ final class FolderLock implements AutoCloseable {
    *
    * @throws StoreInUseException if a store has the folder
    */
-  static FolderLock toRead(Path folder) throws IOException {
+  static FolderLock lockForReading(Path folder) throws IOException {
     return locked(folder, FolderLock::readable);
   }
 
@@ -75,11 +75,11 @@ final class FolderLock implements AutoCloseable {
 
   private static FolderLock locked(Path folder, LockAttempt locking) throws IOException {
     var real = folder.toRealPath();
-    if (!OPEN.add(real)) throw inUse(folder, " by this process");
+    if (!OPEN_FOLDERS.add(real)) throw inUseException(folder, " by this process");
     try {
       return locking.lock(folder, real);
     } catch (Throwable failure) {
-      OPEN.remove(real);
+      OPEN_FOLDERS.remove(real);
       throw failure;
     }
   }
@@ -89,7 +89,7 @@ final class FolderLock implements AutoCloseable {
         Set.of(StandardOpenOption.CREATE, StandardOpenOption.READ, StandardOpenOption.WRITE),
         PrivateFolder.ownersOnly(folder, "rw-------"));
     try {
-      if (!tryLock(file, false)) throw inUse(folder, holder(file));
+      if (!tryLock(file, false)) throw inUseException(folder, holder(file));
       var owner = (ProcessHandle.current().pid() + " " + UUID.randomUUID()).getBytes(StandardCharsets.US_ASCII);
       file.truncate(0);
       file.write(ByteBuffer.wrap(owner), 0);
@@ -104,7 +104,7 @@ final class FolderLock implements AutoCloseable {
     if (!Files.isReadable(folder.resolve(FILE))) return new FolderLock(folder, real, Optional.empty(), new byte[0]);
     var file = FileChannel.open(folder.resolve(FILE), StandardOpenOption.READ);
     try {
-      if (!tryLock(file, true)) throw inUse(folder, holder(file));
+      if (!tryLock(file, true)) throw inUseException(folder, holder(file));
       return new FolderLock(folder, real, Optional.of(file), new byte[0]);
     } catch (Throwable failure) {
       file.close();
@@ -120,15 +120,15 @@ final class FolderLock implements AutoCloseable {
     }
   }
 
-  private static StoreInUseException inUse(Path folder, String holder) {
+  private static StoreInUseException inUseException(Path folder, String holder) {
     return new StoreInUseException(
         folder + " is in use" + holder + "; close that store first: two writers would destroy it");
   }
 
   private static byte[] read(FileChannel file) throws IOException {
-    var bytes = ByteBuffer.allocate(MOST_BYTES);
+    var bytes = ByteBuffer.allocate(MAX_OWNER_BYTES);
     int size = 0;
-    for (int read; size < MOST_BYTES && (read = file.read(bytes, size)) > 0;) size += read;
+    for (int read; size < MAX_OWNER_BYTES && (read = file.read(bytes, size)) > 0;) size += read;
     return Arrays.copyOf(bytes.array(), size);
   }
 
@@ -149,7 +149,7 @@ final class FolderLock implements AutoCloseable {
   /** Fails if another process has taken the folder. */
   void check() throws IOException {
     var now = read(file.orElseThrow());
-    if (!Arrays.equals(now, owner)) throw taken(" by process " + process(now));
+    if (!Arrays.equals(now, owner)) throw takenException(" by process " + process(now));
   }
 
   /** Fails if another process owns the folder, or if the lock file was deleted or replaced. */
@@ -159,23 +159,23 @@ final class FolderLock implements AutoCloseable {
       if (Objects.equals(fileKey, fileKey())) return;
     } catch (NoSuchFileException deleted) {
       throw new FolderTakenException(
-          folder + " is not locked any more, because somebody deleted " + FILE + ". " + STOPS);
+          folder + " is not locked any more, because somebody deleted " + FILE + ". " + STOP_EXPLANATION);
     }
-    throw taken(" by process " + process(Files.readAllBytes(folder.resolve(FILE))));
+    throw takenException(" by process " + process(Files.readAllBytes(folder.resolve(FILE))));
   }
 
   private Object fileKey() throws IOException {
     return file.isEmpty() ? null : Files.readAttributes(folder.resolve(FILE), BasicFileAttributes.class).fileKey();
   }
 
-  private FolderTakenException taken(String by) {
+  private FolderTakenException takenException(String by) {
     return new FolderTakenException(folder + " was locked" + by + ", because somebody deleted " + FILE
-        + ", or code of this process opened and closed it. " + STOPS);
+        + ", or code of this process opened and closed it. " + STOP_EXPLANATION);
   }
 
   @Override
   public void close() throws IOException {
     if (file.isPresent()) file.get().close();
-    OPEN.remove(real);
+    OPEN_FOLDERS.remove(real);
   }
 }

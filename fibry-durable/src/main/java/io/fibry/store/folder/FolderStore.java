@@ -62,7 +62,7 @@ public abstract sealed class FolderStore implements Store permits LogStore {
   public static FolderStore open(StorageDirectory disk, UnaryOperator<Options> options) {
     Objects.requireNonNull(disk, "disk");
     try {
-      var known = Objects.requireNonNull(options, "options").apply(Options.USUAL);
+      var known = Objects.requireNonNull(options, "options").apply(Options.DEFAULT);
       return LogStore.open(disk, Objects.requireNonNull(known, "what options answers"));
     } catch (IOException failure) {
       throw closed(disk,
@@ -84,7 +84,7 @@ public abstract sealed class FolderStore implements Store permits LogStore {
    * @throws UncheckedIOException if the files cannot be read
    */
   public static StoreCheck check(Path folder) {
-    try (var disk = FileDisk.reading(Objects.requireNonNull(folder, "folder"))) {
+    try (var disk = FileDisk.openReadOnly(Objects.requireNonNull(folder, "folder"))) {
       return SalvagePlan.of(disk);
     } catch (IOException failure) {
       throw new UncheckedIOException(folder + " cannot be read as a store: " + Lines.thrown(failure), failure);
@@ -106,7 +106,7 @@ public abstract sealed class FolderStore implements Store permits LogStore {
   public static StoreCheck salvage(Path folder, Path to) {
     Objects.requireNonNull(folder, "folder");
     Objects.requireNonNull(to, "to");
-    try (var disk = FileDisk.reading(folder); var target = FileDisk.open(to)) {
+    try (var disk = FileDisk.openReadOnly(folder); var target = FileDisk.open(to)) {
       return LogSalvage.run(disk, target);
     } catch (IOException failure) {
       throw new UncheckedIOException(
@@ -192,7 +192,7 @@ public abstract sealed class FolderStore implements Store permits LogStore {
   public record Syncs(long count, Duration total, Duration last) {
     static final Syncs NONE = new Syncs(0, Duration.ZERO, Duration.ZERO);
 
-    Syncs and(long nanos) {
+    Syncs plus(long nanos) {
       var last = Duration.ofNanos(nanos);
       return new Syncs(count + 1, total.plus(last), last);
     }
@@ -208,16 +208,18 @@ public abstract sealed class FolderStore implements Store permits LogStore {
    * @param clock says when messages are due
    */
   public record Options(int segmentBytes, int maxPendingBytes, Duration syncInterval, InstantSource clock) {
-    private static final int LEAST = 4096;
-    private static final int MOST = 1 << 30;
-    private static final Options USUAL = new Options(64 << 20, 64 << 20, Duration.ZERO, InstantSource.system());
+    private static final int MIN_SEGMENT_BYTES = 4096;
+    private static final int MAX_SEGMENT_BYTES = 1 << 30;
+    private static final Options DEFAULT = new Options(64 << 20, 64 << 20, Duration.ZERO, InstantSource.system());
 
     /** Checks them. */
     public Options {
-      if (segmentBytes < LEAST || segmentBytes > MOST)
-        throw new IllegalArgumentException("a segment of " + segmentBytes + " bytes; give " + LEAST + " to " + MOST);
-      if (maxPendingBytes < LEAST)
-        throw new IllegalArgumentException("room for " + maxPendingBytes + " bytes; give " + LEAST + " or more");
+      if (segmentBytes < MIN_SEGMENT_BYTES || segmentBytes > MAX_SEGMENT_BYTES)
+        throw new IllegalArgumentException(
+            "a segment of " + segmentBytes + " bytes; give " + MIN_SEGMENT_BYTES + " to " + MAX_SEGMENT_BYTES);
+      if (maxPendingBytes < MIN_SEGMENT_BYTES)
+        throw new IllegalArgumentException(
+            "room for " + maxPendingBytes + " bytes; give " + MIN_SEGMENT_BYTES + " or more");
       Objects.requireNonNull(clock, "clock");
       if (Objects.requireNonNull(syncInterval, "syncInterval").isNegative())
         throw new IllegalArgumentException("a pause of " + syncInterval + "; give zero or more");

@@ -19,11 +19,11 @@ import java.util.concurrent.Executors;
  */
 final class IndexBuilder implements LogReader.FrameReader, AutoCloseable {
   private static final int WIDTH = 4; // longs of a record: as it is in a stripe
-  private static final int CHUNK = 1 << 15; // records
-  private static final int LEAST = 128; // where the first one begins to grow
+  private static final int MAX_CHUNK = 1 << 15; // records
+  private static final int MIN_CHUNK = 128; // where the first one begins to grow
   private static final int CHUNKS = 4;
-  private static final int BATCH = 256; // of one stripe
-  private static final int WHOLE = 1; // flags of a record, behind its number
+  private static final int MAX_BATCH = 256; // of one stripe
+  private static final int FULL_STATE = 1; // flags of a record, behind its number
   private static final int OTHER = 2;
   private static final int FLAGS = 2; // bits
 
@@ -49,22 +49,22 @@ final class IndexBuilder implements LogReader.FrameReader, AutoCloseable {
   }
 
   private final LogIndex index;
-  private final int most; // records of a chunk
+  private final int chunkSize; // records of a chunk
   private final ExecutorService thread = Executors
       .newSingleThreadExecutor(Thread.ofPlatform().daemon().name("fibry-opening").factory());
   private final Queue<RecordChunk> chunks = new ArrayDeque<>(); // that were handed over, oldest first
-  private RecordChunk chunk = new RecordChunk(LEAST); // that is filled
+  private RecordChunk chunk = new RecordChunk(MIN_CHUNK); // that is filled
   private final long[] print = new long[2]; // of the record that is read
   private final long[][] batches = new long[LogIndex.STRIPES][]; // of the thread that puts
   private final int[] ends = new int[LogIndex.STRIPES]; // likewise
 
   IndexBuilder(LogIndex index) {
-    this(index, CHUNK);
+    this(index, MAX_CHUNK);
   }
 
-  IndexBuilder(LogIndex index, int most) {
+  IndexBuilder(LogIndex index, int chunkSize) {
     this.index = index;
-    this.most = most;
+    this.chunkSize = chunkSize;
   }
 
   // ---- reading
@@ -73,31 +73,31 @@ final class IndexBuilder implements LogReader.FrameReader, AutoCloseable {
   public void read(Frame.FramePosition place, Frame.FrameHeader frame, ByteBuffer file) {
     byte[] bytes = file.array();
     int begin = file.arrayOffset() + file.position();
-    int at = begin + Frame.RECORDS;
+    int at = begin + Frame.RECORDS_OFFSET;
     for (int left = frame.records(); left > 0; left--) {
       int size = RecordHeader.size(bytes, at);
       read(new RecordHeader(bytes, at + Integer.BYTES), size,
-          ActorLocation.place(place.segment(), place.offset() + at - begin));
+          ActorLocation.packPlace(place.segment(), place.offset() + at - begin));
       at += Integer.BYTES + size;
     }
   }
 
   private void read(RecordHeader record, int size, long place) {
-    if (chunk.end >= most * WIDTH) handOver();
+    if (chunk.end >= chunkSize * WIDTH) submitChunk();
     var type = record.type();
-    if (record.isOfView()) index.readings().note(record.stored(size).actor(), record.stored(size).body());
+    if (record.isOfView()) index.viewOffsets().noteView(record.stored(size).actor(), record.stored(size).body());
     boolean other = !record.isPlain() || type == LogRecord.RecordType.MESSAGE || type == LogRecord.RecordType.SNAPSHOT;
     if (other) chunk.others.add(record.stored(size)); // its content will be something else, and is not read
-    index.print(record, print);
+    index.computeFingerprint(record, print);
     chunk.add(print[0], print[1],
-        record.number() << FLAGS | (type == LogRecord.RecordType.WHOLE ? WHOLE : 0) | (other ? OTHER : 0), place);
+        record.number() << FLAGS | (type == LogRecord.RecordType.WHOLE ? FULL_STATE : 0) | (other ? OTHER : 0), place);
   }
 
-  private void handOver() {
+  private void submitChunk() {
     var full = chunk;
     full.done = CompletableFuture.runAsync(() -> put(full), thread);
     chunks.add(full);
-    chunk = chunks.size() < CHUNKS ? new RecordChunk(most) : chunks.remove();
+    chunk = chunks.size() < CHUNKS ? new RecordChunk(chunkSize) : chunks.remove();
     await(chunk);
   }
 
@@ -140,7 +140,7 @@ final class IndexBuilder implements LogReader.FrameReader, AutoCloseable {
   private void add(long high, long low, long last, long place) {
     int stripe = LogIndex.stripeOf(high);
     var batch = batches[stripe];
-    if (batch == null) batch = batches[stripe] = new long[BATCH * WIDTH];
+    if (batch == null) batch = batches[stripe] = new long[MAX_BATCH * WIDTH];
     int end = ends[stripe];
     batch[end] = high;
     batch[end + 1] = low;
@@ -153,11 +153,11 @@ final class IndexBuilder implements LogReader.FrameReader, AutoCloseable {
   /** After all before that are of the same actors. */
   private void put(LogRecord record, long high, long low, long place) {
     flush(LogIndex.stripeOf(high));
-    if (record.type() != LogRecord.RecordType.MESSAGE && record.sends().isEmpty()
-        && index.put(high, low, record.number(), record.type(), place))
+    if (record.type() != LogRecord.RecordType.MESSAGE && record.outbox().isEmpty()
+        && index.addRecord(high, low, record.number(), record.type(), place))
       return; // no message waits for the actor, so it cannot have done one
-    for (var sent : record.sends()) flush(LogIndex.stripeOf(index.print(sent.to()).high()));
-    index.put(record, (int) (place >> Integer.SIZE), (int) place);
+    for (var sent : record.outbox()) flush(LogIndex.stripeOf(index.computeFingerprint(sent.to()).high()));
+    index.addRecord(record, (int) (place >> Integer.SIZE), (int) place);
   }
 
   private void flush(int stripe) {
@@ -168,10 +168,10 @@ final class IndexBuilder implements LogReader.FrameReader, AutoCloseable {
       long high = batch[at];
       long low = batch[at + 1];
       long number = batch[at + 2] >>> FLAGS;
-      var type = (batch[at + 2] & WHOLE) == 0 ? LogRecord.RecordType.TURN : LogRecord.RecordType.WHOLE;
+      var type = (batch[at + 2] & FULL_STATE) == 0 ? LogRecord.RecordType.TURN : LogRecord.RecordType.WHOLE;
       long place = batch[at + 3];
-      if (!index.put(high, low, number, type, place))
-        index.put(new Fingerprint(high, low), number, type, place);
+      if (!index.addRecord(high, low, number, type, place))
+        index.addRecord(new Fingerprint(high, low), number, type, place);
     }
   }
 }

@@ -5,9 +5,9 @@ import java.util.concurrent.ConcurrentLinkedQueue;
 /**
  * A queue from many threads to one.
  *
- * <p>No entry is missed: its sender adds it and then reads {@code resting}; the taking thread
- * writes {@code resting} and then looks into the queue. No entry is lost at the end: its sender
- * adds it and then reads {@code ended}; the taking thread writes {@code ended} and then takes the
+ * <p>No entry is missed: its sender adds it and then reads {@code isIdle}; the taking thread
+ * writes {@code isIdle} and then looks into the queue. No entry is lost at the end: its sender
+ * adds it and then reads {@code hasEnded}; the taking thread writes {@code hasEnded} and then takes the
  * rest. An entry that both find goes to one of them, by the queue.
  */
 final class JournalQueue<E> {
@@ -17,15 +17,15 @@ final class JournalQueue<E> {
   }
 
   private final ConcurrentLinkedQueue<E> queue = new ConcurrentLinkedQueue<>();
-  private volatile boolean resting; // written by the taking thread
-  private volatile boolean closing; // written by any
-  private volatile boolean ended; // written by the taking thread
+  private volatile boolean isIdle; // written by the taking thread
+  private volatile boolean closeRequested; // written by any
+  private volatile boolean hasEnded; // written by the taking thread
 
   /** {@code REFUSE}: it will not be taken. */
   SenderAction add(E entry) {
     queue.add(entry);
-    if (ended && queue.remove(entry)) return SenderAction.REFUSE;
-    return resting ? SenderAction.WAKE : SenderAction.NOTHING;
+    if (hasEnded && queue.remove(entry)) return SenderAction.REFUSE;
+    return isIdle ? SenderAction.WAKE : SenderAction.NOTHING;
   }
 
   int size() {
@@ -34,17 +34,17 @@ final class JournalQueue<E> {
 
   /** The taking thread need not come again once it has taken the present entries; wake it. */
   void close() {
-    closing = true;
+    closeRequested = true;
   }
 
   boolean isEnded() {
-    return ended;
+    return hasEnded;
   }
 
   // ---- for the taking thread
 
   boolean isClosing() {
-    return closing;
+    return closeRequested;
   }
 
   E peek() {
@@ -60,20 +60,20 @@ final class JournalQueue<E> {
   }
 
   /** Returns true if the thread may rest until it is woken. */
-  boolean rest() {
-    resting = true;
-    return queue.isEmpty() && !closing;
+  boolean tryRest() {
+    isIdle = true;
+    return queue.isEmpty() && !closeRequested;
   }
 
-  void goOn() {
-    resting = false;
+  void resume() {
+    isIdle = false;
   }
 
   /**
    * Entries that are added from now on are refused. Entries that were added before can still be
    * taken.
    */
-  void end() {
-    ended = true;
+  void refuseNewEntries() {
+    hasEnded = true;
   }
 }

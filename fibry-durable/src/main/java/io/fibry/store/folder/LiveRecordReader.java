@@ -13,7 +13,7 @@ import java.util.function.Predicate;
  * no frame larger. Used by one thread.
  */
 final class LiveRecordReader {
-  private static final int PART = 1 << 20; // bytes, and what is left of the frame at its end
+  private static final int MAX_PART = 1 << 20; // bytes, and what is left of the frame at its end
 
   /**
    * A record, without what is dead of it.
@@ -33,12 +33,12 @@ final class LiveRecordReader {
 
   private final LogIndex index;
   private final FileWindow window;
-  private final DiskThrottle pace;
+  private final DiskThrottle throttle;
 
-  LiveRecordReader(StorageDirectory disk, LogIndex index, DiskThrottle pace) {
+  LiveRecordReader(StorageDirectory disk, LogIndex index, DiskThrottle throttle) {
     this.index = index;
     this.window = new FileWindow(disk);
-    this.pace = pace;
+    this.throttle = throttle;
   }
 
   SegmentSeal read(Segment segment, LiveRecordConsumer use) throws IOException {
@@ -51,10 +51,10 @@ final class LiveRecordReader {
     while (true) {
       var frame = frame(segment, place);
       boolean sealed = frame.kind() == Frame.FrameKind.SEALED;
-      if (sealed || place.offset() - begun >= PART) {
+      if (sealed || place.offset() - begun >= MAX_PART) {
         if (!part.isEmpty()) use.take(frame(last, part), part);
         part.clear();
-        pace.worked(place.offset() - begun);
+        throttle.recordWork(place.offset() - begun);
         begun = place.offset();
       }
       if (sealed) return new SegmentSeal(frame.number(), frame.time(), whole);
@@ -79,32 +79,33 @@ final class LiveRecordReader {
   /** Returns false if a record is dead. */
   private boolean add(Frame frame, Frame.FramePosition place, List<LiveRecord> part) {
     boolean whole = true;
-    int offset = place.offset() + Frame.RECORDS;
+    int offset = place.offset() + Frame.RECORDS_OFFSET;
     var unread = new HashMap<String, Integer>(0); // from this record on, by kind
     int at = 0;
     for (var record : frame.records()) {
       int number = at++;
-      var alive = alive(record, place.segment(), offset, kind -> number >= unread.computeIfAbsent(kind,
-          same -> index.readings().firstUnread(same, frame)));
+      var alive = liveRecord(record, place.segment(), offset, kind -> number >= unread.computeIfAbsent(kind,
+          same -> index.viewOffsets().firstUnread(same, frame)));
       whole &= alive != null && alive.record.equals(record);
       if (alive != null) part.add(alive);
-      offset = Frame.next(offset, record);
+      offset = Frame.nextOffset(offset, record);
     }
     return whole;
   }
 
   /** Returns null if no part of the record is alive. */
-  private LiveRecord alive(ByteBuffer record, int segment, int offset, Predicate<String> unread) {
+  private LiveRecord liveRecord(ByteBuffer record, int segment, int offset, Predicate<String> unread) {
     var stored = LogRecord.of(record);
-    long place = ActorLocation.place(segment, offset);
+    long place = ActorLocation.packPlace(segment, offset);
     boolean turn = stored.type() != LogRecord.RecordType.MESSAGE && index.isAlive(stored, place, unread);
     var messages = new ArrayList<Integer>(0);
-    for (int i = 0; i < stored.sends().size(); i++) {
-      var sent = stored.sends().get(i);
+    for (int i = 0; i < stored.outbox().size(); i++) {
+      var sent = stored.outbox().get(i);
       var waits = new ActorLocation.MessageLocation(sent.due(), segment, offset, i);
-      if (index.awake(sent.to()).filter(where -> where.has(sent.id(), waits)).isPresent()) messages.add(i);
+      if (index.expandedActor(sent.to()).filter(location -> location.has(sent.id(), waits)).isPresent())
+        messages.add(i);
     }
     if (!turn && messages.isEmpty()) return null;
-    return new LiveRecord(stored.bytes(turn, messages.stream().map(stored.sends()::get).toList()), place, messages);
+    return new LiveRecord(stored.bytes(turn, messages.stream().map(stored.outbox()::get).toList()), place, messages);
   }
 }

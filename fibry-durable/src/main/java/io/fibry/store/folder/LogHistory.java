@@ -18,7 +18,7 @@ import java.util.concurrent.Semaphore;
  * continue is found by the last frame that was seen, and by the last turn that was returned.
  */
 final class LogHistory implements Store.History {
-  private static final int AT_ONCE = 1 << 18; // bytes
+  private static final int READ_BYTES = 1 << 18; // bytes
 
   /** Where a turn is: frames keep their order, though not their number. */
   record HistoryPosition(long frame, long number, String key) {
@@ -44,14 +44,14 @@ final class LogHistory implements Store.History {
   private final SegmentLog log;
   private final long id; // of the store
   private final String kind;
-  private final Semaphore news = new Semaphore(0); // given by the journal's thread, and by those who close
+  private final Semaphore wakeUps = new Semaphore(0); // given by the journal's thread, and by those who close
   private volatile boolean closed;
   private HistoryPosition last; // the turn that was answered last
-  private long seen; // the frame that was read last
+  private long lastRead; // the frame that was read last
   private long moves = -1; // the moves of the index when the two fields below were found; -1 if they are to be found
   private int segment; // where the next frame is
   private int offset;
-  private boolean again; // whether returned turns may come again, since files have moved
+  private boolean mayRepeat; // whether returned turns may come again, since files have moved
 
   LogHistory(LogStore store, StorageDirectory disk, LogIndex index, SegmentLog log, long id, String kind,
       HistoryPosition after) {
@@ -62,51 +62,51 @@ final class LogHistory implements Store.History {
     this.id = id;
     this.kind = kind;
     this.last = after;
-    this.seen = Math.max(0, after.frame - 1);
+    this.lastRead = Math.max(0, after.frame - 1);
   }
 
   @Override
   public List<Store.StoredTurn> take() throws InterruptedException {
     while (true) {
-      news.drainPermits(); // frames that come from now on are told again
-      long until = log.forced();
+      wakeUps.drainPermits(); // frames that come from now on are told again
+      long until = log.lastSynced();
       var found = readUntil(until);
       if (!found.isEmpty()) return found;
-      if (seen >= until) news.acquire();
+      if (lastRead >= until) wakeUps.acquire();
     }
   }
 
   @Override
   public List<Store.StoredTurn> poll() {
-    store.force();
-    long until = log.forced();
+    store.sync();
+    long until = log.lastSynced();
     var found = readUntil(until);
-    while (found.isEmpty() && seen < until) found = readUntil(until);
+    while (found.isEmpty() && lastRead < until) found = readUntil(until);
     return found;
   }
 
   private List<Store.StoredTurn> readUntil(long until) {
     if (closed) throw new StoreClosedException("the history of " + kind + " in " + store + " is closed");
     store.checkOpen();
-    return seen < until ? index.whileNothingMoves(() -> read(until)) : List.of();
+    return lastRead < until ? index.withStablePlaces(() -> read(until)) : List.of();
   }
 
   /** Called by any thread when there is more to read, or the history is closed. */
   void wake() {
-    if (news.availablePermits() == 0) news.release();
+    if (wakeUps.availablePermits() == 0) wakeUps.release();
   }
 
   @Override
   public void close() {
     closed = true;
-    store.forget(this);
+    store.removeHistory(this);
     wake();
   }
 
   // ---- reading
 
   private List<Store.StoredTurn> read(long until) {
-    if (moves != index.moves()) seek();
+    if (moves != index.relocationCount()) seek();
     try {
       return frames(until);
     } catch (IOException failure) {
@@ -118,30 +118,30 @@ final class LogHistory implements Store.History {
 
   /** One more may get full meanwhile: it is looked for last, so it is not passed over. */
   private void seek() {
-    var newest = log.full().lastEntry();
-    var file = log.full().higherEntry(seen);
+    var newest = log.fullSegments().lastEntry();
+    var file = log.fullSegments().higherEntry(lastRead);
     segment = file != null ? file.getValue().number() : newest == null ? 1 : newest.getValue().number() + 1;
     offset = Segment.HEADER;
-    again = last != HistoryPosition.BEGINNING;
-    moves = index.moves();
+    mayRepeat = last != HistoryPosition.BEGINNING;
+    moves = index.relocationCount();
   }
 
   private List<Store.StoredTurn> frames(long until) throws IOException {
     var found = new ArrayList<Store.StoredTurn>();
-    var bytes = bytes(AT_ONCE);
+    var bytes = bytes(READ_BYTES);
     int begun = offset;
-    while (seen < until) {
+    while (lastRead < until) {
       var frame = Frame.of(new Frame.FramePosition(id, segment, offset), bytes.position(offset - begun));
       if (frame == null && offset > begun) return found; // the rest comes next time
       if (frame == null) frame = large(bytes);
       offset += (int) frame.size();
       if (frame.kind() == Frame.FrameKind.SEALED) {
         moves = -1; // the next one may stand for several
-        seen = Math.max(seen, frame.number());
+        lastRead = Math.max(lastRead, frame.number());
         return found;
       }
-      if (frame.number() > seen) add(frame, found);
-      seen = Math.max(seen, frame.number());
+      if (frame.number() > lastRead) add(frame, found);
+      lastRead = Math.max(lastRead, frame.number());
       if (offset - begun >= bytes.limit()) return found;
     }
     return found;
@@ -154,8 +154,8 @@ final class LogHistory implements Store.History {
   }
 
   private Frame large(ByteBuffer beginning) throws IOException {
-    long size = beginning.limit() < Frame.SMALLEST ? 0 : Frame.sizeFrom(beginning.getInt(0));
-    var frame = size <= AT_ONCE || size > log.most() ? null
+    long size = beginning.limit() < Frame.MIN_SIZE ? 0 : Frame.sizeFrom(beginning.getInt(0));
+    var frame = size <= READ_BYTES || size > log.maxFrameSize() ? null
         : Frame.of(new Frame.FramePosition(id, segment, offset), bytes((int) size));
     if (frame == null) throw new StoreDamagedException(store + ": " + Segment.nameOf(segment) + " is damaged at "
         + offset + ", where the history of " + kind + " goes on; put back a copy of the file");
@@ -175,8 +175,8 @@ final class LogHistory implements Store.History {
       found.add(new Store.StoredTurn(place.toString(), place.key, place.number, Instant.ofEpochMilli(stored.millis()),
           stored.type() == LogRecord.RecordType.WHOLE, stored.body()));
     }
-    if (again && answered >= 0) found.subList(begun, answered + 1).clear();
-    again = false;
+    if (mayRepeat && answered >= 0) found.subList(begun, answered + 1).clear();
+    mayRepeat = false;
     if (!found.isEmpty()) last = HistoryPosition.of(found.getLast().offset(), kind);
   }
 }

@@ -19,30 +19,31 @@ import java.util.function.Supplier;
 /** Where the log has what is alive: in memory, for each actor. Thread-safe. */
 final class LogIndex {
   static final int STRIPES = 256;
-  private static final int LEAST = 16; // slots of one
+  private static final int MIN_SLOTS = 16; // slots of one
 
   private final IndexStripe[] stripes = new IndexStripe[STRIPES];
   private final FingerprintHasher fingerprints = FingerprintHasher.random();
-  private final AtomicLong lives = new AtomicLong(); // so far, of all actors: an old one is known as such for ever
-  private final ReentrantReadWriteLock moving = new ReentrantReadWriteLock(); // from a look here to the read of a file
-  private final Map<String, Duration> ages = new ConcurrentHashMap<>(); // by kind: older turns are no history
-  private final ViewOffsets readings = new ViewOffsets();
-  private final Supplier<String> store; // its name
-  private final ActorResolver keys;
+  private final AtomicLong lastLife = new AtomicLong(); // so far, of all actors: an old one is known as such for ever
+  // From a look here to the read of a file.
+  private final ReentrantReadWriteLock relocationLock = new ReentrantReadWriteLock();
+  private final Map<String, Duration> retentions = new ConcurrentHashMap<>(); // by kind: older turns are no history
+  private final ViewOffsets viewOffsets = new ViewOffsets();
+  private final Supplier<String> storeName; // its name
+  private final ActorResolver actorResolver;
   private final InstantSource clock;
-  private long moves; // so far; under `moving`
+  private long relocationCount; // so far; under `relocationLock`
 
   /** Says which actor has a fingerprint, by the place of one of its turns. */
   interface ActorResolver {
-    Store.ActorId read(Fingerprint print, long place);
+    Store.ActorId resolve(Fingerprint print, long place);
   }
 
-  LogIndex(Supplier<String> store, ActorResolver keys, InstantSource clock) {
-    this.store = store;
-    this.keys = keys;
+  LogIndex(Supplier<String> storeName, ActorResolver actorResolver, InstantSource clock) {
+    this.storeName = storeName;
+    this.actorResolver = actorResolver;
     this.clock = clock;
     // they grow by a quarter, each at another time
-    for (int i = 0; i < STRIPES; i++) stripes[i] = new IndexStripe(LEAST + LEAST * i / (4 * STRIPES));
+    for (int i = 0; i < STRIPES; i++) stripes[i] = new IndexStripe(MIN_SLOTS + MIN_SLOTS * i / (4 * STRIPES));
   }
 
   private IndexStripe stripe(Fingerprint print) {
@@ -56,55 +57,55 @@ final class LogIndex {
 
   // ---- actors
 
-  /** Uses an actor, which is awake until {@link #rest}. */
-  <T> T wake(Store.ActorId actor, Function<ActorLocation, T> use) {
+  /** Uses an actor, which is awake until {@link #compact}. */
+  <T> T withActor(Store.ActorId actor, Function<ActorLocation, T> use) {
     var print = fingerprints.of(actor);
-    return stripe(print).wake(print, actor, use);
+    return stripe(print).expand(print, actor, use);
   }
 
   /** Returns an empty value if no message waits for the actor. */
-  Optional<ActorLocation> awake(Store.ActorId actor) {
+  Optional<ActorLocation> expandedActor(Store.ActorId actor) {
     var print = fingerprints.of(actor);
-    return Optional.ofNullable(stripe(print).awake(print));
+    return Optional.ofNullable(stripe(print).expanded(print));
   }
 
   /** The next life of an actor. */
-  ActorLocation.ActorLife begin(Store.ActorId actor) {
-    return wake(actor, where -> where.begin(lives.incrementAndGet()));
+  ActorLocation.ActorLife beginLife(Store.ActorId actor) {
+    return withActor(actor, location -> location.beginLife(lastLife.incrementAndGet()));
   }
 
-  void end(Store.ActorId actor, long life) {
-    awake(actor).ifPresent(where -> {
-      where.end(life);
-      rest(where);
+  void endLife(Store.ActorId actor, long life) {
+    expandedActor(actor).ifPresent(location -> {
+      location.endLife(life);
+      compact(location);
     });
   }
 
   /** Returns null if the turn belongs to a life that is over, or is not the next turn. */
-  ActorLocation.ActorLife enter(Store.Turn turn, boolean snapshot) {
-    return wake(turn.actor(), where -> {
-      var life = snapshot ? where.enterSnapshot(turn.life()) : where.enter(turn.life(), turn.number());
-      if (life == null) rest(where);
+  ActorLocation.ActorLife enterTurn(Store.Turn turn, boolean snapshot) {
+    return withActor(turn.actor(), location -> {
+      var life = snapshot ? location.enterSnapshot(turn.life()) : location.enter(turn.life(), turn.number());
+      if (life == null) compact(location);
       return life;
     });
   }
 
   /** Returns null if too many messages wait. */
-  ActorLocation reserve(Store.PendingMessage message, int most) {
-    return wake(message.to(), where -> {
-      if (where.reserve(most, message.due())) return where;
-      rest(where);
+  ActorLocation reserveMessage(Store.PendingMessage message, int max) {
+    return withActor(message.to(), location -> {
+      if (location.reserve(max, message.due())) return location;
+      compact(location);
       return null;
     });
   }
 
   /** It takes less room, if nobody uses it. */
-  void rest(ActorLocation where) {
-    if (where.isAtRest()) stripe(where.print()).rest(where);
+  void compact(ActorLocation location) {
+    if (location.isCompactable()) stripe(location.print()).compact(location);
   }
 
-  void forEachAwake(Consumer<ActorLocation> reader) {
-    for (var stripe : stripes) stripe.awake().forEach(reader);
+  void forEachExpanded(Consumer<ActorLocation> reader) {
+    for (var stripe : stripes) stripe.expanded().forEach(reader);
   }
 
   /**
@@ -112,19 +113,19 @@ final class LogIndex {
    * one stripe, which knows all of its actors at one moment.
    */
   void forEach(Consumer<Store.ActorId> reader) {
-    for (var stripe : stripes) whileNothingMoves(() -> actors(stripe.known())).forEach(reader);
+    for (var stripe : stripes) withStablePlaces(() -> actors(stripe.knownActors())).forEach(reader);
   }
 
   private List<Store.ActorId> actors(IndexStripe.KnownActors known) {
-    var all = new ArrayList<>(known.awake());
-    for (var one : known.resting()) all.add(keys.read(one.print(), one.place()));
+    var all = new ArrayList<>(known.expanded());
+    for (var one : known.compact()) all.add(actorResolver.resolve(one.print(), one.place()));
     return all;
   }
 
   /** Actors of which something is stored, and messages that wait for one, or for a human. */
-  record IndexCounts(long actors, long waiting, long aside) {}
+  record IndexCounts(long actors, long pendingMessages, long parkedMessages) {}
 
-  IndexCounts figures() {
+  IndexCounts counts() {
     long[] sums = new long[3];
     for (var stripe : stripes) stripe.count(sums);
     return new IndexCounts(sums[0], sums[1], sums[2]);
@@ -132,53 +133,53 @@ final class LogIndex {
 
   // ---- opening
 
-  void print(RecordHeader record, long[] into) {
-    record.print(fingerprints, into);
+  void computeFingerprint(RecordHeader record, long[] into) {
+    record.computeFingerprint(fingerprints, into);
   }
 
-  Fingerprint print(Store.ActorId actor) {
+  Fingerprint computeFingerprint(Store.ActorId actor) {
     return fingerprints.of(actor);
   }
 
   /** A turn that has done and sends nothing. Returns false if the actor must be awake for this. */
-  boolean put(long high, long low, long number, LogRecord.RecordType type, long place) {
+  boolean addRecord(long high, long low, long number, LogRecord.RecordType type, long place) {
     return stripes[stripeOf(high)].read(high, low, number, type, place);
   }
 
   /** Notes the place of a record of any actor. */
-  void put(Fingerprint print, long number, LogRecord.RecordType type, long place) {
-    var known = stripe(print).awake(print);
-    var actor = known == null ? keys.read(print, place) : known.actor();
-    rest(stripe(print).wake(print, actor, where -> {
-      where.add(number, type, (int) (place >> Integer.SIZE), (int) place);
-      return where;
+  void addRecord(Fingerprint print, long number, LogRecord.RecordType type, long place) {
+    var known = stripe(print).expanded(print);
+    var actor = known == null ? actorResolver.resolve(print, place) : known.actor();
+    compact(stripe(print).expand(print, actor, location -> {
+      location.add(number, type, (int) (place >> Integer.SIZE), (int) place);
+      return location;
     }));
   }
 
-  void put(LogRecord stored, int segment, int offset) {
-    if (stored.type() != LogRecord.RecordType.MESSAGE) rest(wake(stored.actor(), where -> {
-      where.add(stored.number(), stored.type(), segment, offset);
-      where.done(stored.done());
-      return where;
+  void addRecord(LogRecord stored, int segment, int offset) {
+    if (stored.type() != LogRecord.RecordType.MESSAGE) compact(withActor(stored.actor(), location -> {
+      location.add(stored.number(), stored.type(), segment, offset);
+      location.removeHandled(stored.handledIds());
+      return location;
     }));
     int index = 0;
-    for (var sent : stored.sends())
-      put(sent.to(), sent.id(), new ActorLocation.MessageLocation(sent.due(), segment, offset, index++));
+    for (var sent : stored.outbox())
+      addRecord(sent.to(), sent.id(), new ActorLocation.MessageLocation(sent.due(), segment, offset, index++));
   }
 
   /** A message waits. */
-  void put(Store.ActorId actor, String id, ActorLocation.MessageLocation message) {
-    wake(actor, where -> {
-      where.put(id, message);
-      return where;
+  void addRecord(Store.ActorId actor, String id, ActorLocation.MessageLocation message) {
+    withActor(actor, location -> {
+      location.put(id, message);
+      return location;
     });
   }
 
   /** After all was read. */
   void check() {
-    forEachAwake(where -> {
-      if (where.hasGap()) throw new StoreDamagedException(
-          store.get() + " is damaged: a turn of " + where.actor()
+    forEachExpanded(location -> {
+      if (location.hasGap()) throw new StoreDamagedException(
+          storeName.get() + " is damaged: a turn of " + location.actor()
               + " is missing in front of others. Nothing was changed; "
               + "put back a copy of the folder, or save what is whole by FolderStore.salvage");
     });
@@ -186,13 +187,13 @@ final class LogIndex {
 
   // ---- history
 
-  void forget(String kind, Duration age) {
-    ages.put(kind, age);
+  void setRetention(String kind, Duration age) {
+    retentions.put(kind, age);
   }
 
   /** How far views have read. */
-  ViewOffsets readings() {
-    return readings;
+  ViewOffsets viewOffsets() {
+    return viewOffsets;
   }
 
   /**
@@ -203,7 +204,7 @@ final class LogIndex {
    */
   boolean isAlive(LogRecord stored, long place, Predicate<String> unread) {
     String kind = stored.actor().kind();
-    var age = ages.get(kind);
+    var age = retentions.get(kind);
     boolean old = age != null && stored.millis() < clock.instant().minus(age).toEpochMilli();
     var print = fingerprints.of(stored.actor());
     return stripe(print).has(print, stored.number(), stored.type(), place, old)
@@ -213,18 +214,18 @@ final class LogIndex {
   // ---- moving
 
   /** Reads by places that it looks up. */
-  <T> T whileNothingMoves(Supplier<T> reader) {
-    moving.readLock().lock();
+  <T> T withStablePlaces(Supplier<T> reader) {
+    relocationLock.readLock().lock();
     try {
       return reader.get();
     } finally {
-      moving.readLock().unlock();
+      relocationLock.readLock().unlock();
     }
   }
 
   /** While nothing moves: another number means that files are others now. */
-  long moves() {
-    return moves;
+  long relocationCount() {
+    return relocationCount;
   }
 
   interface FileChange<X extends Exception> {
@@ -232,14 +233,14 @@ final class LogIndex {
   }
 
   /** The files change, and then the places. */
-  <X extends Exception> void move(FileChange<X> files, Relocations places) throws X {
-    moving.writeLock().lock();
+  <X extends Exception> void relocate(FileChange<X> files, Relocations places) throws X {
+    relocationLock.writeLock().lock();
     try {
       files.run();
-      moves++;
+      relocationCount++;
       for (var stripe : stripes) stripe.move(places);
     } finally {
-      moving.writeLock().unlock();
+      relocationLock.writeLock().unlock();
     }
   }
 }

@@ -18,7 +18,7 @@ import org.slf4j.LoggerFactory;
  * disk: the log is refused, and nothing is changed. Otherwise they are the torn end of a commit
  * whose senders were never told. They are kept in a file beside the log, and the log continues in
  * their place. The last commit before a kill is in doubt, because it may have been acknowledged and
- * damaged afterwards: as long as it has no mark behind it ({@link SegmentLog#mark}), it looks like
+ * damaged afterwards: as long as it has no mark behind it ({@link SegmentLog#markSynced}), it looks like
  * a torn end.
  */
 final class LogReader {
@@ -70,26 +70,26 @@ final class LogReader {
     var segments = Segment.all(disk, store, replaced::add);
     for (int i = 0; i < segments.size(); i++) {
       var segment = segments.get(i);
-      if (segment.first() != next(full))
-        throw damaged(new Segment(store, next(full)),
+      if (segment.first() != nextSegment(full))
+        throw damaged(new Segment(store, nextSegment(full)),
             "it is missing, and " + segments.getLast().number() + " is there");
       open(segment);
       int end = readFrames(segment);
       if (end >= 0) return end(segment, end, segments.subList(i + 1, segments.size()));
       full.put(number - 1, segment);
     }
-    throw damaged(new Segment(store, next(full)),
+    throw damaged(new Segment(store, nextSegment(full)),
         segments.isEmpty() ? "it is missing, as all others" : "it is missing, and the one before it was full");
   }
 
-  private static int next(NavigableMap<Long, Segment> before) {
+  private static int nextSegment(NavigableMap<Long, Segment> before) {
     return before.isEmpty() ? 1 : before.lastEntry().getValue().number() + 1;
   }
 
   private void open(Segment segment) throws IOException {
     window.open(segment.name());
-    var header = window.at(0, Segment.HEADER).slice();
-    String wrong = segment.differs(header, window.size());
+    var header = window.bytesAt(0, Segment.HEADER).slice();
+    String wrong = segment.difference(header, window.size());
     if (wrong != null) throw damaged(segment, wrong);
   }
 
@@ -108,7 +108,7 @@ final class LogReader {
       number = frame.number() + 1;
       time = frame.time();
       closed = frame.kind() == Frame.FrameKind.CLOSED;
-      while (!unsure.isEmpty() && unsure.peek().frame.number() <= frame.forced()) unsure.poll();
+      while (!unsure.isEmpty() && unsure.peek().frame.number() <= frame.lastSynced()) unsure.poll();
       if (!segment.compact()) unsure.add(new UnconfirmedFrame(segment, offset, frame));
       if (frame.kind() == Frame.FrameKind.SEALED) return -1;
       if (frame.kind() == Frame.FrameKind.RECORDS) reader.read(place, frame, file);
@@ -124,9 +124,9 @@ final class LogReader {
     for (var one : later) checkUnused(one, segment, offset, torn);
     if (!torn) return new LogEnd(segment, offset, number, full, closed, List.copyOf(unsure), List.of(), replaced);
     int size = lastNonZero(file) + 1 - offset;
-    String aside = keepAside(segment, offset, file.slice(offset, size));
+    String aside = moveTornFile(segment, offset, file.slice(offset, size));
     LogWriter.log(() -> LoggerFactory.getLogger(LogReader.class).warn("{}: {} at {}: {}. They are kept in {}", disk,
-        segment.name(), offset, doubt(size, time), aside));
+        segment.name(), offset, describeTornEnd(size, time), aside));
     return new LogEnd(segment, offset, number, full, false, List.copyOf(unsure), List.of(aside), replaced);
   }
 
@@ -147,7 +147,7 @@ final class LogReader {
    *
    * @param time of the last whole frame, or 0 if there is none
    */
-  static String doubt(int bytes, long time) {
+  static String describeTornEnd(int bytes, long time) {
     return "the last " + bytes + " bytes of the log are a commit that was cut off and never acknowledged, or one that "
         + "was damaged afterwards: nothing behind it says that it was on disk. In doubt are the turns "
         + (time == 0 ? "in it" : "after " + Instant.ofEpochMilli(time) + ", the time of the last whole frame");
@@ -161,21 +161,21 @@ final class LogReader {
 
   private void checkTorn(Segment segment, ByteBuffer file) {
     int offset = file.position();
-    for (int at = offset + Frame.SMALLEST; at <= file.limit() - Frame.SMALLEST; at += Frame.ALIGNMENT) {
+    for (int at = offset + Frame.MIN_SIZE; at <= file.limit() - Frame.MIN_SIZE; at += Frame.ALIGNMENT) {
       long claimed = file.getLong(at + 8); // its number, before its checksum takes time
-      if (claimed <= number || claimed > number + file.limit() / Frame.SMALLEST) continue;
+      if (claimed <= number || claimed > number + file.limit() / Frame.MIN_SIZE) continue;
       var later = Frame.of(segment.place(at), file.duplicate().position(at));
-      if (later != null && later.forced() >= number)
+      if (later != null && later.lastSynced() >= number)
         throw damaged(segment, "frame " + number + " at " + offset + " was on disk, and is no longer whole; frame "
             + later.number() + " at " + at + " is whole");
     }
   }
 
-  private String keepAside(Segment segment, int offset, ByteBuffer torn) throws IOException {
+  private String moveTornFile(Segment segment, int offset, ByteBuffer torn) throws IOException {
     String stem = segment.name().replace(".log", "-" + offset);
     String name = stem + ".torn";
     for (int i = 2; disk.names().contains(name); i++) name = stem + "-" + i + ".torn";
-    AtomicFile.make(disk, name, torn.remaining(), torn);
+    AtomicFile.create(disk, name, torn.remaining(), torn);
     disk.write(segment.name(), offset, ByteBuffer.allocate(torn.remaining()));
     disk.sync(segment.name());
     return name;

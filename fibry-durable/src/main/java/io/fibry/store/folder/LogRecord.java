@@ -25,14 +25,14 @@ import java.util.List;
  * @param actor whose turn it is, or for which the message is
  * @param content the body
  */
-record LogRecord(Store.ActorId actor, RecordType type, long number, long millis, List<String> done,
-    List<RecordedMessage> sends,
+record LogRecord(Store.ActorId actor, RecordType type, long number, long millis, List<String> handledIds,
+    List<RecordedMessage> outbox,
     ByteBuffer content) {
-  private static final int FIXED = 29; // of all fields without texts
-  private static final int MOST = 0xffff; // of what two bytes count
-  static final int TYPE = 4; // where it is, as the next two
-  static final int NUMBER = 5;
-  static final int ACTOR = 21;
+  private static final int FIXED_BYTES = 29; // of all fields without texts
+  private static final int MAX_COUNT = 0xffff; // of what two bytes count
+  static final int TYPE_OFFSET = 4; // where it is, as the next two
+  static final int NUMBER_OFFSET = 5;
+  static final int ACTOR_OFFSET = 21;
 
   /** What a record is; its place here is its number in the log. */
   enum RecordType {
@@ -104,8 +104,9 @@ record LogRecord(Store.ActorId actor, RecordType type, long number, long millis,
   }
 
   private static int count(Store.ActorId actor, List<?> all) {
-    if (all.size() > MOST) throw new IllegalArgumentException(
-        "a turn of " + actor + " has done or sends " + all.size() + " messages; at most " + MOST + " are possible");
+    if (all.size() > MAX_COUNT) throw new IllegalArgumentException(
+        "a turn of " + actor + " has done or sends " + all.size() + " messages; at most " + MAX_COUNT
+            + " are possible");
     return all.size();
   }
 
@@ -116,16 +117,16 @@ record LogRecord(Store.ActorId actor, RecordType type, long number, long millis,
 
   private static void write(String text, DataOutputStream out) throws IOException {
     byte[] bytes = text.getBytes(StandardCharsets.UTF_8);
-    if (bytes.length > MOST) throw new IllegalArgumentException(
-        "the key of an actor, or the id of a message, takes " + bytes.length + " bytes; at most " + MOST
+    if (bytes.length > MAX_COUNT) throw new IllegalArgumentException(
+        "the key of an actor, or the id of a message, takes " + bytes.length + " bytes; at most " + MAX_COUNT
             + " are possible");
     out.writeShort(bytes.length);
     out.write(bytes);
   }
 
   /** Returns null if the record is damaged. */
-  static LogRecord checked(ByteBuffer record) {
-    return record.remaining() < FIXED || record.getInt(record.position()) != crc(record) ? null : of(record);
+  static LogRecord readChecked(ByteBuffer record) {
+    return record.remaining() < FIXED_BYTES || record.getInt(record.position()) != crc(record) ? null : of(record);
   }
 
   /** Reads a record in a whole frame. */

@@ -12,8 +12,8 @@ import java.util.List;
  * store is written last.
  */
 final class LogSalvage implements SalvagePlan.SalvageSink {
-  private static final int LEAST = 4096; // bytes of a file that are worth continuing in
-  private static final long GAP = 1L << 40; // more frames than can be lost
+  private static final int MIN_REUSED_BYTES = 4096; // bytes of a file that are worth continuing in
+  private static final long FRAME_GAP = 1L << 40; // more frames than can be lost
 
   private final StorageDirectory disk;
   private final long store = new SecureRandom().nextLong();
@@ -22,7 +22,7 @@ final class LogSalvage implements SalvagePlan.SalvageSink {
   private long number; // of the frame
   private long time;
   private int last; // file that was written
-  private long sealed; // the number of its last frame
+  private long lastFrame; // the number of its last frame
   private int size; // of the largest file
 
   private LogSalvage(StorageDirectory disk) {
@@ -31,11 +31,11 @@ final class LogSalvage implements SalvagePlan.SalvageSink {
 
   /** Returns the findings about the first log. */
   static StoreCheck run(StorageDirectory from, StorageDirectory to) throws IOException {
-    StoreIdFile.begin(to, "what is whole in " + from + " cannot be written");
+    StoreIdFile.markUnfinished(to, "what is whole in " + from + " cannot be written");
     var salvage = new LogSalvage(to);
     var found = SalvagePlan.of(from, none -> salvage);
-    salvage.write(salvage.last + 1, salvage.sealed + GAP); // a view may stand at a frame that is lost
-    new Segment(salvage.store, salvage.last + 1).make(to, Math.max(LEAST, salvage.size));
+    salvage.write(salvage.last + 1, salvage.lastFrame + FRAME_GAP); // a view may stand at a frame that is lost
+    new Segment(salvage.store, salvage.last + 1).create(to, Math.max(MIN_REUSED_BYTES, salvage.size));
     StoreIdFile.write(to, salvage.store);
     var written = SalvagePlan.of(to);
     if (!written.isWhole() || written.turns() != found.turns())
@@ -73,9 +73,9 @@ final class LogSalvage implements SalvagePlan.SalvageSink {
     int all = Segment.HEADER + frames.stream().mapToInt(frame -> (int) frame.size()).sum();
     var content = ByteBuffer.allocate(all).put(segment.header(all));
     for (var frame : frames) content.put(frame.bytes(segment.place(content.position())));
-    AtomicFile.make(disk, segment.name(), all, content.flip());
+    AtomicFile.create(disk, segment.name(), all, content.flip());
     frames.clear();
     last = file;
-    sealed = seal;
+    lastFrame = seal;
   }
 }

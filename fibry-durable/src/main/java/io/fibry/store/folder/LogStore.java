@@ -35,20 +35,20 @@ import java.util.function.Predicate;
 
 /** A log, and an index in memory of where the turns of each actor are. */
 final class LogStore extends FolderStore {
-  private static final int GLANCE = 1024; // read at once: most records are smaller
+  private static final int FIRST_READ_BYTES = 1024; // read at once: most records are smaller
 
   private final MeasuredDisk disk;
   private final LogIndex index;
   private final LongAdder turns = new LongAdder();
-  private final LongAdder refused = new LongAdder();
+  private final LongAdder refusedTurns = new LongAdder();
   private final AtomicBoolean closed = new AtomicBoolean();
   private final InstantSource clock;
   private final List<LogHistory> histories = new CopyOnWriteArrayList<>(); // that are open; few
   private long id;
-  private SegmentPreallocator spares;
+  private SegmentPreallocator preallocator;
   private Compaction compaction;
   private SegmentLog log;
-  private LogWriter journal;
+  private LogWriter logWriter;
 
   private LogStore(MeasuredDisk disk, InstantSource clock) {
     this.disk = disk;
@@ -61,21 +61,23 @@ final class LogStore extends FolderStore {
     var disk = MeasuredDisk.of(files);
     var store = new LogStore(disk, options.clock());
     store.id = StoreIdFile.open(disk, options.segmentBytes());
-    store.spares = new SegmentPreallocator(disk, threads("fibry-segments"), options.segmentBytes(), System::nanoTime);
+    store.preallocator =
+        new SegmentPreallocator(disk, threads("fibry-segments"), options.segmentBytes(), System::nanoTime);
     try (var indexing = new IndexBuilder(store.index)) {
-      store.log = SegmentLog.open(disk, store.id, store.spares, indexing);
+      store.log = SegmentLog.open(disk, store.id, store.preallocator, indexing);
       indexing.end();
     }
     store.index.check();
-    store.compaction = new Compaction(disk, options.segmentBytes(), store.index, store.log.full(),
-        () -> store.journal.forced(), threads("fibry-compaction"),
+    store.compaction = new Compaction(disk, options.segmentBytes(), store.index, store.log.fullSegments(),
+        () -> store.logWriter.syncFuture(), threads("fibry-compaction"),
         () -> new DiskThrottle(System::nanoTime, LockSupport::parkNanos));
-    store.log.onSealed(store.compaction::sealed);
-    store.log.onForce(store::wakeHistories);
-    store.journal =
+    store.log.onSealed(store.compaction::onSegmentSealed);
+    store.log.onSync(store::wakeHistories);
+    store.logWriter =
         LogWriter.open(store.log, options.clock()::millis, TimeUnit.NANOSECONDS.convert(options.syncInterval()),
-            LogWriter.QUIET, options.maxPendingBytes());
-    store.spares.onFull(store.compaction::full); // may begin a pass at once, which asks the journal for a force
+            LogWriter.QUIET_NANOS, options.maxPendingBytes());
+    // May begin a pass at once, which asks the journal for a force.
+    store.preallocator.onFull(store.compaction::onDiskFull);
     return store;
   }
 
@@ -93,7 +95,7 @@ final class LogStore extends FolderStore {
   @Override
   public long beginLife(ActorId actor, long last) {
     return beginLife(actor, life -> {
-      life.where().goOn(life, last);
+      life.where().resumeAt(life, last);
       return life.number();
     });
   }
@@ -101,10 +103,10 @@ final class LogStore extends FolderStore {
   /** If the use fails, the life is over. */
   private <T> T beginLife(ActorId actor, Function<ActorLocation.ActorLife, T> use) {
     checkOpen();
-    var life = index.begin(actor);
+    var life = index.beginLife(actor);
     boolean begun = false;
     try {
-      await(life.before(), actor);
+      await(life.earlierTurnsDone(), actor);
       var answer = use.apply(life);
       begun = true;
       return answer;
@@ -114,24 +116,24 @@ final class LogStore extends FolderStore {
   }
 
   private LoadedActor loaded(ActorId actor, ActorLocation.ActorLife life) {
-    var where = life.where();
-    var bodies = index.whileNothingMoves(() -> {
+    var location = life.where();
+    var bodies = index.withStablePlaces(() -> {
       var all = new ArrayList<byte[]>();
-      for (long place : where.places()) all.add(body(actor, (int) (place >> Integer.SIZE), (int) place));
+      for (long place : location.places()) all.add(body(actor, (int) (place >> Integer.SIZE), (int) place));
       return all;
     });
-    var loaded = new LoadedActor(life.number(), where.last(), bodies, where.waiting());
-    where.hasRead(life);
+    var loaded = new LoadedActor(life.number(), location.last(), bodies, location.pendingIds());
+    location.onRead(life);
     return loaded;
   }
 
   @Override
   public void endLife(ActorId actor, long life) {
-    index.end(actor, life);
+    index.endLife(actor, life);
   }
 
   void checkOpen() {
-    if (journal.isEnded()) throw new StoreClosedException(this + " is closed");
+    if (logWriter.isEnded()) throw new StoreClosedException(this + " is closed");
   }
 
   private static void await(CompletableFuture<Void> before, ActorId actor) {
@@ -146,13 +148,13 @@ final class LogStore extends FolderStore {
   }
 
   private byte[] body(ActorId actor, int segment, int offset) {
-    return stored(actor, segment, offset, stored -> stored.actor().equals(actor)).body();
+    return readRecord(actor, segment, offset, stored -> stored.actor().equals(actor)).body();
   }
 
-  private LogRecord stored(Object actor, int segment, int offset, Predicate<LogRecord> expected) {
+  private LogRecord readRecord(Object actor, int segment, int offset, Predicate<LogRecord> expected) {
     String name = Segment.nameOf(segment);
     try {
-      var stored = stored(name, offset);
+      var stored = readRecord(name, offset);
       if (stored != null && expected.test(stored)) return stored;
     } catch (IOException failure) {
       throw new StoreReadException(actor + " cannot be read from " + this + ": " + Lines.thrown(failure), failure);
@@ -163,36 +165,38 @@ final class LogStore extends FolderStore {
 
   /** Returns the actor by the place of one of its turns. */
   private ActorId actor(Fingerprint print, long place) {
-    return stored("an actor", (int) (place >> Integer.SIZE), (int) place,
-        stored -> index.print(stored.actor()).equals(print)).actor();
+    return readRecord("an actor", (int) (place >> Integer.SIZE), (int) place,
+        stored -> index.computeFingerprint(stored.actor()).equals(print)).actor();
   }
 
   /** Returns null if the record is damaged. */
-  private LogRecord stored(String name, int offset) throws IOException {
-    var record = ByteBuffer.allocate(GLANCE);
+  private LogRecord readRecord(String name, int offset) throws IOException {
+    var record = ByteBuffer.allocate(FIRST_READ_BYTES);
     disk.read(name, offset, record);
     int length = record.flip().remaining() < Integer.BYTES ? -1 : record.getInt();
-    if (length < 0 || length > LogWriter.MOST_RECORD) return null;
+    if (length < 0 || length > LogWriter.MAX_RECORD) return null;
     if (length > record.remaining()) {
       record = ByteBuffer.allocate(length);
       disk.read(name, offset + Integer.BYTES, record);
       record.flip();
     }
-    return record.remaining() < length ? null : LogRecord.checked(record.slice(record.position(), length));
+    return record.remaining() < length ? null : LogRecord.readChecked(record.slice(record.position(), length));
   }
 
   // ---- what waits
 
   @Override
-  public List<PendingMessage> pending(ActorId actor, Instant until, int most) {
+  public List<PendingMessage> pending(ActorId actor, Instant until, int max) {
     checkOpen();
-    return index.whileNothingMoves(() -> index.awake(actor).map(where -> where.waiting(until, most)).orElse(List.of())
-        .stream().map(one -> message(actor, one)).toList());
+    return index.withStablePlaces(
+        () -> index.expandedActor(actor).map(location -> location.pending(until, max)).orElse(List.of())
+            .stream().map(one -> message(actor, one)).toList());
   }
 
   private PendingMessage message(ActorId actor, ActorLocation.MessageLocation place) {
-    var sent = stored(actor, place.segment(), place.offset(),
-        stored -> stored.sends().size() > place.index() && stored.sends().get(place.index()).to().equals(actor)).sends()
+    var sent = readRecord(actor, place.segment(), place.offset(),
+        stored -> stored.outbox().size() > place.index() && stored.outbox().get(place.index()).to().equals(actor))
+        .outbox()
         .get(place.index());
     return new PendingMessage(actor, sent.id(), sent.due(), sent.body());
   }
@@ -201,22 +205,22 @@ final class LogStore extends FolderStore {
   public Optional<Instant> dueTime(ActorId actor, String id) {
     checkOpen();
     Objects.requireNonNull(id, "id");
-    return index.awake(actor).flatMap(where -> where.due(id));
+    return index.expandedActor(actor).flatMap(location -> location.due(id));
   }
 
   @Override
   public Optional<Instant> nextDueTime(ActorId actor, Instant after) {
     checkOpen();
     Objects.requireNonNull(after, "after");
-    return index.awake(actor).flatMap(where -> where.next(after));
+    return index.expandedActor(actor).flatMap(location -> location.nextDueTime(after));
   }
 
   @Override
   public void forEachPending(String kind, BiConsumer<ActorId, Instant> reader) {
     checkOpen();
-    index.forEachAwake(where -> {
-      if (where.actor().kind().equals(kind))
-        for (var one : where.waiting(Instant.MAX, Integer.MAX_VALUE)) reader.accept(where.actor(), one.due());
+    index.forEachExpanded(location -> {
+      if (location.actor().kind().equals(kind))
+        for (var one : location.pending(Instant.MAX, Integer.MAX_VALUE)) reader.accept(location.actor(), one.due());
     });
   }
 
@@ -243,15 +247,15 @@ final class LogStore extends FolderStore {
   }
 
   /** Returns when all turns that were told as stored are on disk. */
-  void force() {
+  void sync() {
     try {
-      journal.forced().join();
+      logWriter.syncFuture().join();
     } catch (CompletionException failure) {
       throw failure.getCause() instanceof StoreException known ? known : failure;
     }
   }
 
-  void forget(LogHistory closed) {
+  void removeHistory(LogHistory closed) {
     histories.remove(closed);
   }
 
@@ -261,7 +265,7 @@ final class LogStore extends FolderStore {
 
   @Override
   public void setRetention(String kind, Duration age) {
-    index.forget(Objects.requireNonNull(kind, "kind"), Objects.requireNonNull(age, "age"));
+    index.setRetention(Objects.requireNonNull(kind, "kind"), Objects.requireNonNull(age, "age"));
   }
 
   // ---- writing
@@ -279,30 +283,31 @@ final class LogStore extends FolderStore {
   private CompletableFuture<Void> add(Turn turn, boolean snapshot) {
     var record = LogRecord.bytes(turn, snapshot);
     checkSize(record, "a turn of ", turn.actor());
-    if (spares.isFull() && turn.number() == 1 && !snapshot && nothingWaits(turn.actor()))
-      return refuse(spares.refusal(turn.actor() + " is not begun"));
-    var life = index.enter(turn, snapshot);
+    if (preallocator.isFull() && turn.number() == 1 && !snapshot && hasNoPending(turn.actor()))
+      return refuse(preallocator.refusal(turn.actor() + " is not begun"));
+    var life = index.enterTurn(turn, snapshot);
     if (life == null) return refuse(new StaleLifeException(turn));
     return add(new PendingRecord.PendingTurnRecord(this, record, life, turn, snapshot), turn.actor());
   }
 
-  private boolean nothingWaits(ActorId actor) {
-    return index.awake(actor).map(where -> where.count() == 0).orElse(true);
+  private boolean hasNoPending(ActorId actor) {
+    return index.expandedActor(actor).map(location -> location.count() == 0).orElse(true);
   }
 
   @Override
-  public CompletionStage<Boolean> enqueue(PendingMessage message, int most) {
+  public CompletionStage<Boolean> enqueue(PendingMessage message, int max) {
     var record = LogRecord.bytes(message, clock.millis());
     checkSize(record, "a message for ", message.to());
-    if (spares.isFull()) return refuse(spares.refusal("a message for " + message.to() + " is not kept"));
-    var where = index.reserve(message, most);
-    if (where == null) return CompletableFuture.completedFuture(false);
-    return add(new PendingRecord.PendingMessageRecord(this, record, where, message), message.to());
+    if (preallocator.isFull()) return refuse(preallocator.refusal("a message for " + message.to() + " is not kept"));
+    var location = index.reserveMessage(message, max);
+    if (location == null) return CompletableFuture.completedFuture(false);
+    return add(new PendingRecord.PendingMessageRecord(this, record, location, message), message.to());
   }
 
   private void checkSize(ByteBuffer record, String what, ActorId actor) {
-    if (record.remaining() > journal.most()) throw new IllegalArgumentException(
-        what + actor + " takes " + record.remaining() + " bytes; " + this + " takes at most " + journal.most());
+    if (record.remaining() > logWriter.maxRecordSize()) throw new IllegalArgumentException(
+        what + actor + " takes " + record.remaining() + " bytes; " + this + " takes at most "
+            + logWriter.maxRecordSize());
   }
 
   private <T> CompletableFuture<T> refuse(StoreException why) {
@@ -313,7 +318,7 @@ final class LogStore extends FolderStore {
   private <T> CompletableFuture<T> add(PendingRecord<T> entry, ActorId actor) {
     boolean added = false;
     try {
-      journal.add(entry);
+      logWriter.add(entry);
       added = true;
       return entry;
     } catch (InterruptedException interrupt) {
@@ -321,24 +326,24 @@ final class LogStore extends FolderStore {
       throw new CancellationException(actor + " was interrupted while it waited for room in " + this);
     } finally {
       if (!added) {
-        entry.leave();
-        rest(entry.where);
+        entry.leaveOnce();
+        compact(entry.location);
       }
     }
   }
 
-  void rest(ActorLocation where) {
-    index.rest(where);
+  void compact(ActorLocation location) {
+    index.compact(location);
   }
 
   void put(PendingMessage message, int segment, int offset, int place) {
     var due = Instant.ofEpochMilli(message.due().toEpochMilli()); // as it is read
-    index.put(message.to(), message.id(), new ActorLocation.MessageLocation(due, segment, offset, place));
+    index.addRecord(message.to(), message.id(), new ActorLocation.MessageLocation(due, segment, offset, place));
   }
 
   /** How far a view has read, if the turn is one of its actor. */
   void noteView(Turn turn) {
-    index.readings().note(turn.actor(), turn.body());
+    index.viewOffsets().noteView(turn.actor(), turn.body());
   }
 
   /** Says that the index lacks a stored record, so records that it takes for dead may be alive. */
@@ -351,16 +356,17 @@ final class LogStore extends FolderStore {
   }
 
   void countRefusal() {
-    refused.increment();
+    refusedTurns.increment();
   }
 
   // ---- the whole
 
   @Override
   public Health health() {
-    var stored = index.figures();
-    return new Health(turns.sum(), refused.sum(), journal.underWay(), stored.actors(), stored.waiting(),
-        stored.aside(), disk.bytes(), log.forces(), spares.isFull(), log.isBroken(), log.torn());
+    var stored = index.counts();
+    return new Health(turns.sum(), refusedTurns.sum(), logWriter.pendingEntries(), stored.actors(),
+        stored.pendingMessages(),
+        stored.parkedMessages(), disk.bytes(), log.syncs(), preallocator.isFull(), log.isBroken(), log.tornFiles());
   }
 
   @Override
@@ -368,9 +374,9 @@ final class LogStore extends FolderStore {
     Objects.requireNonNull(to, "to");
     checkOpen();
     try {
-      compaction.whileFilesStay(() -> {
-        force();
-        LogBackup.run(disk, to, id, log.full(), log.forced(), this::checkOpen);
+      compaction.withStableFiles(() -> {
+        sync();
+        LogBackup.run(disk, to, id, log.fullSegments(), log.lastSynced(), this::checkOpen);
       });
     } catch (IOException failure) {
       throw new UncheckedIOException(this + " could not be copied to " + to + ": " + Lines.thrown(failure), failure);
@@ -379,9 +385,9 @@ final class LogStore extends FolderStore {
 
   @Override
   public void close() {
-    journal.close();
+    logWriter.close();
     wakeHistories();
-    spares.close();
+    preallocator.close();
     compaction.close();
     if (closed.getAndSet(true)) return;
     try {

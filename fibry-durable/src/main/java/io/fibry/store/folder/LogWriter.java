@@ -47,62 +47,62 @@ final class LogWriter {
     StoreException refusal();
 
     /** It is on disk, with all that was added before; or soon will be, where forces have pauses. */
-    void stored(int segment, int offset);
+    void onStored(int segment, int offset);
 
     /** It is not on disk, unless the exception says that nobody knows. */
-    void refused(StoreException why);
+    void onRefused(StoreException why);
   }
 
-  private static final int MOST_RECORDS = 8192;
-  private static final int MOST_BYTES = 8 << 20; // but for one record
-  static final int MOST_RECORD = 16 << 20;
-  static final long QUIET = TimeUnit.MILLISECONDS.toNanos(20);
+  private static final int MAX_RECORDS = 8192;
+  private static final int MAX_BYTES = 8 << 20; // but for one record
+  static final int MAX_RECORD = 16 << 20;
+  static final long QUIET_NANOS = TimeUnit.MILLISECONDS.toNanos(20);
 
   private final SegmentLog log;
   private final LongSupplier millis;
-  private final long pause; // between two forces, in nanoseconds, or 0
-  private final long quiet; // after the last commit of a burst, until it is marked, in nanoseconds
-  private final Semaphore room; // in bytes
-  private final int most;
+  private final long syncInterval; // between two forces, in nanoseconds, or 0
+  private final long quietTime; // after the last commit of a burst, until it is marked, in nanoseconds
+  private final Semaphore byteBudget; // in bytes
+  private final int maxRecord;
   private final JournalQueue<LogEntry> inbox = new JournalQueue<>();
   private final Thread thread = Thread.ofPlatform().daemon().name("fibry-journal").unstarted(this::run);
-  private volatile int writing; // the size of the batch; written by the thread
+  private volatile int batchBytes; // the size of the batch; written by the thread
   private final ArrayDeque<LogEntry> batch = new ArrayDeque<>(); // the thread's own, as the next one
-  private long unforced; // the time of the first frame that is not forced, or 0 if all are
-  private boolean unmarked; // no mark says yet that the last commit is on disk
-  private long committed; // the time of the last commit, or of the opening
-  private final ConcurrentLinkedQueue<CompletableFuture<Void>> wanted = new ConcurrentLinkedQueue<>(); // forces
-  private volatile boolean over; // written by the thread; then those who want a force see to it
+  private long firstUnsynced; // the time of the first frame that is not forced, or 0 if all are
+  private boolean isUnmarked; // no mark says yet that the last commit is on disk
+  private long lastCommit; // the time of the last commit, or of the opening
+  private final ConcurrentLinkedQueue<CompletableFuture<Void>> requestedSyncs = new ConcurrentLinkedQueue<>(); // forces
+  private volatile boolean hasEnded; // written by the thread; then those who want a force see to it
 
-  private LogWriter(SegmentLog log, LongSupplier millis, long pause, long quiet, int room) {
+  private LogWriter(SegmentLog log, LongSupplier millis, long syncInterval, long quietTime, int room) {
     this.log = log;
     this.millis = millis;
-    this.pause = pause;
-    this.quiet = quiet;
-    this.unmarked = log.isOpenedUnmarked();
-    this.committed = System.nanoTime();
-    this.room = new Semaphore(room, true);
-    this.most = (int) Math.min(Math.min(MOST_RECORD, room), log.most() - Frame.size(1, 0));
+    this.syncInterval = syncInterval;
+    this.quietTime = quietTime;
+    this.isUnmarked = log.isOpenedUnmarked();
+    this.lastCommit = System.nanoTime();
+    this.byteBudget = new Semaphore(room, true);
+    this.maxRecord = (int) Math.min(Math.min(MAX_RECORD, room), log.maxFrameSize() - Frame.size(1, 0));
   }
 
   /**
-   * @param quiet nanoseconds without a commit, after which a mark says that the last one is on disk
+   * @param quietTime nanoseconds without a commit, after which a mark says that the last one is on disk
    * @param room for entries that wait to be stored, in bytes: senders of more wait
    */
-  static LogWriter open(SegmentLog log, LongSupplier millis, long pause, long quiet, int room) {
-    var journal = new LogWriter(log, millis, pause, quiet, room);
+  static LogWriter open(SegmentLog log, LongSupplier millis, long syncInterval, long quietTime, int room) {
+    var journal = new LogWriter(log, millis, syncInterval, quietTime, room);
     journal.thread.start();
     return journal;
   }
 
   /** How many bytes a record may have. */
-  int most() {
-    return most;
+  int maxRecordSize() {
+    return maxRecord;
   }
 
   /** How many entries wait, or are being written. */
-  int underWay() {
-    return inbox.size() + writing;
+  int pendingEntries() {
+    return inbox.size() + batchBytes;
   }
 
   boolean isEnded() {
@@ -112,7 +112,7 @@ final class LogWriter {
   void add(LogEntry entry) throws InterruptedException {
     int size = entry.record().remaining();
     // an interrupt matters only to those who wait, and none overtakes them
-    if (room.hasQueuedThreads() || !room.tryAcquire(size)) room.acquire(size);
+    if (byteBudget.hasQueuedThreads() || !byteBudget.tryAcquire(size)) byteBudget.acquire(size);
     var next = inbox.add(entry);
     if (next == JournalQueue.SenderAction.WAKE) LockSupport.unpark(thread);
     if (next == JournalQueue.SenderAction.REFUSE)
@@ -138,41 +138,41 @@ final class LogWriter {
 
   /**
    * Done when all that was told as stored is on disk. No request is lost at the end: it is added
-   * and then {@code over} is read; the thread writes {@code over} and then looks for added
+   * and then {@code hasEnded} is read; the thread writes {@code hasEnded} and then looks for added
    * requests.
    */
-  CompletableFuture<Void> forced() {
-    if (pause == 0) return CompletableFuture.completedFuture(null);
+  CompletableFuture<Void> syncFuture() {
+    if (syncInterval == 0) return CompletableFuture.completedFuture(null);
     var force = new CompletableFuture<Void>();
-    wanted.add(force);
+    requestedSyncs.add(force);
     LockSupport.unpark(thread);
-    if (over) endForces();
+    if (hasEnded) failRemainingSyncs();
     return force;
   }
 
   private void run() {
     try {
-      while (!inbox.isClosing()) turn();
+      while (!inbox.isClosing()) writeNext();
     } finally {
-      inbox.end(); // the number of waiting entries is finite now
+      inbox.refuseNewEntries(); // the number of waiting entries is finite now
       while (!inbox.isEmpty() || !batch.isEmpty()) write();
-      end();
+      finish();
     }
   }
 
-  private void turn() {
-    inbox.goOn();
+  private void writeNext() {
+    inbox.resume();
     write();
-    if (inbox.isEmpty() && inbox.rest()) sleep();
+    if (inbox.isEmpty() && inbox.tryRest()) awaitWork();
   }
 
   private void write() {
     try {
       Thread.interrupted(); // it would close the file, and end the next sleep at once
-      take();
+      takeBatch();
       if (!batch.isEmpty()) commit();
-      forceIfDue();
-      markIfDue();
+      syncIfDue();
+      markEndIfDue();
       log.prepare();
     } catch (StoreException broken) { // by a force that was due
       log("what was told as stored may be missing", broken);
@@ -189,16 +189,16 @@ final class LogWriter {
     }
   }
 
-  private void take() {
+  private void takeBatch() {
     long bytes = 0;
-    for (var next = inbox.peek(); next != null && batch.size() < MOST_RECORDS; next = inbox.peek()) {
+    for (var next = inbox.peek(); next != null && batch.size() < MAX_RECORDS; next = inbox.peek()) {
       var refusal = next.refusal();
       if (refusal != null) {
         refuse(inbox.poll(), refusal);
         continue;
       }
       bytes += next.record().remaining();
-      if (!batch.isEmpty() && (bytes > MOST_BYTES || Frame.size(batch.size() + 1, bytes) > log.most())) return;
+      if (!batch.isEmpty() && (bytes > MAX_BYTES || Frame.size(batch.size() + 1, bytes) > log.maxFrameSize())) return;
       batch.add(next);
       inbox.poll(); // last: without memory, the next turn tries again
     }
@@ -214,38 +214,38 @@ final class LogWriter {
       fail(failure);
       return;
     }
-    int offset = frame.offset() + Frame.RECORDS;
+    int offset = frame.offset() + Frame.RECORDS_OFFSET;
     while (!batch.isEmpty()) {
       var entry = batch.removeFirst();
-      tell(entry, frame.segment(), offset);
-      offset = Frame.next(offset, entry.record());
+      notifyStored(entry, frame.segment(), offset);
+      offset = Frame.nextOffset(offset, entry.record());
     }
     // last, because a failure without memory is no failure of the commit
     if (event != null) StoreEvents.endCommit(event, log, Segment.nameOf(frame.segment()), records,
-        Frame.aligned(offset - frame.offset()));
+        Frame.align(offset - frame.offset()));
   }
 
   private Frame.FramePosition append(Object event) {
-    writing = batch.size();
+    batchBytes = batch.size();
     try {
       var frame = log.append(batch.stream().map(LogEntry::record).toList(), millis.getAsLong());
-      StoreEvents.written(event);
-      if (pause == 0) {
-        log.force();
-        StoreEvents.forced(event);
-      } else if (unforced == 0) unforced = System.nanoTime();
-      unmarked = true;
-      committed = System.nanoTime();
+      StoreEvents.onWritten(event);
+      if (syncInterval == 0) {
+        log.sync();
+        StoreEvents.onSynced(event);
+      } else if (firstUnsynced == 0) firstUnsynced = System.nanoTime();
+      isUnmarked = true;
+      lastCommit = System.nanoTime();
       return frame;
     } finally {
-      writing = 0;
+      batchBytes = 0;
     }
   }
 
-  private void tell(LogEntry entry, int segment, int offset) {
-    room.release(entry.record().remaining());
+  private void notifyStored(LogEntry entry, int segment, int offset) {
+    byteBudget.release(entry.record().remaining());
     try {
-      entry.stored(segment, offset);
+      entry.onStored(segment, offset);
     } catch (Throwable failure) {
       log("an entry was stored, and failed when it was told", failure);
     }
@@ -256,65 +256,65 @@ final class LogWriter {
   }
 
   private void refuse(LogEntry entry, StoreException why) {
-    room.release(entry.record().remaining());
+    byteBudget.release(entry.record().remaining());
     try {
-      entry.refused(why);
+      entry.onRefused(why);
     } catch (Throwable failure) {
       log("an entry was refused, and failed when it was told", failure);
     }
   }
 
-  private void forceIfDue() {
-    int count = wanted.size(); // requests that come later also want later frames on disk
-    boolean due = unforced != 0 && (count > 0 || System.nanoTime() - unforced >= pause);
+  private void syncIfDue() {
+    int count = requestedSyncs.size(); // requests that come later also want later frames on disk
+    boolean due = firstUnsynced != 0 && (count > 0 || System.nanoTime() - firstUnsynced >= syncInterval);
     try {
       if (due) {
-        unforced = 0;
-        log.force();
+        firstUnsynced = 0;
+        log.sync();
       }
     } finally {
-      for (; count > 0; count--) settle(wanted.remove());
+      for (; count > 0; count--) completeSync(requestedSyncs.remove());
     }
   }
 
   /** Marks the end of a burst, once. A busy journal needs no mark: its next frame is one. */
-  private void markIfDue() {
-    if (!unmarked || unforced != 0 || System.nanoTime() - committed < quiet) return;
-    unmarked = false; // also if it fails: the next burst tries again
+  private void markEndIfDue() {
+    if (!isUnmarked || firstUnsynced != 0 || System.nanoTime() - lastCommit < quietTime) return;
+    isUnmarked = false; // also if it fails: the next burst tries again
     try {
-      log.mark(millis.getAsLong());
+      log.markSynced(millis.getAsLong());
     } catch (StoreException failure) {
       log("all that was told as stored is on disk, but the mark that says so could not be written", failure);
     }
   }
 
-  private void settle(CompletableFuture<Void> force) {
+  private void completeSync(CompletableFuture<Void> force) {
     if (log.isBroken()) force.completeExceptionally(new StoreClosedException("the store in " + log + " is broken"));
     else force.complete(null);
   }
 
   /** Frames that are not on disk now never will be. */
-  private void endForces() {
-    for (var force = wanted.poll(); force != null; force = wanted.poll())
+  private void failRemainingSyncs() {
+    for (var force = requestedSyncs.poll(); force != null; force = requestedSyncs.poll())
       force.completeExceptionally(new StoreClosedException("the store in " + log + " is closed"));
   }
 
-  private void sleep() {
-    long longest = unforced != 0 ? pause - (System.nanoTime() - unforced)
-        : unmarked ? quiet - (System.nanoTime() - committed) : Long.MAX_VALUE;
-    if (!log.isPrepared()) longest = Math.min(longest, SegmentPreallocator.PAUSE);
+  private void awaitWork() {
+    long longest = firstUnsynced != 0 ? syncInterval - (System.nanoTime() - firstUnsynced)
+        : isUnmarked ? quietTime - (System.nanoTime() - lastCommit) : Long.MAX_VALUE;
+    if (!log.isPrepared()) longest = Math.min(longest, SegmentPreallocator.RETRY_NANOS);
     LockSupport.parkNanos(this, longest);
   }
 
-  private void end() {
+  private void finish() {
     try {
-      if (unforced != 0) log.force();
+      if (firstUnsynced != 0) log.sync();
       log.close(millis.getAsLong());
     } catch (Throwable failure) {
       log("the log could not be forced and marked as closed; what was stored last may be missing", failure);
     } finally {
-      over = true;
-      endForces();
+      hasEnded = true;
+      failRemainingSyncs();
     }
   }
 

@@ -9,13 +9,13 @@ import java.util.concurrent.CompletableFuture;
 /** A record that is being stored; as a future, it is done when the record is on disk. */
 abstract sealed class PendingRecord<T> extends CompletableFuture<T> implements LogWriter.LogEntry {
   final LogStore store;
-  final ActorLocation where;
+  final ActorLocation location;
   private final ByteBuffer record;
-  private boolean left; // under this object's monitor
+  private boolean hasLeft; // under this object's monitor
 
-  PendingRecord(LogStore store, ActorLocation where, ByteBuffer record) {
+  PendingRecord(LogStore store, ActorLocation location, ByteBuffer record) {
     this.store = store;
-    this.where = where;
+    this.location = location;
     this.record = record;
   }
 
@@ -25,34 +25,34 @@ abstract sealed class PendingRecord<T> extends CompletableFuture<T> implements L
   }
 
   @Override
-  public final void stored(int segment, int offset) {
+  public final void onStored(int segment, int offset) {
     try {
-      note(segment, offset);
+      addToIndex(segment, offset);
     } catch (Throwable failure) { // of memory
       store.distrustIndex();
       throw failure;
     }
-    leave();
-    completeWell();
-    store.rest(where); // last: without memory it throws
+    leaveOnce();
+    completeStored();
+    store.compact(location); // last: without memory it throws
   }
 
   /** In the index. */
-  abstract void note(int segment, int offset);
+  abstract void addToIndex(int segment, int offset);
 
-  abstract void completeWell();
+  abstract void completeStored();
 
   /** Once: an Error may strike when the journal has it already. */
-  final void leave() {
+  final void leaveOnce() {
     synchronized (this) {
-      if (left) return;
-      left = true;
+      if (hasLeft) return;
+      hasLeft = true;
     }
-    left();
+    onLeft();
   }
 
   /** Called when the record is not being stored any more. */
-  abstract void left();
+  abstract void onLeft();
 
   /** A turn, or a snapshot. */
   static final class PendingTurnRecord extends PendingRecord<Void> {
@@ -74,32 +74,32 @@ abstract sealed class PendingRecord<T> extends CompletableFuture<T> implements L
     }
 
     @Override
-    void note(int segment, int offset) {
-      where.add(turn.number(), LogRecord.typeOf(turn, snapshot), segment, offset);
-      where.done(turn.handledIds());
+    void addToIndex(int segment, int offset) {
+      location.add(turn.number(), LogRecord.typeOf(turn, snapshot), segment, offset);
+      location.removeHandled(turn.handledIds());
       store.noteView(turn);
       for (int i = 0; i < turn.outbox().size(); i++) store.put(turn.outbox().get(i), segment, offset, i);
       if (!snapshot) store.count();
     }
 
     @Override
-    void completeWell() {
+    void completeStored() {
       complete(null);
     }
 
     @Override
-    public void refused(StoreException why) {
+    public void onRefused(StoreException why) {
       if (!snapshot) {
-        life.end();
+        life.endLife();
         store.countRefusal();
       }
       completeExceptionally(why);
-      leave(); // now: the actor reads its state again when all have been told
-      store.rest(where);
+      leaveOnce(); // now: the actor reads its state again when all have been told
+      store.compact(location);
     }
 
     @Override
-    void left() {
+    void onLeft() {
       life.leave();
     }
   }
@@ -108,8 +108,8 @@ abstract sealed class PendingRecord<T> extends CompletableFuture<T> implements L
   static final class PendingMessageRecord extends PendingRecord<Boolean> {
     private final Store.PendingMessage message;
 
-    PendingMessageRecord(LogStore store, ByteBuffer record, ActorLocation where, Store.PendingMessage message) {
-      super(store, where, record);
+    PendingMessageRecord(LogStore store, ByteBuffer record, ActorLocation location, Store.PendingMessage message) {
+      super(store, location, record);
       this.message = message;
     }
 
@@ -119,26 +119,26 @@ abstract sealed class PendingRecord<T> extends CompletableFuture<T> implements L
     }
 
     @Override
-    void note(int segment, int offset) {
+    void addToIndex(int segment, int offset) {
       store.put(message, segment, offset, 0);
     }
 
     @Override
-    void completeWell() {
+    void completeStored() {
       complete(true);
     }
 
     @Override
-    public void refused(StoreException why) {
+    public void onRefused(StoreException why) {
       store.countRefusal();
-      leave();
+      leaveOnce();
       completeExceptionally(why);
-      store.rest(where);
+      store.compact(location);
     }
 
     @Override
-    void left() {
-      where.arrived();
+    void onLeft() {
+      location.onArrived();
     }
   }
 }

@@ -11,16 +11,16 @@ final class PlaceLists {
   private static final int SIZE = 1 << PAGE;
 
   private long[][] places = {};
-  private int[][] before = {}; // the link before each link; for a free link, the next free one
+  private int[][] previous = {}; // the link before each link; for a free link, the next free one
   private int size; // so far used
-  private int free = -1; // the first one
+  private int firstFree = -1; // the first one
 
   /** The link to it. */
   int add(long place, int link) {
-    int at = free;
-    if (at >= 0) free = before(at);
+    int at = firstFree;
+    if (at >= 0) firstFree = previousLink(at);
     else {
-      if (size == before.length << PAGE) grow();
+      if (size == previous.length << PAGE) grow();
       at = size++;
     }
     places[at >>> PAGE][at & SIZE - 1] = place;
@@ -29,21 +29,21 @@ final class PlaceLists {
   }
 
   private void grow() {
-    int pages = before.length;
+    int pages = previous.length;
     var morePlaces = Arrays.copyOf(places, pages + 1);
-    var moreBefore = Arrays.copyOf(before, pages + 1);
+    var moreBefore = Arrays.copyOf(previous, pages + 1);
     morePlaces[pages] = new long[SIZE];
     moreBefore[pages] = new int[SIZE];
     places = morePlaces;
-    before = moreBefore;
+    previous = moreBefore;
   }
 
-  private int before(int at) {
-    return before[at >>> PAGE][at & SIZE - 1];
+  private int previousLink(int at) {
+    return previous[at >>> PAGE][at & SIZE - 1];
   }
 
   private void link(int at, int to) {
-    before[at >>> PAGE][at & SIZE - 1] = to;
+    previous[at >>> PAGE][at & SIZE - 1] = to;
   }
 
   long place(int at) {
@@ -55,33 +55,33 @@ final class PlaceLists {
     int at = link;
     for (int i = count - 1; i >= 0; i--) {
       all[i] = place(at);
-      at = before(at);
+      at = previousLink(at);
     }
     return all;
   }
 
   /** Moves all links, and the remains in free ones. */
-  void move(Relocations moves) {
-    for (var page : places) for (int i = 0; i < SIZE; i++) page[i] = moves.of(page[i]);
+  void move(Relocations relocations) {
+    for (var page : places) for (int i = 0; i < SIZE; i++) page[i] = relocations.newPlace(page[i]);
   }
 
   boolean has(int link, int count, long place) {
     int at = link;
     for (int i = 0; i < count; i++) {
       if (place(at) == place) return true;
-      at = before(at);
+      at = previousLink(at);
     }
     return false;
   }
 
   void remove(int link, int count) {
-    link(firstLink(link, count), free);
-    free = link;
+    link(firstLink(link, count), firstFree);
+    firstFree = link;
   }
 
   private int firstLink(int link, int count) {
     int first = link;
-    for (int i = 1; i < count; i++) first = before(first);
+    for (int i = 1; i < count; i++) first = previousLink(first);
     return first;
   }
 

@@ -13,7 +13,7 @@ import org.slf4j.LoggerFactory;
 
 /** Makes folders that only the user of this process may read, and forces their names to disk. */
 final class PrivateFolder {
-  private static final boolean FORCED = !System.getProperty("os.name").startsWith("Windows");
+  private static final boolean SYNC_SUPPORTED = !System.getProperty("os.name").startsWith("Windows");
   private static final FileAttribute<?>[] NONE = {};
 
   private PrivateFolder() {}
@@ -22,15 +22,15 @@ final class PrivateFolder {
    * Creates the folder and its missing parents; folders that exist keep their permissions. Forces
    * the name of an empty folder, too, because the process that created it may have died before.
    */
-  static void make(Path folder) throws IOException {
+  static void create(Path folder) throws IOException {
     var parent = folder.toAbsolutePath().getParent();
     if (parent == null || Files.isDirectory(folder) && !isEmpty(folder)) return;
     if (!Files.isDirectory(folder)) {
-      make(parent);
+      create(parent);
       Files.createDirectories(folder, ownersOnly(parent, "rwx------")); // another process may have made it
     }
     try {
-      force(parent);
+      sync(parent);
     } catch (AccessDeniedException unreadable) { // this user cannot force its names
       LoggerFactory.getLogger(FolderStore.class).debug("{} cannot be forced", parent, unreadable);
     }
@@ -55,8 +55,8 @@ final class PrivateFolder {
   }
 
   /** Waits until the names in a folder are on disk. */
-  static void force(Path folder) throws IOException {
-    if (!FORCED) return;
+  static void sync(Path folder) throws IOException {
+    if (!SYNC_SUPPORTED) return;
     try (var channel = FileChannel.open(folder, StandardOpenOption.READ)) {
       channel.force(true);
     }

@@ -26,38 +26,38 @@ record RecordHeader(byte[] bytes, int at) {
   }
 
   LogRecord.RecordType type() {
-    return LogRecord.RecordType.of(bytes[at + LogRecord.TYPE]);
+    return LogRecord.RecordType.of(bytes[at + LogRecord.TYPE_OFFSET]);
   }
 
   long number() {
-    return (long) LONG.get(bytes, at + LogRecord.NUMBER);
+    return (long) LONG.get(bytes, at + LogRecord.NUMBER_OFFSET);
   }
 
   /** It is a turn that says where a view stands. */
   boolean isOfView() {
-    int kind = at + LogRecord.ACTOR;
+    int kind = at + LogRecord.ACTOR_OFFSET;
     return count(kind) == VIEWS.length && type() == LogRecord.RecordType.WHOLE
         && Arrays.equals(bytes, kind + Short.BYTES, kind + Short.BYTES + VIEWS.length, VIEWS, 0, VIEWS.length);
   }
 
-  void print(FingerprintHasher fingerprints, long[] into) {
-    fingerprints.write(bytes, at + LogRecord.ACTOR, done() - at - LogRecord.ACTOR, into);
+  void computeFingerprint(FingerprintHasher fingerprints, long[] into) {
+    fingerprints.write(bytes, at + LogRecord.ACTOR_OFFSET, handledOffset() - at - LogRecord.ACTOR_OFFSET, into);
   }
 
   /** It has done and sends nothing. */
   boolean isPlain() {
-    return (int) INT.get(bytes, done()) == 0;
+    return (int) INT.get(bytes, handledOffset()) == 0;
   }
 
-  boolean sends() {
-    int next = done() + Short.BYTES;
-    for (int left = count(done()); left > 0; left--) next = afterText(next);
+  boolean hasOutbox() {
+    int next = handledOffset() + Short.BYTES;
+    for (int left = count(handledOffset()); left > 0; left--) next = afterText(next);
     return count(next) > 0;
   }
 
   /** Where it says what it has done: behind kind and key. */
-  private int done() {
-    return afterText(afterText(at + LogRecord.ACTOR));
+  private int handledOffset() {
+    return afterText(afterText(at + LogRecord.ACTOR_OFFSET));
   }
 
   private int afterText(int from) {

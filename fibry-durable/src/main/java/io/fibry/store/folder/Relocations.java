@@ -15,7 +15,8 @@ final class Relocations {
   private long[] from; // places, ascending; as the next one, longer than needed
   private int[] to; // offsets
   private int count;
-  private final Map<Long, List<Integer>> left = new HashMap<>(); // messages of a record, if others before them are gone
+  // Messages of a record, if others before them are gone.
+  private final Map<Long, List<Integer>> remaining = new HashMap<>();
 
   /** @param expected how many, about */
   Relocations(int segment, int expected) {
@@ -30,7 +31,7 @@ final class Relocations {
    * @param messages Adds a record; its living messages are given by their former index.
    */
   void add(long place, List<Integer> messages, int offset) {
-    if (!messages.isEmpty() && messages.getLast() >= messages.size()) left.put(place, messages);
+    if (!messages.isEmpty() && messages.getLast() >= messages.size()) remaining.put(place, messages);
     if (count == from.length) {
       from = Arrays.copyOf(from, count + count / 4 + 1);
       to = Arrays.copyOf(to, from.length);
@@ -40,16 +41,16 @@ final class Relocations {
   }
 
   /** Returns the new place of a record, or of a record that stays instead. */
-  long of(long place) {
+  long newPlace(long place) {
     int at = find(place);
-    return at < 0 ? place : ActorLocation.place(segment, to[at]);
+    return at < 0 ? place : ActorLocation.packPlace(segment, to[at]);
   }
 
-  ActorLocation.MessageLocation of(ActorLocation.MessageLocation message) {
-    long place = ActorLocation.place(message.segment(), message.offset());
+  ActorLocation.MessageLocation newPlace(ActorLocation.MessageLocation message) {
+    long place = ActorLocation.packPlace(message.segment(), message.offset());
     int at = find(place);
     if (at < 0) return message;
-    var indices = left.get(place);
+    var indices = remaining.get(place);
     int index = indices == null ? message.index() : Collections.binarySearch(indices, message.index());
     return new ActorLocation.MessageLocation(message.due(), segment, to[at], index);
   }

@@ -21,7 +21,7 @@ import java.util.function.Consumer;
  */
 record Segment(long store, int first, int number, boolean compact) {
   static final int HEADER = 40;
-  private static final int CHECKED = HEADER - Integer.BYTES; // bytes of the header that its crc covers
+  private static final int CHECKED_BYTES = HEADER - Integer.BYTES; // bytes of the header that its crc covers
   static final int FORMAT = 1;
   private static final long MAGIC = 0x46696272794c6f67L; // "FibryLog"
   private static final String LOG = ".log";
@@ -58,7 +58,7 @@ record Segment(long store, int first, int number, boolean compact) {
 
   /** Whether a header is whole. */
   static boolean isWhole(ByteBuffer file) {
-    return file.getInt(CHECKED) == Checksum.of(file.slice(0, CHECKED));
+    return file.getInt(CHECKED_BYTES) == Checksum.of(file.slice(0, CHECKED_BYTES));
   }
 
   String name() {
@@ -78,7 +78,7 @@ record Segment(long store, int first, int number, boolean compact) {
     return Integer.parseInt(name.substring(0, 8));
   }
 
-  Segment after() {
+  Segment next() {
     return new Segment(store, number + 1);
   }
 
@@ -87,8 +87,8 @@ record Segment(long store, int first, int number, boolean compact) {
   }
 
   /** When it answers, the segment is on disk. */
-  void make(StorageDirectory disk, int size) throws IOException {
-    AtomicFile.make(disk, name(), size, header(size));
+  void create(StorageDirectory disk, int size) throws IOException {
+    AtomicFile.create(disk, name(), size, header(size));
   }
 
   ByteBuffer header(int size) {
@@ -108,7 +108,7 @@ record Segment(long store, int first, int number, boolean compact) {
    * Returns null if a file of this size with this beginning belongs to this segment. Otherwise how
    * it differs.
    */
-  String differs(ByteBuffer header, int size) {
+  String difference(ByteBuffer header, int size) {
     if (size < HEADER) return "it has only " + size + " bytes";
     if (header.getLong(0) != MAGIC) return "it is no segment of a log";
     if (!isWhole(header)) return "the checksum of its header is wrong";

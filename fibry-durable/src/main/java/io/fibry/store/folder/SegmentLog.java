@@ -17,63 +17,64 @@ import org.slf4j.LoggerFactory;
 /** Appends frames to the segments of a store. Used by one thread at a time. */
 final class SegmentLog {
   private final StorageDirectory disk;
-  private final SegmentPreallocator spares;
+  private final SegmentPreallocator preallocator;
   private Segment segment;
   private long capacity; // of the segment
   private int offset; // of the next frame
   private long number; // of the next frame
-  private volatile long forced; // the last frame that is on disk; read by others
+  private volatile long lastSynced; // the last frame that is on disk; read by others
   private boolean closed; // whether the last frame closed the log
-  private boolean unmarked; // when it was opened, no frame said that the last records are on disk
-  private List<String> torn = List.of(); // files that were kept aside when the log was opened
-  private NavigableMap<Long, Segment> full; // by the last frame of each; thread-safe
-  private Runnable sealed = () -> {}; // is told when one more is full
-  private Runnable onForce = () -> {};
-  private volatile Syncs forces = Syncs.NONE; // read by others, as the next one
-  private volatile boolean broken;
-  private StoreBrokenException why; // null: it is not, or there was no memory to say so
+  private boolean openedUnmarked; // when it was opened, no frame said that the last records are on disk
+  private List<String> tornFiles = List.of(); // files that were kept aside when the log was opened
+  private NavigableMap<Long, Segment> fullSegments; // by the last frame of each; thread-safe
+  private Runnable onSealed = () -> {}; // is told when one more is full
+  private Runnable onSync = () -> {};
+  private volatile Syncs syncs = Syncs.NONE; // read by others, as the next one
+  private volatile boolean isBroken;
+  private StoreBrokenException brokenReason; // null: it is not, or there was no memory to say so
 
-  private SegmentLog(StorageDirectory disk, SegmentPreallocator spares) {
+  private SegmentLog(StorageDirectory disk, SegmentPreallocator preallocator) {
     this.disk = disk;
-    this.spares = spares;
+    this.preallocator = preallocator;
   }
 
   /** After what was read. */
-  static SegmentLog open(StorageDirectory disk, long store, SegmentPreallocator spares, LogReader.FrameReader reader)
+  static SegmentLog open(StorageDirectory disk, long store, SegmentPreallocator preallocator,
+      LogReader.FrameReader reader)
       throws IOException {
-    for (var name : disk.names()) if (name.endsWith(AtomicFile.UNREADY)) disk.delete(name);
-    var log = new SegmentLog(disk, spares);
+    for (var name : disk.names()) if (name.endsWith(AtomicFile.UNFINISHED_SUFFIX)) disk.delete(name);
+    var log = new SegmentLog(disk, preallocator);
     var end = LogReader.open(disk, store, reader);
-    log.goOn(end);
+    log.continueAt(end);
     for (var name : end.replaced()) disk.delete(name); // now the files that stand for these are known to be whole
     return log;
   }
 
-  private void goOn(LogReader.LogEnd end) throws IOException {
+  private void continueAt(LogReader.LogEnd end) throws IOException {
     segment = end.segment();
     capacity = disk.size(segment.name());
     offset = end.offset();
     number = end.number();
-    forced = number - 1;
+    lastSynced = number - 1;
     closed = end.closed();
-    unmarked = end.unsure().stream().anyMatch(one -> one.frame().records() > 0);
-    torn = end.torn();
-    full = new ConcurrentSkipListMap<>(end.full());
-    for (var one : end.unsure()) writeAgain(one); // after a force that failed, another one alone does nothing
-    if (!full.isEmpty()) disk.sync(full.lastEntry().getValue().name());
+    openedUnmarked = end.unsure().stream().anyMatch(one -> one.frame().records() > 0);
+    tornFiles = end.torn();
+    fullSegments = new ConcurrentSkipListMap<>(end.full());
+    for (var one : end.unsure()) rewriteUnconfirmed(one); // after a force that failed, another one alone does nothing
+    if (!fullSegments.isEmpty()) disk.sync(fullSegments.lastEntry().getValue().name());
     disk.sync(segment.name());
-    if (!disk.names().contains(segment.after().name())) spares.begin(segment.after());
+    if (!disk.names().contains(segment.next().name())) preallocator.startPreparing(segment.next());
   }
 
-  private void writeAgain(LogReader.UnconfirmedFrame one) throws IOException {
+  private void rewriteUnconfirmed(LogReader.UnconfirmedFrame one) throws IOException {
     var bytes = ByteBuffer.allocate(one.frame().size());
     disk.read(one.segment().name(), one.offset(), bytes);
     disk.write(one.segment().name(), one.offset(), bytes.flip());
   }
 
   /** How many bytes a frame may have. */
-  long most() {
-    return spares.size() - Segment.HEADER - 2 * Frame.SMALLEST;
+  long maxFrameSize() {
+    return preallocator.size() - Segment.HEADER - 2 * Frame.MIN_SIZE;
   }
 
   /**
@@ -85,15 +86,15 @@ final class SegmentLog {
    * @throws StoreBrokenException if it is not known which bytes are on disk
    */
   Frame.FramePosition append(List<ByteBuffer> records, long time) {
-    checkWhole();
+    checkNotBroken();
     long size = Frame.size(records.size(), records.stream().mapToLong(ByteBuffer::remaining).sum());
-    while (!fits(size + Frame.SMALLEST)) seal(time); // so that a mark has room behind it
-    return write(Frame.ofRecords(number, forced, time, records));
+    while (!fits(size + Frame.MIN_SIZE)) seal(time); // so that a mark has room behind it
+    return write(Frame.ofRecords(number, lastSynced, time, records));
   }
 
   /** When the log was opened, no frame said that its last records are on disk. */
   boolean isOpenedUnmarked() {
-    return unmarked;
+    return openedUnmarked;
   }
 
   /**
@@ -105,50 +106,53 @@ final class SegmentLog {
    * @throws StoreWriteException if it cannot be written; no other byte has changed
    * @throws StoreBrokenException if it is not known which bytes are on disk
    */
-  void mark(long time) {
-    if (broken || forced < number - 1) return;
-    if (fits(Frame.SMALLEST)) write(Frame.ofRecords(number, forced, time, List.of())); // older versions left no room
+  void markSynced(long time) {
+    if (isBroken || lastSynced < number - 1) return;
+    // Older versions left no room.
+    if (fits(Frame.MIN_SIZE)) write(Frame.ofRecords(number, lastSynced, time, List.of()));
   }
 
   boolean isBroken() {
-    return broken;
+    return isBroken;
   }
 
-  Syncs forces() {
-    return forces;
+  Syncs syncs() {
+    return syncs;
   }
 
-  List<String> torn() {
-    return torn;
+  List<String> tornFiles() {
+    return tornFiles;
   }
 
   /** Those that are full, by the number of the last frame of each. Thread-safe. */
-  NavigableMap<Long, Segment> full() {
-    return full;
+  NavigableMap<Long, Segment> fullSegments() {
+    return fullSegments;
   }
 
   /** Called by any thread: returns the number of the last frame that is on disk. */
-  long forced() {
-    return forced;
+  long lastSynced() {
+    return lastSynced;
   }
 
   /** Before the first append. */
   void onSealed(Runnable told) {
-    sealed = told;
+    onSealed = told;
   }
 
   /** Before the first append. */
-  void onForce(Runnable told) {
-    onForce = told;
+  void onSync(Runnable told) {
+    onSync = told;
   }
 
-  private void checkWhole() {
-    if (broken) throw new StoreBrokenException(why == null ? disk + " is broken" : Lines.message(why), why,
-        Outcome.NOT_DONE);
+  private void checkNotBroken() {
+    if (isBroken)
+      throw new StoreBrokenException(brokenReason == null ? disk + " is broken" : Lines.message(brokenReason),
+          brokenReason,
+          Outcome.NOT_DONE);
   }
 
   private boolean fits(long size) {
-    return offset + size + Frame.SMALLEST <= capacity; // so that it can be sealed
+    return offset + size + Frame.MIN_SIZE <= capacity; // so that it can be sealed
   }
 
   private Frame.FramePosition write(Frame frame) {
@@ -157,7 +161,7 @@ final class SegmentLog {
     try {
       disk.write(segment.name(), offset, bytes);
     } catch (Throwable failure) {
-      takeBack(bytes.remaining(), failure);
+      undoWrite(bytes.remaining(), failure);
       throw new StoreWriteException(disk + ": a write to " + segment.name() + " failed, and was taken back", failure);
     }
     offset += bytes.remaining();
@@ -166,61 +170,61 @@ final class SegmentLog {
     return place;
   }
 
-  private void takeBack(int size, Throwable failure) {
+  private void undoWrite(int size, Throwable failure) {
     try {
       disk.write(segment.name(), offset, ByteBuffer.allocate(size));
       disk.sync(segment.name());
     } catch (Throwable again) {
       failure.addSuppressed(again);
-      throw broken("a write failed, and could not be taken back", failure);
+      throw markBroken("a write failed, and could not be taken back", failure);
     }
   }
 
   /** All frames are on disk. */
-  void force() {
-    checkWhole();
+  void sync() {
+    checkNotBroken();
     long began = System.nanoTime();
     try {
       disk.sync(segment.name());
     } catch (Throwable failure) {
-      throw broken("the disk could not say that it has what was written", failure);
+      throw markBroken("the disk could not say that it has what was written", failure);
     }
-    forces = forces.and(System.nanoTime() - began);
-    forced = number - 1;
-    onForce.run();
+    syncs = syncs.plus(System.nanoTime() - began);
+    lastSynced = number - 1;
+    onSync.run();
   }
 
   /** Whether the next segment exists. */
   boolean isPrepared() {
-    return broken || spares.isReady();
+    return isBroken || preallocator.isReady();
   }
 
   /** Tries again to have it made, where that failed and it is time. */
   void prepare() {
-    if (!broken) spares.retry(segment.after());
+    if (!isBroken) preallocator.retry(segment.next());
   }
 
   private void seal(long time) {
-    var next = segment.after();
+    var next = segment.next();
     try {
-      spares.await(next);
+      preallocator.awaitPrepared(next);
     } catch (StoreWriteException taken) { // no other file can ever be made
-      throw broken("another process may own the folder", taken);
+      throw markBroken("another process may own the folder", taken);
     }
     long room = size(next); // before the seal says that it exists
-    write(Frame.ofEnd(number, forced, time, Frame.FrameKind.SEALED));
-    force();
+    write(Frame.ofEnd(number, lastSynced, time, Frame.FrameKind.SEALED));
+    sync();
     try {
       disk.finish(segment.name());
     } catch (IOException failure) {
-      throw broken("the log could not go on in " + next.name(), failure);
+      throw markBroken("the log could not go on in " + next.name(), failure);
     }
-    full.put(number - 1, segment);
+    fullSegments.put(number - 1, segment);
     segment = next;
     capacity = room;
     offset = Segment.HEADER;
-    spares.begin(segment.after());
-    sealed.run();
+    preallocator.startPreparing(segment.next());
+    onSealed.run();
   }
 
   private long size(Segment next) {
@@ -233,19 +237,19 @@ final class SegmentLog {
 
   /** Marks the end, so that its loss would be found out. */
   void close(long time) {
-    if (broken || closed) return;
-    if (!fits(Frame.SMALLEST)) seal(time);
-    write(Frame.ofEnd(number, forced, time, Frame.FrameKind.CLOSED));
-    force();
+    if (isBroken || closed) return;
+    if (!fits(Frame.MIN_SIZE)) seal(time);
+    write(Frame.ofEnd(number, lastSynced, time, Frame.FrameKind.CLOSED));
+    sync();
   }
 
-  private StoreBrokenException broken(String what, Throwable failure) {
-    broken = true;
-    why = new StoreBrokenException(disk + ": " + what
+  private StoreBrokenException markBroken(String what, Throwable failure) {
+    isBroken = true;
+    brokenReason = new StoreBrokenException(disk + ": " + what
         + ". The store takes nothing more: close it, see to the disk, and open it again", failure, Outcome.UNKNOWN);
-    LogWriter.log(() -> LoggerFactory.getLogger(SegmentLog.class).error("a store is broken", why));
+    LogWriter.log(() -> LoggerFactory.getLogger(SegmentLog.class).error("a store is broken", brokenReason));
     LogWriter.log(() -> StoreEvents.broken(disk, what, failure));
-    return why;
+    return brokenReason;
   }
 
   @Override

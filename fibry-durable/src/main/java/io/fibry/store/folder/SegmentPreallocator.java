@@ -17,31 +17,31 @@ import org.slf4j.LoggerFactory;
  * uses it; others may ask whether the disk is full.
  */
 final class SegmentPreallocator {
-  static final long PAUSE = TimeUnit.SECONDS.toNanos(1); // after a failure
-  private static final long LOG_PAUSE = TimeUnit.MINUTES.toNanos(1); // between lines of the log
+  static final long RETRY_NANOS = TimeUnit.SECONDS.toNanos(1); // after a failure
+  private static final long LOG_NANOS = TimeUnit.MINUTES.toNanos(1); // between lines of the log
 
   private final StorageDirectory disk;
-  private final Executor maker;
+  private final Executor worker;
   private final int size;
   private final LongSupplier nanoTime;
-  private CompletableFuture<Void> next = CompletableFuture.completedFuture(null);
-  private long toldAt; // as the next two, written by the maker, one after the other
-  private boolean told; // that it is full
+  private CompletableFuture<Void> preparation = CompletableFuture.completedFuture(null);
+  private long loggedAt; // as the next two, written by the maker, one after the other
+  private boolean hasLoggedFull; // that it is full
   private long failedAt; // read by the log's thread when the maker is through
-  private volatile boolean full; // written by the maker
+  private volatile boolean isFull; // written by the maker
   private volatile Runnable onFull = () -> {};
 
-  SegmentPreallocator(StorageDirectory disk, Executor maker, int size, LongSupplier nanoTime) {
+  SegmentPreallocator(StorageDirectory disk, Executor worker, int size, LongSupplier nanoTime) {
     this.disk = disk;
-    this.maker = maker;
+    this.worker = worker;
     this.size = size;
     this.nanoTime = nanoTime;
-    this.toldAt = nanoTime.getAsLong() - LOG_PAUSE;
+    this.loggedAt = nanoTime.getAsLong() - LOG_NANOS;
   }
 
   /** Whether the last segment that was asked for could not be made. */
   boolean isFull() {
-    return full;
+    return isFull;
   }
 
   int size() {
@@ -51,39 +51,40 @@ final class SegmentPreallocator {
   /** Code that may make room: runs when the disk gets full, and once a minute while it stays so. */
   void onFull(Runnable code) {
     onFull = code;
-    if (full) code.run();
+    if (isFull) code.run();
   }
 
   /** Whether the segment that was begun exists. */
   boolean isReady() {
-    return next.isDone() && !next.isCompletedExceptionally();
+    return preparation.isDone() && !preparation.isCompletedExceptionally();
   }
 
   /** Begins to make it. */
-  void begin(Segment segment) {
+  void startPreparing(Segment segment) {
     try {
-      next = CompletableFuture.runAsync(() -> make(segment), maker);
+      preparation = CompletableFuture.runAsync(() -> make(segment), worker);
     } catch (Throwable noThread) {
-      next = CompletableFuture.failedFuture(noThread);
+      preparation = CompletableFuture.failedFuture(noThread);
       failed(segment, noThread);
     }
   }
 
   private void make(Segment segment) {
     try {
-      segment.make(disk, size);
-      full = false;
+      segment.create(disk, size);
+      isFull = false;
     } catch (Throwable failure) {
       try {
-        disk.delete(segment.name() + AtomicFile.UNREADY); // an unfinished file takes room
+        disk.delete(segment.name() + AtomicFile.UNFINISHED_SUFFIX); // an unfinished file takes room
       } catch (IOException again) {
         failure.addSuppressed(again);
       }
       failed(segment, failure);
       throw new CompletionException(failure);
     }
-    if (told) LogWriter.log(() -> LoggerFactory.getLogger(SegmentPreallocator.class).info("{} has room again", disk));
-    told = false;
+    if (hasLoggedFull)
+      LogWriter.log(() -> LoggerFactory.getLogger(SegmentPreallocator.class).info("{} has room again", disk));
+    hasLoggedFull = false;
   }
 
   private void failed(Segment segment, Throwable failure) {
@@ -94,17 +95,17 @@ final class SegmentPreallocator {
       return;
     }
     failedAt = nanoTime.getAsLong();
-    boolean again = full; // no segment was made since it failed before
-    full = true;
+    boolean again = isFull; // no segment was made since it failed before
+    isFull = true;
     StoreEvents.full(disk, segment.name(), size, failure);
-    boolean tells = failedAt - toldAt >= LOG_PAUSE;
-    if (tells) tell(segment, failure);
+    boolean tells = failedAt - loggedAt >= LOG_NANOS;
+    if (tells) logFailure(segment, failure);
     if (tells || !again) onFull.run();
   }
 
-  private void tell(Segment segment, Throwable failure) {
-    toldAt = failedAt;
-    told = true;
+  private void logFailure(Segment segment, Throwable failure) {
+    loggedAt = failedAt;
+    hasLoggedFull = true;
     LogWriter.log(() -> LoggerFactory.getLogger(SegmentPreallocator.class).warn(
         "{} has no room for {}, of {} bytes: it takes no new actors and no messages to keep, and no turns once the "
             + "file before is full. Free some space, and it goes on",
@@ -113,14 +114,15 @@ final class SegmentPreallocator {
 
   /** Tries again, where that failed a second ago. */
   void retry(Segment segment) {
-    if (full && next.isCompletedExceptionally() && nanoTime.getAsLong() - failedAt >= PAUSE) begin(segment);
+    if (isFull && preparation.isCompletedExceptionally() && nanoTime.getAsLong() - failedAt >= RETRY_NANOS)
+      startPreparing(segment);
   }
 
   /** When it returns, the segment that was begun exists. */
-  void await(Segment segment) {
+  void awaitPrepared(Segment segment) {
     retry(segment);
     try {
-      next.join();
+      preparation.join();
     } catch (CompletionException failure) {
       if (failure.getCause() instanceof FolderTakenException taken)
         throw new StoreWriteException(Lines.message(taken), taken);
@@ -130,7 +132,7 @@ final class SegmentPreallocator {
 
   /** When it returns, no segment is being made any more. */
   void close() {
-    next.handle((none, failure) -> null).join();
+    preparation.handle((none, failure) -> null).join();
   }
 
   /**

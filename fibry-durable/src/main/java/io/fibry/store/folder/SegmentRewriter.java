@@ -7,7 +7,7 @@ import java.util.NavigableMap;
 
 /** A segment that takes the place of full ones, with what is alive in them. */
 final class SegmentRewriter {
-  private static final int FORCED = 1 << 22; // bytes at once: the forces of the log wait for them
+  private static final int SYNC_BYTES = 1 << 22; // bytes at once: the forces of the log wait for them
 
   /**
    * A full segment.
@@ -28,12 +28,12 @@ final class SegmentRewriter {
   }
 
   private final List<SegmentContent> contents = new ArrayList<>();
-  private long bytes = Segment.HEADER + Frame.SMALLEST;
+  private long bytes = Segment.HEADER + Frame.MIN_SIZE;
   private int records;
-  private Relocations moves;
+  private Relocations relocations;
   private int end = Segment.HEADER; // of what is written
-  private int forced; // the end of the bytes that were forced
-  private boolean unsure;
+  private int syncedEnd; // the end of the bytes that were forced
+  private boolean isUnsure;
 
   boolean fits(SegmentContent more, int size) {
     return contents.isEmpty() || bytes + more.bytes <= size;
@@ -49,7 +49,7 @@ final class SegmentRewriter {
    * It would be the same. Whether the rewriting saves too little. A record that says that a message
    * is done must stay until that message is gone.
    */
-  boolean isVain() {
+  boolean isUnchanged() {
     return contents.isEmpty()
         || contents.size() == 1 && contents.getFirst().segment.compact() && contents.getFirst().seal.whole();
   }
@@ -67,29 +67,29 @@ final class SegmentRewriter {
   void write(StorageDirectory disk, LiveRecordReader living) throws IOException {
     int size = Math.toIntExact(bytes);
     var segment = segment();
-    moves = new Relocations(segment.number(), records);
-    AtomicFile.prepare(disk, segment.name(), size, segment.header(size));
+    relocations = new Relocations(segment.number(), records);
+    AtomicFile.write(disk, segment.name(), size, segment.header(size));
     for (var content : contents) living.read(content.segment, (frame, alive) -> write(disk, frame, alive));
     var seal = contents.getLast().seal;
     write(disk, Frame.ofEnd(seal.number(), seal.number() - 1, seal.time(), Frame.FrameKind.SEALED), List.of());
-    disk.sync(segment.name() + AtomicFile.UNREADY);
+    disk.sync(segment.name() + AtomicFile.UNFINISHED_SUFFIX);
   }
 
   private void write(StorageDirectory disk, Frame frame, List<LiveRecordReader.LiveRecord> alive) throws IOException {
-    String name = segment().name() + AtomicFile.UNREADY;
+    String name = segment().name() + AtomicFile.UNFINISHED_SUFFIX;
     var content = frame.bytes(segment().place(end));
     if (end + content.remaining() > bytes) // a view may be new, or the clock was set back
       throw new IOException(name + " was made for " + bytes + " bytes, and what is alive has become more");
     disk.write(name, end, content);
-    int at = end + Frame.RECORDS;
+    int at = end + Frame.RECORDS_OFFSET;
     for (var one : alive) {
-      moves.add(one.place(), one.messages(), at);
-      at = Frame.next(at, one.record());
+      relocations.add(one.place(), one.messages(), at);
+      at = Frame.nextOffset(at, one.record());
     }
     end += content.remaining();
-    if (end - forced < FORCED) return;
+    if (end - syncedEnd < SYNC_BYTES) return;
     disk.sync(name);
-    forced = end;
+    syncedEnd = end;
   }
 
   /**
@@ -97,21 +97,21 @@ final class SegmentRewriter {
    *
    * @param full all that are full, by the last frame of each
    */
-  void show(StorageDirectory disk, LogIndex index, NavigableMap<Long, Segment> full) throws IOException {
+  void replaceSegments(StorageDirectory disk, LogIndex index, NavigableMap<Long, Segment> full) throws IOException {
     var segment = segment();
-    index.move(() -> {
-      AtomicFile.show(disk, segment.name());
-      unsure = true;
+    index.relocate(() -> {
+      AtomicFile.publish(disk, segment.name());
+      isUnsure = true;
       contents.forEach(content -> full.remove(content.seal.number()));
       full.put(contents.getLast().seal.number(), segment);
-    }, moves);
+    }, relocations);
     disk.syncDirectory();
-    unsure = false;
+    isUnsure = false;
     for (var one : replaced()) if (one.number() != segment.number()) disk.delete(one.name());
   }
 
   /** The index may have places of the files before, or these may come back. */
   boolean isUnsure() {
-    return unsure;
+    return isUnsure;
   }
 }

@@ -22,7 +22,7 @@ final class StoreIdFile {
       throw new StoreDamagedException(
           disk + " has segments of a log, but no " + NAME + "; put back a copy of that file");
     long id = new SecureRandom().nextLong();
-    new Segment(id, 1).make(disk, segment); // in place of a segment whose store was not ready
+    new Segment(id, 1).create(disk, segment); // in place of a segment whose store was not ready
     write(disk, id);
     return id;
   }
@@ -30,7 +30,7 @@ final class StoreIdFile {
   /** Makes the folder a store. */
   static void write(StorageDirectory disk, long id) throws IOException {
     var bytes = ByteBuffer.allocate(SIZE).putLong(MAGIC).putInt(Segment.FORMAT).putLong(id);
-    AtomicFile.make(disk, NAME, SIZE, bytes.putInt(Checksum.of(bytes.duplicate().flip())).flip());
+    AtomicFile.create(disk, NAME, SIZE, bytes.putInt(Checksum.of(bytes.duplicate().flip())).flip());
   }
 
   /**
@@ -38,10 +38,10 @@ final class StoreIdFile {
    *
    * @param what cannot be done if it is not empty
    */
-  static void begin(StorageDirectory disk, String what) throws IOException {
+  static void markUnfinished(StorageDirectory disk, String what) throws IOException {
     if (!disk.names().isEmpty()) throw new IllegalArgumentException(
         what + " to " + disk + ", which has files already; give an empty folder");
-    AtomicFile.make(disk, NAME, SIZE, ByteBuffer.allocate(SIZE).putLong(UNFINISHED).flip());
+    AtomicFile.create(disk, NAME, SIZE, ByteBuffer.allocate(SIZE).putLong(UNFINISHED).flip());
   }
 
   /** Whether it was never written to. */

@@ -23,17 +23,17 @@ final class ViewOffsets {
   private final Map<String, Map<String, LogHistory.HistoryPosition>> places = new ConcurrentHashMap<>();
 
   /** The last turn of an actor, which may be that of a view. */
-  void note(Store.ActorId actor, byte[] body) {
-    ViewOffset.kindOf(actor).ifPresent(kind -> note(kind, actor, ViewOffset.of(actor, body)));
+  void noteView(Store.ActorId actor, byte[] body) {
+    ViewOffset.kindOf(actor).ifPresent(kind -> noteView(kind, actor, ViewOffset.of(actor, body)));
   }
 
-  private void note(String kind, Store.ActorId actor, Optional<ViewOffset> view) {
+  private void noteView(String kind, Store.ActorId actor, Optional<ViewOffset> view) {
     var ofKind = places.computeIfAbsent(kind, none -> new ConcurrentHashMap<>());
-    view.ifPresentOrElse(stands -> ofKind.put(actor.key(), place(stands)), () -> ofKind.remove(actor.key()));
+    view.ifPresentOrElse(stands -> ofKind.put(actor.key(), positionOf(stands)), () -> ofKind.remove(actor.key()));
   }
 
   /** A text that is no place, which the view itself refuses, keeps all. */
-  private static LogHistory.HistoryPosition place(ViewOffset view) {
+  private static LogHistory.HistoryPosition positionOf(ViewOffset view) {
     try {
       return LogHistory.HistoryPosition.of(view.offset(), view.kind());
     } catch (IllegalArgumentException none) {

@@ -54,7 +54,7 @@ public final class StoreEvents {
   }
 
   /** Called when the commit is written; a force follows. */
-  public static void written(Object begun) {
+  public static void onWritten(Object begun) {
     if (begun == null) return;
     var event = (CommitEvent) begun;
     event.written = System.nanoTime();
@@ -63,7 +63,7 @@ public final class StoreEvents {
   }
 
   /** Called when the written bytes are on disk. */
-  public static void forced(Object begun) {
+  public static void onSynced(Object begun) {
     if (begun == null) return;
     var event = (CommitEvent) begun;
     event.force = System.nanoTime() - event.written;

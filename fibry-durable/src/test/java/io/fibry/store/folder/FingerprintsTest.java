@@ -39,7 +39,7 @@ class FingerprintsTest {
     var turn = new Store.Turn(actor, 1, 1, Instant.EPOCH, true, new byte[9], List.of(), List.of());
     var print = new long[2];
 
-    new RecordHeader(LogRecord.bytes(turn, false).array(), 0).print(fingerprints, print);
+    new RecordHeader(LogRecord.bytes(turn, false).array(), 0).computeFingerprint(fingerprints, print);
 
     assertEquals(fingerprints.of(actor), new Fingerprint(print[0], print[1]));
     assertNotEquals(fingerprints.of(actor), FingerprintHasher.random().of(actor));

@@ -45,7 +45,7 @@ class IndexingTest {
     }
 
     for (int i = 0; i < ACTORS; i++) assertEquals(known(expected, id(i)), known(index, id(i)), "seed " + seed);
-    assertEquals(expected.figures(), index.figures(), "seed " + seed);
+    assertEquals(expected.counts(), index.counts(), "seed " + seed);
   }
 
   @Test
@@ -101,12 +101,12 @@ class IndexingTest {
     int offset = Segment.HEADER;
     for (int number = 1; number <= FRAMES; number++) {
       var records = new ArrayList<ByteBuffer>();
-      int at = offset + Frame.RECORDS;
+      int at = offset + Frame.RECORDS_OFFSET;
       for (int left = random.nextInt(1, 8); left > 0; left--) {
         var id = id(random.nextInt(1 + random.nextInt(ACTORS))); // some often
         var record = record(id);
-        places.put(ActorLocation.place(1, at), id);
-        at = Frame.next(at, record);
+        places.put(ActorLocation.packPlace(1, at), id);
+        at = Frame.nextOffset(at, record);
         records.add(record);
       }
       var frame = new Written(records, new Frame.FramePosition(1, 1, offset));
@@ -141,17 +141,18 @@ class IndexingTest {
   // ---- what is known
 
   private static void each(Written frame, LogIndex index) {
-    int at = frame.place.offset() + Frame.RECORDS;
+    int at = frame.place.offset() + Frame.RECORDS_OFFSET;
     for (var record : frame.records) {
-      index.put(LogRecord.of(record), frame.place.segment(), at);
-      at = Frame.next(at, record);
+      index.addRecord(LogRecord.of(record), frame.place.segment(), at);
+      at = Frame.nextOffset(at, record);
     }
   }
 
   private static String known(LogIndex index, Store.ActorId id) {
-    String known = index.wake(id,
-        where -> where.last() + " " + where.first() + " " + Arrays.toString(where.places()) + " " + where.waiting());
-    index.awake(id).ifPresent(index::rest);
+    String known = index.withActor(id,
+        where -> where.last() + " " + where.lastFullTurn() + " " + Arrays.toString(where.places()) + " "
+            + where.pendingIds());
+    index.expandedActor(id).ifPresent(index::compact);
     return known;
   }
 }

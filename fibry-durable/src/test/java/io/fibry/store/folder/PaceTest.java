@@ -18,15 +18,15 @@ class PaceTest {
 
   private void work(int bytes, long time) {
     nanos += time;
-    pace.worked(bytes);
+    pace.recordWork(bytes);
   }
 
   @Test
   void paceRestsThreeTimesTheWorkAfterEachMebibyte() {
     pace.begin();
-    work(DiskThrottle.STEP - 1, 10);
+    work(DiskThrottle.WORK_BYTES - 1, 10);
     work(1, 20);
-    work(3 * DiskThrottle.STEP, 7);
+    work(3 * DiskThrottle.WORK_BYTES, 7);
 
     assertEquals(List.of(90L, 21L), rests);
   }
@@ -34,7 +34,7 @@ class PaceTest {
   @Test
   void waitingTimeDoesNotCountAsWork() {
     pace.begin();
-    work(DiskThrottle.STEP - 1, 10);
+    work(DiskThrottle.WORK_BYTES - 1, 10);
     nanos += 1_000_000;
     pace.begin();
     work(1, 20);
@@ -47,7 +47,7 @@ class PaceTest {
     var late = new DiskThrottle(() -> nanos, time -> sleep((time + 1) / 2));
     late.begin();
     nanos += 4;
-    late.worked(DiskThrottle.STEP);
+    late.recordWork(DiskThrottle.WORK_BYTES);
 
     assertEquals(List.of(6L, 3L, 2L, 1L), rests);
   }
@@ -62,9 +62,9 @@ class PaceTest {
     hurried.add(busy);
     busy.begin();
     nanos += 10;
-    busy.worked(DiskThrottle.STEP);
+    busy.recordWork(DiskThrottle.WORK_BYTES);
     nanos += 10;
-    busy.worked(DiskThrottle.STEP);
+    busy.recordWork(DiskThrottle.WORK_BYTES);
 
     assertEquals(List.of(1L), rests);
   }

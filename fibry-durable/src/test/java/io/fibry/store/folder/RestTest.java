@@ -126,7 +126,7 @@ class RestTest {
       long life = store.load(ADA).life();
       store.append(turn(life, 1)).toCompletableFuture().join();
       store.endLife(ADA, life);
-      int kind = Segment.HEADER + Frame.RECORDS + Integer.BYTES + LogRecord.ACTOR + Short.BYTES;
+      int kind = Segment.HEADER + Frame.RECORDS_OFFSET + Integer.BYTES + LogRecord.ACTOR_OFFSET + Short.BYTES;
       disk.flipBit("00000001.log", 8L * kind); // of "account"
 
       var failure = assertThrows(StoreDamagedException.class, () -> store.forEachActor(id -> {}));

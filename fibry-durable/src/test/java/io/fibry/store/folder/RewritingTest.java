@@ -53,9 +53,9 @@ class RewritingTest {
     index = new LogIndex(folder::toString, (print, place) -> null, () -> now);
     log = SegmentLog.open(disk, id, new SegmentPreallocator(disk, Runnable::run, SEGMENT, System::nanoTime),
         new IndexBuilder(index));
-    compaction = new Compaction(disk, SEGMENT, index, log.full(), this::force,
+    compaction = new Compaction(disk, SEGMENT, index, log.fullSegments(), this::force,
         passes::add, () -> new DiskThrottle(() -> nanos++, this::rest));
-    log.onSealed(compaction::sealed);
+    log.onSealed(compaction::onSegmentSealed);
   }
 
   @AfterEach
@@ -91,7 +91,7 @@ class RewritingTest {
 
   private boolean isMade() {
     try {
-      return disk.names().stream().anyMatch(name -> name.endsWith(AtomicFile.UNREADY));
+      return disk.names().stream().anyMatch(name -> name.endsWith(AtomicFile.UNFINISHED_SUFFIX));
     } catch (IOException failure) {
       throw new AssertionError(failure);
     }
@@ -110,12 +110,13 @@ class RewritingTest {
     var record = LogRecord.bytes(new Store.Turn(id(actor), 1, number, Instant.EPOCH, actor < STATES, new byte[BODY],
         List.of(), List.of()), snapshot);
     var place = log.append(List.of(record), 0);
-    index.put(LogRecord.of(record), place.segment(), place.offset() + Frame.RECORDS);
+    index.addRecord(LogRecord.of(record), place.segment(), place.offset() + Frame.RECORDS_OFFSET);
   }
 
   /** Until so many files have got full. */
   private void fill(int files) {
-    for (long most = log.full().size() + files; log.full().size() < most; next++) write(next % (STATES + 1));
+    for (long most = log.fullSegments().size() + files; log.fullSegments().size() < most; next++)
+      write(next % (STATES + 1));
   }
 
   private void runPass() {
@@ -123,21 +124,21 @@ class RewritingTest {
   }
 
   private int compact() {
-    return (int) log.full().values().stream().filter(Segment::compact).count();
+    return (int) log.fullSegments().values().stream().filter(Segment::compact).count();
   }
 
   private void checkIndex() throws IOException {
     for (int actor : last.keySet()) {
-      var where = index.wake(id(actor), found -> found);
+      var where = index.withActor(id(actor), found -> found);
       long number = last.get(actor) - where.places().length;
       for (long place : where.places()) {
         var record = ByteBuffer.allocate(2 * BODY);
         disk.read(Segment.nameOf((int) (place >> Integer.SIZE)), (int) place, record);
-        var stored = LogRecord.checked(record.flip().slice(Integer.BYTES, record.getInt(0)));
+        var stored = LogRecord.readChecked(record.flip().slice(Integer.BYTES, record.getInt(0)));
         assertEquals(id(actor), stored.actor());
         assertEquals(++number, stored.number());
       }
-      index.rest(where);
+      index.compact(where);
     }
   }
 
@@ -147,8 +148,8 @@ class RewritingTest {
     runPass();
 
     assertEquals(1, compact());
-    assertTrue(rests >= 5 * SEGMENT / DiskThrottle.STEP / 2, () -> rests + " rests");
-    assertEquals(1, log.full().size());
+    assertTrue(rests >= 5 * SEGMENT / DiskThrottle.WORK_BYTES / 2, () -> rests + " rests");
+    assertEquals(1, log.fullSegments().size());
   }
 
   @Test
@@ -207,7 +208,7 @@ class RewritingTest {
     };
     runPass();
 
-    var file = log.full().firstEntry().getValue().read(disk);
+    var file = log.fullSegments().firstEntry().getValue().read(disk);
     assertTrue(file.limit() > STATES * BODY);
     assertTrue(LogReader.lastNonZero(file) < file.limit() - STATES / 2 * BODY);
     checkIndex();
@@ -215,7 +216,7 @@ class RewritingTest {
 
   @Test
   void recordsRevivedByClockSetBackFailThePass() {
-    index.forget("old", Duration.ofDays(1));
+    index.setRetention("old", Duration.ofDays(1));
     now = now.plus(Duration.ofDays(2));
     for (int i = 0; i < 30; i++) write(STATES + 1);
     write(STATES + 1, 30, true); // so those before are history, and old
@@ -230,7 +231,7 @@ class RewritingTest {
     now = now.plus(Duration.ofDays(2));
     fill(1);
     runPass();
-    assertEquals(1, log.full().size());
+    assertEquals(1, log.fullSegments().size());
   }
 
   @Test
@@ -248,7 +249,7 @@ class RewritingTest {
 
   private void copy(CompletableFuture<Void> copied) {
     try {
-      compaction.whileFilesStay(() -> copied.complete(null));
+      compaction.withStableFiles(() -> copied.complete(null));
     } catch (IOException failure) {
       throw new AssertionError(failure);
     }
@@ -288,12 +289,12 @@ class RewritingTest {
     }
 
     assertFalse(isMade());
-    assertEquals(4, log.full().size());
+    assertEquals(4, log.fullSegments().size());
     faulty.heal();
     checkIndex();
     fill(1);
     runPass();
-    assertEquals(1, log.full().size());
+    assertEquals(1, log.fullSegments().size());
   }
 
   @Test

@@ -24,7 +24,7 @@ class SparesTest {
       var next = new Segment(1, 2);
       faulty.fail("create");
 
-      spares.begin(next);
+      spares.startPreparing(next);
       for (int i = 0; i < 1_500; i++) {
         nanos.addAndGet(TimeUnit.MILLISECONDS.toNanos(100));
         spares.retry(next);

@@ -43,7 +43,7 @@ class StripeTest {
     long[] sums = new long[3];
     stripe.count(sums);
     assertArrayEquals(new long[] {model.size(), 0, 0}, sums, "seed " + seed);
-    assertTrue(stripe.awake().isEmpty());
+    assertTrue(stripe.expanded().isEmpty());
   }
 
   @Test
@@ -52,10 +52,10 @@ class StripeTest {
     assertEquals("3 slots cannot grow by a quarter; give 4 or more", failure.getMessage());
     var least = new IndexStripe(4);
     for (int actor = 1; actor <= ACTORS; actor++)
-      assertTrue(least.read(actor, -1, 1, LogRecord.RecordType.TURN, ActorLocation.place(1, actor)));
+      assertTrue(least.read(actor, -1, 1, LogRecord.RecordType.TURN, ActorLocation.packPlace(1, actor)));
 
     assertEquals(LongStream.rangeClosed(1, ACTORS).boxed().toList(),
-        least.known().resting().stream().map(one -> one.print().high()).toList());
+        least.knownActors().compact().stream().map(one -> one.print().high()).toList());
   }
 
   /** Many have neighbors in the table, and some lie across its end. */
@@ -64,7 +64,7 @@ class StripeTest {
   }
 
   private void wake(int actor, Consumer<ActorLocation> use) {
-    stripe.rest(stripe.wake(print(actor), new Store.ActorId("a", "" + actor), where -> {
+    stripe.compact(stripe.expand(print(actor), new Store.ActorId("a", "" + actor), where -> {
       use.accept(where);
       return where;
     }));
@@ -72,7 +72,7 @@ class StripeTest {
 
   private void add(int actor, boolean whole, boolean opening) {
     long number = last.merge(actor, 1L, Long::sum);
-    long place = ActorLocation.place(1, (int) ++places);
+    long place = ActorLocation.packPlace(1, (int) ++places);
     var type = whole ? LogRecord.RecordType.WHOLE : LogRecord.RecordType.TURN;
     if (!opening || !stripe.read(print(actor).high(), print(actor).low(), number, type, place))
       wake(actor, where -> where.add(number, type, 1, (int) places));
@@ -86,7 +86,7 @@ class StripeTest {
 
   private void snapshot(int actor) {
     if (!model.containsKey(actor)) return;
-    long place = ActorLocation.place(1, (int) ++places);
+    long place = ActorLocation.packPlace(1, (int) ++places);
     wake(actor, where -> where.add(last.get(actor), LogRecord.RecordType.SNAPSHOT, 1, (int) places));
     model.put(actor, new ArrayList<>(List.of(place)));
   }
@@ -99,7 +99,7 @@ class StripeTest {
     int begin = random.nextInt(all.size());
     int offset = all.get(begin).intValue() + random.nextInt(50);
     for (long place : all.subList(begin, all.size())) {
-      moved.put(place, ActorLocation.place(1, offset));
+      moved.put(place, ActorLocation.packPlace(1, offset));
       moves.add(place, List.of(), offset++);
     }
     places = Math.max(places, offset);

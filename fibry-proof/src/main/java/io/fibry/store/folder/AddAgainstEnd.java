@@ -24,7 +24,7 @@ public class AddAgainstEnd {
 
   @Actor
   public void taker(ZZ_Result result) {
-    inbox.end();
+    inbox.refuseNewEntries();
     result.r2 = inbox.poll() != null;
   }
 }

@@ -24,6 +24,6 @@ public class AddAgainstRest {
 
   @Actor
   public void taker(ZZ_Result result) {
-    result.r2 = inbox.rest();
+    result.r2 = inbox.tryRest();
   }
 }

@@ -33,7 +33,7 @@ class DamageTest {
 
   private void append(SegmentLog log, String record) throws IOException {
     log.append(List.of(ByteBuffer.wrap(record.getBytes())), 0);
-    log.force();
+    log.sync();
     given.add(record);
   }
 
@@ -52,7 +52,7 @@ class DamageTest {
   void flippedBitIsFoundOutAfterKill() throws IOException {
     given.clear();
     var killed = CrashDisk.empty();
-    write(killed).mark(0);
+    write(killed).markSynced(0);
     assertFlippedBitsAreFoundOut(killed);
   }
 

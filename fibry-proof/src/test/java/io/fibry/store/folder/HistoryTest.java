@@ -176,7 +176,7 @@ class HistoryTest {
     try (var store = open()) {
       long life = store.load(new Store.ActorId("event", "a0")).life();
       store.append(turn("event", 0, life, 1, false, 100)).toCompletableFuture().get();
-      disk.flipBit("00000001.log", 8L * (Segment.HEADER + Frame.RECORDS + 40));
+      disk.flipBit("00000001.log", 8L * (Segment.HEADER + Frame.RECORDS_OFFSET + 40));
 
       try (var history = store.history("event", "")) {
         assertEquals(

@@ -53,12 +53,12 @@ class JournalTest {
     }
 
     @Override
-    public void stored(int segment, int offset) {
+    public void onStored(int segment, int offset) {
       fate.complete(null);
     }
 
     @Override
-    public void refused(StoreException why) {
+    public void onRefused(StoreException why) {
       fate.completeExceptionally(why);
     }
 
@@ -315,14 +315,14 @@ class JournalTest {
     add(journal, "written").fate.get();
     assertEquals(0, forces.get());
 
-    journal.forced().get();
+    journal.syncFuture().get();
 
     assertEquals(1, forces.get());
-    journal.forced().get(); // all is on disk
+    journal.syncFuture().get(); // all is on disk
     assertEquals(1, forces.get());
     journal.close();
     assertInstanceOf(StoreClosedException.class,
-        assertThrows(ExecutionException.class, () -> journal.forced().get()).getCause());
+        assertThrows(ExecutionException.class, () -> journal.syncFuture().get()).getCause());
   }
 
   @Test
@@ -331,7 +331,7 @@ class JournalTest {
       var journal = openWithPause(CrashDisk.empty());
       var wanted = new ArrayList<CompletableFuture<Void>>();
       var thread = Thread.ofPlatform().start(() -> {
-        for (int i = 0; i < 50; i++) wanted.add(journal.forced());
+        for (int i = 0; i < 50; i++) wanted.add(journal.syncFuture());
       });
       journal.close();
       thread.join();
@@ -353,7 +353,7 @@ class JournalTest {
     });
     add(journal, "written").fate.get();
 
-    assertThrows(ExecutionException.class, () -> journal.forced().get());
+    assertThrows(ExecutionException.class, () -> journal.syncFuture().get());
     journal.close();
   }
 

@@ -71,7 +71,7 @@ class KillAndRotTest {
     boolean marked = true;
     for (int steps = random.nextInt(24); steps > 0; steps--) {
       if (!marked && random.nextInt(3) == 0) { // idle
-        log.mark(steps);
+        log.markSynced(steps);
         told.proved = told.told;
         marked = true;
         continue;
@@ -82,7 +82,7 @@ class KillAndRotTest {
       log.append(List.of(LogRecord.bytes(turn, false)), steps);
       told.proved = told.told;
       if (random.nextInt(8) == 0) return; // before the force
-      log.force();
+      log.sync();
       told.forced = told.proved;
       told.told = told.given.size();
       marked = false;
@@ -125,13 +125,13 @@ class KillAndRotTest {
     }
     assertEquals(told.given.subList(0, found.size()), found, "seed " + seed);
     assertTrue(check.isWhole(), () -> check + ", seed " + seed);
-    assertEquals(log.torn().isEmpty(), check.doubt().isEmpty(), () -> check + ", seed " + seed);
-    if (!log.torn().isEmpty()) doubted++;
+    assertEquals(log.tornFiles().isEmpty(), check.doubt().isEmpty(), () -> check + ", seed " + seed);
+    if (!log.tornFiles().isEmpty()) doubted++;
     int least = !rots ? told.told : power ? told.forced : told.proved;
     assertTrue(found.size() >= least, () -> found.size() + " of " + least + " were found, seed " + seed);
     if (found.size() >= told.told) return;
     missing++;
     assertEquals(told.told - 1, found.size(), "more than the last commit is missing, seed " + seed);
-    assertEquals(1, log.torn().size(), "a commit is missing without notice, seed " + seed);
+    assertEquals(1, log.tornFiles().size(), "a commit is missing without notice, seed " + seed);
   }
 }

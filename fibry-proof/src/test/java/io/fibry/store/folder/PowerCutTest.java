@@ -144,9 +144,9 @@ class PowerCutTest {
     for (int size : sizes) {
       append(log, size);
       if (!force) continue;
-      log.force();
+      log.sync();
       told = given.size();
-      if (told % 6 == 0) log.mark(0);
+      if (told % 6 == 0) log.markSynced(0);
     }
     log.close(0);
     told = given.size();
@@ -172,7 +172,7 @@ class PowerCutTest {
       var log = open(image, found);
       checkFound(found);
       log.append(List.of(ByteBuffer.wrap("more".getBytes())), 0);
-      log.force();
+      log.sync();
       var again = new ArrayList<String>();
       open(image, again);
       found.add("more");

@@ -13,7 +13,7 @@ import java.util.jar.Manifest;
 
 /** Sees to it that the agent is in this JVM: a helper process attaches it. Thread-safe. */
 public final class AgentAttacher {
-  private static final int PATIENCE = 60; // seconds
+  private static final int TIMEOUT_SECONDS = 60; // seconds
 
   private AgentAttacher() {}
 
@@ -32,13 +32,13 @@ public final class AgentAttacher {
 
   private static void attach() {
     try {
-      var home = home();
+      var home = classesLocation();
       var helper = new ProcessBuilder(java(), "--add-modules", "jdk.attach", "-cp", home.toString(),
           AttachProgram.class.getName(), Long.toString(ProcessHandle.current().pid()), agentJar(home).toString())
           .redirectErrorStream(true).start();
       helper.getOutputStream().close();
       var said = String.join(" ", helper.inputReader().lines().toList());
-      if (!helper.waitFor(PATIENCE, TimeUnit.SECONDS)) throw refused("the helper process does not end", null);
+      if (!helper.waitFor(TIMEOUT_SECONDS, TimeUnit.SECONDS)) throw refused("the helper process does not end", null);
       if (helper.exitValue() != 0) throw refused(said, null);
     } catch (IOException | URISyntaxException failure) {
       throw refused(failure.toString(), failure);
@@ -49,7 +49,7 @@ public final class AgentAttacher {
   }
 
   /** Where the classes of this module are: a jar, or a folder. */
-  private static Path home() throws URISyntaxException, IOException {
+  private static Path classesLocation() throws URISyntaxException, IOException {
     var source = AgentAttacher.class.getProtectionDomain().getCodeSource();
     var location = source == null ? URI.create("unknown:") : source.getLocation().toURI();
     if (!"file".equals(location.getScheme()))

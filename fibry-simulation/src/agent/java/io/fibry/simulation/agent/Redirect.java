@@ -35,7 +35,7 @@ record Redirect(JdkVersions jdks, String owner, String name, String type, String
   }
 
   /** Whether the JDK has what this redirects. */
-  boolean isThere() {
+  boolean existsInJdk() {
     try {
       var declarer = Class.forName(owner.replace('/', '.'), false, null);
       return type.startsWith("(")

@@ -100,7 +100,7 @@ final class RedirectTable {
       // Mailboxes of users; the library's own keep their bounds
       new Redirect(JdkVersions.ALL, "io/fibry/mailbox/Mailbox", "bounded",
           "(ILio/fibry/mailbox/Overflow;)Lio/fibry/mailbox/Mailbox;", "io/fibry/simulation/SmallMailboxes", "bounded",
-          "(ILio/fibry/mailbox/Overflow;)Lio/fibry/mailbox/Mailbox;", RedirectTable::isOfUsers));
+          "(ILio/fibry/mailbox/Overflow;)Lio/fibry/mailbox/Mailbox;", RedirectTable::isUserClass));
 
   /** Classes of the JDK that are changed, by the beginning of their names. */
   private static final List<String> CHANGED = List.of("java/lang/VirtualThread", CONCURRENT, "java/time/",
@@ -123,7 +123,7 @@ final class RedirectTable {
       throw new UnsupportedOperationException("cannot simulate on Java " + feature + ": run on Java 21 or 25");
     var rows = table.stream().filter(row -> row.jdks().has(feature)).toList();
     for (var row : rows) {
-      if (!row.owner().startsWith("io/fibry/") && !row.isThere())
+      if (!row.owner().startsWith("io/fibry/") && !row.existsInJdk())
         throw new UnsupportedOperationException("cannot simulate on Java " + feature + ": " + row
             + "; run on Java 21 or 25, or with a fibry-simulation made for this Java");
     }
@@ -155,7 +155,7 @@ final class RedirectTable {
     return owner + '.' + name + type;
   }
 
-  private static boolean isOfUsers(String type) {
+  private static boolean isUserClass(String type) {
     return !type.startsWith("io/fibry/") || type.startsWith("io/fibry/simulation/")
         || type.startsWith("io/fibry/examples/");
   }

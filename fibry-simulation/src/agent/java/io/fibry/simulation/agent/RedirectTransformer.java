@@ -29,7 +29,7 @@ final class RedirectTransformer implements ClassFileTransformer {
   @Override
   public byte[] transform(Module module, ClassLoader loader, String type, Class<?> redefined, ProtectionDomain domain,
       byte[] bytes) {
-    if (type == null || !isChanged(loader, type) || isOurs(type, domain)) return null;
+    if (type == null || !isChanged(loader, type) || isSimulatorClass(type, domain)) return null;
     try {
       return ClassPatcher.patch(bytes, redirects, ancestry(loader));
     } catch (RuntimeException unreadable) {
@@ -47,7 +47,7 @@ final class RedirectTransformer implements ClassFileTransformer {
   }
 
   /** The simulator's own classes, whose clock is the real one; not tests in the same package. */
-  private static boolean isOurs(String type, ProtectionDomain domain) {
+  private static boolean isSimulatorClass(String type, ProtectionDomain domain) {
     return type.startsWith(OURS)
         && Objects.equals(source(domain), source(RedirectTransformer.class.getProtectionDomain()));
   }

@@ -42,9 +42,9 @@ final class AccessFilter implements Handler.Interceptor<HttpExchange> {
   @Override
   public void intercept(HttpExchange exchange, Handler.Task next) throws Exception {
     HEADERS.forEach(exchange::header);
-    if (!isOurs(host(exchange.header("Host").orElse("")))) throw new HttpException(403,
+    if (!isAllowedHost(host(exchange.header("Host").orElse("")))) throw new HttpException(403,
         "the dashboard does not answer for this host; use localhost, or give withHost(..)\n");
-    if (password.isPresent() && !isRight(exchange.header("Authorization").orElse(""))) {
+    if (password.isPresent() && !isAuthorized(exchange.header("Authorization").orElse(""))) {
       exchange.header("WWW-Authenticate", "Basic realm=\"Fibry dashboard\", charset=\"UTF-8\"");
       throw new HttpException(401, "the dashboard asks for its password; any user name will do\n");
     }
@@ -57,7 +57,7 @@ final class AccessFilter implements Handler.Interceptor<HttpExchange> {
     return (colon > header.indexOf(']') ? header.substring(0, colon) : header).toLowerCase(Locale.ROOT);
   }
 
-  private boolean isOurs(String host) {
+  private boolean isAllowedHost(String host) {
     if (hosts.contains(host)) return true;
     if (!host.startsWith("[") || !host.endsWith("]")) return false;
     try {
@@ -68,7 +68,7 @@ final class AccessFilter implements Handler.Interceptor<HttpExchange> {
     }
   }
 
-  private boolean isRight(String header) {
+  private boolean isAuthorized(String header) {
     if (!header.regionMatches(true, 0, "Basic ", 0, 6)) return false;
     try {
       var given = new String(Base64.getDecoder().decode(header.substring(6).strip()), StandardCharsets.UTF_8);

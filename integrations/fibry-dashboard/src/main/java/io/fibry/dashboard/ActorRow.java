@@ -18,7 +18,7 @@ import java.util.stream.IntStream;
  * @param perSecond messages handled lately; NaN until it is known
  */
 record ActorRow(ActorStats figures, int scope, double perSecond) {
-  static final int MOST = 500;
+  static final int MAX_ROWS = 500;
 
   /** The page is right about the first of each, however many actors there are. */
   private static final List<ToDoubleFunction<ActorRow>> MEASURES = List.of(row -> row.figures.queued(),
@@ -27,14 +27,14 @@ record ActorRow(ActorStats figures, int scope, double perSecond) {
   private static final Pattern AT_WORK = Pattern.compile("\\d+ of \\d+ at work");
 
   /** Those that do most, in the order given. */
-  static List<ActorRow> chosen(List<ActorRow> rows) {
-    if (rows.size() <= MOST) return rows;
+  static List<ActorRow> choose(List<ActorRow> rows) {
+    if (rows.size() <= MAX_ROWS) return rows;
     var chosen = new BitSet(rows.size());
     for (var measure : MEASURES) IntStream.range(0, rows.size()).filter(i -> measure.applyAsDouble(rows.get(i)) > 0)
         .boxed().sorted(Comparator.comparingDouble((Integer i) -> -measure.applyAsDouble(rows.get(i))))
-        .limit(MOST / MEASURES.size()).forEach(chosen::set);
-    for (int free = MOST - chosen.cardinality(); free > 0; free--) chosen.set(chosen.nextClearBit(0));
-    var few = new ArrayList<ActorRow>(MOST);
+        .limit(MAX_ROWS / MEASURES.size()).forEach(chosen::set);
+    for (int free = MAX_ROWS - chosen.cardinality(); free > 0; free--) chosen.set(chosen.nextClearBit(0));
+    var few = new ArrayList<ActorRow>(MAX_ROWS);
     chosen.stream().forEach(i -> few.add(rows.get(i)));
     return few;
   }

@@ -34,12 +34,12 @@ public final class Dashboard implements AutoCloseable {
   private static final String STYLE = file("page.css");
   private static final String SCRIPT = file("page.js");
 
-  private final ActorScope own;
+  private final ActorScope ownScope;
   private final HttpServer server;
   private final URI uri;
 
-  private Dashboard(ActorScope own, HttpServer server, DashboardOptions options) {
-    this.own = own;
+  private Dashboard(ActorScope ownScope, HttpServer server, DashboardOptions options) {
+    this.ownScope = ownScope;
     this.server = server;
     this.uri = URI.create((options.tls.isPresent() ? "https://" : "http://") + host(options.address) + ":"
         + server.port() + "/");
@@ -76,15 +76,15 @@ public final class Dashboard implements AutoCloseable {
     var all = Objects.requireNonNull(options.apply(DashboardOptions.DEFAULT),
         "options returned null; return the options it was given, changed or not");
     all.check();
-    var own = ActorSystem.openScope("dashboard", o -> o.withMessageContents(false).withDrainLimit(DRAIN_LIMIT)
+    var ownScope = ActorSystem.openScope("dashboard", o -> o.withMessageContents(false).withDrainLimit(DRAIN_LIMIT)
         .withScheduler(clock));
     try {
-      var pulse = SnapshotActor.start(own, scope, all.messageTexts, clock);
+      var pulse = SnapshotActor.start(ownScope, scope, all.messageTexts, clock);
       var routes = HttpRoutes.none()
-          .text("GET /", exchange -> typed(exchange, "text/html", PAGE))
-          .text("GET /page.css", exchange -> typed(exchange, "text/css", STYLE))
-          .text("GET /page.js", exchange -> typed(exchange, "text/javascript", SCRIPT))
-          .text("GET /figures", exchange -> typed(exchange, "application/json",
+          .text("GET /", exchange -> respond(exchange, "text/html", PAGE))
+          .text("GET /page.css", exchange -> respond(exchange, "text/css", STYLE))
+          .text("GET /page.js", exchange -> respond(exchange, "text/javascript", SCRIPT))
+          .text("GET /figures", exchange -> respond(exchange, "application/json",
               pulse.ask(new SnapshotActor.SnapshotRequest(exchange.queryParameter("filter").orElse("")))))
           .stream("GET /events", exchange -> {
             var viewer = exchange.eventActor();
@@ -92,14 +92,14 @@ public final class Dashboard implements AutoCloseable {
             viewer.waitForExit();
           })
           .intercept(new AccessFilter(all));
-      return new Dashboard(own, HttpServer.open(own.named("server"), port, routes, all::of), all);
+      return new Dashboard(ownScope, HttpServer.open(ownScope.named("server"), port, routes, all::of), all);
     } catch (Throwable failure) {
-      own.close();
+      ownScope.close();
       throw failure;
     }
   }
 
-  private static String typed(HttpExchange exchange, String type, String text) {
+  private static String respond(HttpExchange exchange, String type, String text) {
     exchange.header("Content-Type", type + "; charset=utf-8");
     return text;
   }
@@ -131,6 +131,6 @@ public final class Dashboard implements AutoCloseable {
   /** Says good-bye to those who look, and ends. The scope on the page stays open. */
   @Override
   public void close() {
-    own.close();
+    ownScope.close();
   }
 }

@@ -16,8 +16,8 @@ import java.util.Set;
 public final class DashboardOptions {
   static final DashboardOptions DEFAULT = new DashboardOptions(InetAddress.getLoopbackAddress(), Set.of(),
       Optional.empty(), Optional.empty(), false);
-  private static final int SHORTEST_PASSWORD = 12; // because guesses are not slowed down
-  private static final int MOST_EXCHANGES = 64;
+  private static final int MIN_PASSWORD_LENGTH = 12; // because guesses are not slowed down
+  private static final int MAX_EXCHANGES = 64;
 
   final InetAddress address;
   final Set<String> hosts; // besides the address and localhost; in lower case
@@ -69,8 +69,8 @@ public final class DashboardOptions {
    * @return a changed copy
    */
   public DashboardOptions withPassword(String password) {
-    if (password.length() < SHORTEST_PASSWORD) throw new IllegalArgumentException("a password of " + password.length()
-        + " characters can be guessed; give at least " + SHORTEST_PASSWORD);
+    if (password.length() < MIN_PASSWORD_LENGTH) throw new IllegalArgumentException("a password of " + password.length()
+        + " characters can be guessed; give at least " + MIN_PASSWORD_LENGTH);
     return new DashboardOptions(address, hosts, Optional.of(password), tls, messageTexts);
   }
 
@@ -100,7 +100,7 @@ public final class DashboardOptions {
   }
 
   HttpOptions of(HttpOptions defaults) {
-    var limited = defaults.withAddress(address).withMaxBody(0).withMaxExchanges(MOST_EXCHANGES);
+    var limited = defaults.withAddress(address).withMaxBody(0).withMaxExchanges(MAX_EXCHANGES);
     return tls.map(limited::withTls).orElse(limited);
   }
 }

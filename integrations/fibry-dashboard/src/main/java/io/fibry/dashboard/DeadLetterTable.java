@@ -15,13 +15,13 @@ import java.util.Optional;
  * The last dead letters, like ones together, the newest first; and the rings that they tell of.
  *
  * @param groups as they are shown
- * @param rings likewise
+ * @param cycles likewise
  * @param texts of the letters that were shown by their text, which may be costly to make
  */
-record DeadLetterTable(List<Map<String, Object>> groups, List<Map<String, Object>> rings,
+record DeadLetterTable(List<Map<String, Object>> groups, List<Map<String, Object>> cycles,
     Map<DeadLetter, String> texts) {
   static final DeadLetterTable NONE = new DeadLetterTable(List.of(), List.of(), Map.of());
-  private static final int DEEPEST = 20; // causes may form a ring
+  private static final int MAX_CAUSE_DEPTH = 20; // causes may form a ring
 
   private record DeadLetterKey(String actor, DeadLetter.Reason reason, String message, String cause) {}
 
@@ -31,7 +31,7 @@ record DeadLetterTable(List<Map<String, Object>> groups, List<Map<String, Object
     for (var letter : all.reversed()) {
       like.computeIfAbsent(new DeadLetterKey(letter.actor(), letter.reason(), type(letter.message()),
           letter.cause().map(DeadLetterTable::type).orElse("")), none -> new ArrayList<>()).add(letter);
-      ring(letter).ifPresent(names -> rings.merge(names, 1, Integer::sum));
+      cycle(letter).ifPresent(names -> rings.merge(names, 1, Integer::sum));
     }
     var texts = new IdentityHashMap<DeadLetter, String>();
     var groups = new ArrayList<Map<String, Object>>();
@@ -61,9 +61,9 @@ record DeadLetterTable(List<Map<String, Object>> groups, List<Map<String, Object
   }
 
   /** Named from the actor that comes first by name, whichever found it. */
-  private static Optional<List<String>> ring(DeadLetter letter) {
+  private static Optional<List<String>> cycle(DeadLetter letter) {
     var cause = letter.cause().orElse(null);
-    for (int depth = 0; cause != null && depth < DEEPEST; depth++, cause = cause.getCause())
+    for (int depth = 0; cause != null && depth < MAX_CAUSE_DEPTH; depth++, cause = cause.getCause())
       if (cause instanceof AskCycleException cycle && cycle.cycle() != null && cycle.cycle().size() > 1) {
         var names = new ArrayList<>(cycle.cycle().subList(1, cycle.cycle().size()));
         Collections.rotate(names, -names.indexOf(Collections.min(names)));

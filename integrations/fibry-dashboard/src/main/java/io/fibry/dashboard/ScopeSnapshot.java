@@ -14,7 +14,7 @@ import java.util.Optional;
 
 /** A scope at one moment, with the rates since the look before. Used by one thread at a time. */
 final class ScopeSnapshot {
-  private static final long LATELY = Duration.ofMinutes(1).toNanos(); // an older look says nothing of now
+  private static final long MAX_AGE_NANOS = Duration.ofMinutes(1).toNanos(); // an older look says nothing of now
 
   /** The sums of a scope, without the scopes in it. */
   private static final class ScopeTotals {
@@ -47,10 +47,10 @@ final class ScopeSnapshot {
   private final Map<List<String>, ScopeTotals> scopes = new LinkedHashMap<>(); // outer ones first
   private final List<ActorRow> rows = new ArrayList<>();
   private final DeadLetterTable letters;
-  private final String all;
+  private final String json;
 
   private ScopeSnapshot(ActorScope scope, long nanos, boolean texts, Optional<ScopeSnapshot> last) {
-    var before = last.filter(one -> nanos - one.nanos < LATELY);
+    var before = last.filter(one -> nanos - one.nanos < MAX_AGE_NANOS);
     double seconds = before.map(one -> (nanos - one.nanos) / 1e9).orElse(Double.NaN);
     this.nanos = nanos;
     this.texts = texts;
@@ -65,10 +65,10 @@ final class ScopeSnapshot {
     }
     this.letters =
         DeadLetterTable.of(scope.deadLetters(), texts, last.map(one -> one.letters).orElse(DeadLetterTable.NONE));
-    this.all = json(rates(before, seconds));
+    this.json = json(rates(before, seconds));
   }
 
-  static ScopeSnapshot at(ActorScope scope, long nanos, boolean texts, Optional<ScopeSnapshot> last) {
+  static ScopeSnapshot take(ActorScope scope, long nanos, boolean texts, Optional<ScopeSnapshot> last) {
     return new ScopeSnapshot(scope, nanos, texts, last);
   }
 
@@ -102,8 +102,8 @@ final class ScopeSnapshot {
     return nanos;
   }
 
-  String all() {
-    return all;
+  String fullJson() {
+    return json;
   }
 
   /** The actors that have this in their names, or in that of their scope, in any case. */
@@ -119,7 +119,7 @@ final class ScopeSnapshot {
   }
 
   private List<Map<String, Object>> maps(List<ActorRow> some) {
-    return ActorRow.chosen(some).stream().map(row -> row.asMap(texts)).toList();
+    return ActorRow.choose(some).stream().map(row -> row.asMap(texts)).toList();
   }
 
   private String json(Map<String, Object> rates) {
@@ -135,6 +135,6 @@ final class ScopeSnapshot {
         rates, "running", report.unresponsive(), "actors", rows.size(), "scopes", tree, "rows", maps(rows),
         "deadLetters",
         letters.groups(),
-        "rings", letters.rings()));
+        "rings", letters.cycles()));
   }
 }

@@ -15,7 +15,7 @@ import java.util.Optional;
  */
 final class SnapshotActor {
   private static final Duration PERIOD = Duration.ofSeconds(1);
-  private static final long FRESH = PERIOD.toNanos() / 2;
+  private static final long CACHE_NANOS = PERIOD.toNanos() / 2;
 
   sealed interface SnapshotMessage {}
 
@@ -50,7 +50,7 @@ final class SnapshotActor {
   private void handle(SnapshotMessage message, ActorContext<SnapshotMessage> context) {
     switch (message) {
       case SnapshotRequest read -> context.reply(read,
-          read.filter.isEmpty() ? snapshot().all() : snapshot().filtered(read.filter));
+          read.filter.isEmpty() ? snapshot().fullJson() : snapshot().filtered(read.filter));
       case ViewerJoined(var viewer) -> join(viewer, context);
       case SnapshotSignal.TICK -> tick(context);
       case SnapshotSignal.LEFT -> viewers--;
@@ -60,25 +60,25 @@ final class SnapshotActor {
   private void join(Actor<String> viewer, ActorContext<SnapshotMessage> context) {
     context.watch(viewer, reason -> SnapshotSignal.LEFT);
     topic.subscribe(viewer);
-    if (viewers++ == 0) wind(context);
-    viewer.sendMessage(snapshot().all());
+    if (viewers++ == 0) scheduleTick(context);
+    viewer.sendMessage(snapshot().fullJson());
   }
 
   private void tick(ActorContext<SnapshotMessage> context) {
     if (viewers == 0) return;
-    wind(context);
-    topic.publish(snapshot().all());
+    scheduleTick(context);
+    topic.publish(snapshot().fullJson());
   }
 
   /** The key replaces a tick that is due already. */
-  private static void wind(ActorContext<SnapshotMessage> context) {
+  private static void scheduleTick(ActorContext<SnapshotMessage> context) {
     context.self().sendMessageLater(SnapshotSignal.TICK, SnapshotSignal.TICK, PERIOD);
   }
 
   private ScopeSnapshot snapshot() {
     long now = clock.nanoTime();
-    if (last.isEmpty() || now - last.get().nanos() >= FRESH)
-      last = Optional.of(ScopeSnapshot.at(scope, now, texts, last));
+    if (last.isEmpty() || now - last.get().nanos() >= CACHE_NANOS)
+      last = Optional.of(ScopeSnapshot.take(scope, now, texts, last));
     return last.get();
   }
 }

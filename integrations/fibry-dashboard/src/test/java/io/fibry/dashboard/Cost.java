@@ -43,7 +43,7 @@ final class Cost {
       report("  scope.actors()", () -> kept = scope.actors());
       report("  a tick        ", () -> tick(scope));
       System.out.printf(Locale.ROOT, "  text %d kB, kept between ticks %.1f MB%n",
-          last.orElseThrow().all().length() / 1024,
+          last.orElseThrow().fullJson().length() / 1024,
           held(scope) / 1e6);
       opened.countDown();
     }
@@ -51,7 +51,7 @@ final class Cost {
   }
 
   private static void tick(ActorScope scope) {
-    last = Optional.of(ScopeSnapshot.at(scope, System.nanoTime(), false, last));
+    last = Optional.of(ScopeSnapshot.take(scope, System.nanoTime(), false, last));
   }
 
   private static long held(ActorScope scope) {

@@ -148,7 +148,7 @@ class DashboardTest {
       var byScope = Web.get(dashboard.port(), "/figures?filter=odd");
 
       assertTrue(all.contains("\"actors\":1001,"));
-      assertEquals(ActorRow.MOST, all.split("\"kind\"", -1).length - 1);
+      assertEquals(ActorRow.MAX_ROWS, all.split("\"kind\"", -1).length - 1);
       assertTrue(byName.contains("\"name\":\"actor-777\"") && byName.split("\"kind\"", -1).length == 2, byName);
       assertTrue(byScope.contains("\"name\":\"one\"") && byScope.split("\"kind\"", -1).length == 2, byScope);
     }

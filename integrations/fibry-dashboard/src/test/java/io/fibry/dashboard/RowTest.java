@@ -25,9 +25,9 @@ class RowTest {
 
   @Test
   void fewRowsAreAllShown() {
-    var rows = IntStream.range(0, ActorRow.MOST).mapToObj(i -> row(i, 0, 0, 0, 0)).toList();
+    var rows = IntStream.range(0, ActorRow.MAX_ROWS).mapToObj(i -> row(i, 0, 0, 0, 0)).toList();
 
-    assertEquals(rows, ActorRow.chosen(rows));
+    assertEquals(rows, ActorRow.choose(rows));
   }
 
   @Test
@@ -39,9 +39,9 @@ class RowTest {
     rows.set(9_998, row(9_998, 0, 0, 50_000, 0));
     rows.set(9_999, row(9_999, 0, 0, 0, 50_000));
 
-    var chosen = ActorRow.chosen(rows);
+    var chosen = ActorRow.choose(rows);
 
-    assertEquals(ActorRow.MOST, chosen.size());
+    assertEquals(ActorRow.MAX_ROWS, chosen.size());
     assertEquals(List.of("actor-9996", "actor-9997", "actor-9998", "actor-9999"), names(chosen).subList(496, 500));
     assertEquals(chosen, rows.stream().filter(chosen::contains).toList());
   }
@@ -50,9 +50,9 @@ class RowTest {
   void idleActorsFillRemainingRows() {
     var rows = IntStream.range(0, 600).mapToObj(i -> row(i, i == 599 ? 1 : 0, 0, 0, 0)).toList();
 
-    var chosen = names(ActorRow.chosen(rows));
+    var chosen = names(ActorRow.choose(rows));
 
-    assertEquals(ActorRow.MOST, chosen.size());
+    assertEquals(ActorRow.MAX_ROWS, chosen.size());
     assertTrue(chosen.contains("actor-0") && chosen.contains("actor-599"), chosen::toString);
   }
 

@@ -11,10 +11,10 @@ import tools.jackson.core.json.JsonFactory;
 
 /** The JSON format, independent of the settings of a user's mapper. */
 record JsonFormat(MapperTypes mapped) implements Format {
-  static final int MOST_DIGITS = 1_000; // reading more takes quadratic time
+  static final int MAX_DIGITS = 1_000; // reading more takes quadratic time
 
   static final JsonFactory FACTORY = JsonFactory.builder()
-      .streamReadConstraints(StreamReadConstraints.builder().maxNestingDepth(MAX_DEPTH).maxNumberLength(MOST_DIGITS)
+      .streamReadConstraints(StreamReadConstraints.builder().maxNestingDepth(MAX_DEPTH).maxNumberLength(MAX_DIGITS)
           .maxStringLength(MAX_BYTES).maxNameLength(MAX_BYTES).build())
       // keys of users' maps would fill a table that all share
       .disable(TokenStreamFactory.Feature.CANONICALIZE_PROPERTY_NAMES).build();

@@ -109,7 +109,7 @@ final class JsonReader implements ItemReader {
   }
 
   /** The text of the token, which is behind us. */
-  private String taken() {
+  private String takenText() {
     String text = read();
     pending = null;
     return text;
@@ -145,15 +145,15 @@ final class JsonReader implements ItemReader {
     boolean integer = form == INTEGER;
     switch (token()) {
       case VALUE_NUMBER_INT -> {
-        return taken();
+        return takenText();
       }
       case VALUE_NUMBER_FLOAT -> {
         if (integer) throw failure("a fraction instead of an integer");
-        return taken();
+        return takenText();
       }
       case PROPERTY_NAME -> {
-        String key = taken();
-        if (key.length() > JsonFormat.MOST_DIGITS || !form.matcher(key).matches())
+        String key = takenText();
+        if (key.length() > JsonFormat.MAX_DIGITS || !form.matcher(key).matches())
           throw failure("the key is not " + (integer ? "an integer" : "a number"));
         return key;
       }
@@ -187,7 +187,7 @@ final class JsonReader implements ItemReader {
 
   /** JSON has no form for what is not finite, so that is a text. */
   private String floating() {
-    if (token() == JsonToken.VALUE_STRING && NOT_FINITE.matcher(read()).matches()) return taken();
+    if (token() == JsonToken.VALUE_STRING && NOT_FINITE.matcher(read()).matches()) return takenText();
     return digits(FLOATING);
   }
 
@@ -210,7 +210,7 @@ final class JsonReader implements ItemReader {
   @Override
   public String text() {
     if (token() != JsonToken.VALUE_STRING && pending != JsonToken.PROPERTY_NAME) throw wrong("text");
-    String text = taken();
+    String text = takenText();
     for (int i = 0, c; i < text.length(); i += Character.charCount(c)) {
       c = text.codePointAt(i);
       if (Character.MIN_SURROGATE <= c && c <= Character.MAX_SURROGATE)

@@ -52,7 +52,7 @@ final class JsonWriter implements ItemWriter {
   public void integer(long value) {
     if (atKey) key(Long.toString(value));
     else json.writeNumber(value);
-    itemEnded();
+    onItemEnd();
   }
 
   private void key(String text) {
@@ -60,7 +60,7 @@ final class JsonWriter implements ItemWriter {
   }
 
   /** Behind a key comes its value, and behind that the next key. */
-  private void itemEnded() {
+  private void onItemEnd() {
     atKey = isMap[depth] && !atKey;
   }
 
@@ -75,11 +75,11 @@ final class JsonWriter implements ItemWriter {
   }
 
   private void number(String digits) {
-    if (digits.length() > JsonFormat.MOST_DIGITS) throw CodecException
-        .here("a number of " + digits.length() + " characters; JSON has at most " + JsonFormat.MOST_DIGITS);
+    if (digits.length() > JsonFormat.MAX_DIGITS) throw CodecException
+        .here("a number of " + digits.length() + " characters; JSON has at most " + JsonFormat.MAX_DIGITS);
     if (atKey) key(digits);
     else json.writeNumber(digits);
-    itemEnded();
+    onItemEnd();
   }
 
   @Override
@@ -98,14 +98,14 @@ final class JsonWriter implements ItemWriter {
   public void bool(boolean value) {
     if (atKey) key(Boolean.toString(value));
     else json.writeBoolean(value);
-    itemEnded();
+    onItemEnd();
   }
 
   @Override
   public void text(String value) {
     if (atKey) key(value);
     else json.writeString(value);
-    itemEnded();
+    onItemEnd();
   }
 
   @Override
@@ -121,7 +121,7 @@ final class JsonWriter implements ItemWriter {
   @Override
   public void nothing() {
     json.writeNull();
-    itemEnded();
+    onItemEnd();
   }
 
   @Override
@@ -135,7 +135,7 @@ final class JsonWriter implements ItemWriter {
     } catch (JacksonException invalid) {
       throw CodecException.here(of + " does not write JSON: " + invalid.getOriginalMessage());
     }
-    itemEnded();
+    onItemEnd();
   }
 
   @Override
@@ -161,7 +161,7 @@ final class JsonWriter implements ItemWriter {
     if (isMap[depth--]) json.writeEndObject();
     else json.writeEndArray();
     atKey = false; // a map or an array is no key
-    itemEnded();
+    onItemEnd();
   }
 
   @Override

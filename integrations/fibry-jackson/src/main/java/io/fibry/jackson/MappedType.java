@@ -56,13 +56,13 @@ record MappedType(Class<?> type, Object example, JsonMapper mapper) {
     if (mapper.deserializationConfig().getDefaultTyper(mapper.constructType(type)) != null)
       throw new IllegalArgumentException("the mapper of " + type.getName()
           + " has default typing, so bytes would choose classes; take one without activateDefaultTyping(..)");
-    var mapped = new MappedType(type, example, strict(mapper));
-    mapped.checkComesBack();
+    var mapped = new MappedType(type, example, makeStrict(mapper));
+    mapped.checkRoundTrip();
     mapped.checkFieldsAreNeeded();
     return mapped;
   }
 
-  private static JsonMapper strict(JsonMapper mapper) {
+  private static JsonMapper makeStrict(JsonMapper mapper) {
     return mapper.rebuild().polymorphicTypeValidator(new NoClassValidator())
         .disable(DeserializationFeature.FAIL_ON_UNKNOWN_PROPERTIES, DeserializationFeature.ACCEPT_FLOAT_AS_INT,
             DeserializationFeature.ACCEPT_EMPTY_STRING_AS_NULL_OBJECT,
@@ -75,7 +75,7 @@ record MappedType(Class<?> type, Object example, JsonMapper mapper) {
         .build();
   }
 
-  private void checkComesBack() {
+  private void checkRoundTrip() {
     String text = write(example);
     var back = read(text);
     boolean same = hasEquals() ? back.equals(example) : write(back).equals(text);

@@ -11,7 +11,7 @@ final class BatchQueue {
   private final ReentrantLock lock = new ReentrantLock();
   private final Condition changed = lock.newCondition();
   private final ArrayDeque<PendingWrite<?>> queue = new ArrayDeque<>(); // this and below: under the lock
-  private boolean resting; // the taking thread waits
+  private boolean isWaiting; // the taking thread waits
   private boolean closed;
 
   /** Returns false if the entry will not be taken. */
@@ -20,7 +20,7 @@ final class BatchQueue {
     try {
       if (closed) return false;
       queue.add(entry);
-      if (resting) changed.signal();
+      if (isWaiting) changed.signal();
       return true;
     } finally {
       lock.unlock();
@@ -47,16 +47,16 @@ final class BatchQueue {
   }
 
   /** Waits until there are some. Returns no entry if the inbox is closed, and all were taken. */
-  List<PendingWrite<?>> take(int most, int mostBytes) {
+  List<PendingWrite<?>> take(int max, int mostBytes) {
     lock.lock();
     try {
-      resting = true;
+      isWaiting = true;
       while (queue.isEmpty() && !closed) changed.awaitUninterruptibly();
-      resting = false;
+      isWaiting = false;
       // Without memory, it fails before an entry is taken
-      var taken = new ArrayList<PendingWrite<?>>(Math.min(most, queue.size()));
+      var taken = new ArrayList<PendingWrite<?>>(Math.min(max, queue.size()));
       long bytes = 0;
-      for (var next = queue.peek(); next != null && taken.size() < most; next = queue.peek()) {
+      for (var next = queue.peek(); next != null && taken.size() < max; next = queue.peek()) {
         bytes += next.size();
         if (bytes > mostBytes && !taken.isEmpty()) break;
         taken.add(queue.poll());

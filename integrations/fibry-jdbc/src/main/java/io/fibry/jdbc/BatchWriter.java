@@ -18,26 +18,26 @@ import org.slf4j.LoggerFactory;
  * which it was given.
  */
 final class BatchWriter {
-  private static final int MOST_ENTRIES = 8192;
-  private static final int MOST_BYTES = 8 << 20; // but for one entry
-  private static final String FULL = "53100"; // SQL's word for a disk without room
+  private static final int MAX_ENTRIES = 8192;
+  private static final int MAX_BYTES = 8 << 20; // but for one entry
+  private static final String DISK_FULL_STATE = "53100"; // SQL's word for a disk without room
 
   private final Database database;
   private final SqlDialect dialect;
   private final String store; // its name
-  private final Consumer<WriteBatch> reader; // hears of each commit
-  private final Semaphore room; // in bytes
+  private final Consumer<WriteBatch> onCommit; // hears of each commit
+  private final Semaphore byteBudget; // in bytes
   private final BatchQueue inbox = new BatchQueue();
   private final Thread thread = Thread.ofPlatform().daemon().name("fibry-jdbc").unstarted(this::run);
-  private boolean failing; // the thread's own: the last commit failed
+  private boolean isFailing; // the thread's own: the last commit failed
 
   /** @param room for entries that wait to be stored, in bytes: senders of more wait */
-  BatchWriter(Database database, SqlDialect dialect, String store, int room, Consumer<WriteBatch> reader) {
+  BatchWriter(Database database, SqlDialect dialect, String store, int room, Consumer<WriteBatch> onCommit) {
     this.database = database;
     this.dialect = dialect;
     this.store = store;
-    this.reader = reader;
-    this.room = new Semaphore(room, true);
+    this.onCommit = onCommit;
+    this.byteBudget = new Semaphore(room, true);
   }
 
   void start() {
@@ -55,7 +55,7 @@ final class BatchWriter {
   /** Tells the entry its outcome, now or later. */
   void add(PendingWrite<?> entry) throws InterruptedException {
     // an interrupt matters only to those who wait, and none overtakes them
-    if (room.hasQueuedThreads() || !room.tryAcquire(entry.size())) room.acquire(entry.size());
+    if (byteBudget.hasQueuedThreads() || !byteBudget.tryAcquire(entry.size())) byteBudget.acquire(entry.size());
     boolean added = false;
     try {
       added = inbox.add(entry);
@@ -81,12 +81,12 @@ final class BatchWriter {
   }
 
   private void run() {
-    for (var entries = take(); !entries.isEmpty(); entries = take()) store(entries);
+    for (var entries = takeBatch(); !entries.isEmpty(); entries = takeBatch()) store(entries);
   }
 
-  private List<PendingWrite<?>> take() {
+  private List<PendingWrite<?>> takeBatch() {
     while (true) try {
-      return inbox.take(MOST_ENTRIES, MOST_BYTES);
+      return inbox.take(MAX_ENTRIES, MAX_BYTES);
     } catch (OutOfMemoryError later) { // waiting entries stay in the queue
       Thread.onSpinWait();
     }
@@ -94,29 +94,29 @@ final class BatchWriter {
 
   private void store(List<PendingWrite<?>> entries) {
     if (entries.stream().allMatch(PendingWrite.WriteBarrier.class::isInstance)) {
-      for (var entry : entries) tell(entry, null); // there is no turn to store
+      for (var entry : entries) completeEntry(entry, null); // there is no turn to store
       return;
     }
-    WriteBatch commit;
+    WriteBatch batch;
     try {
-      commit = database.commit(dialect, connection -> WriteBatch.of(entries, dialect, connection));
+      batch = database.commit(dialect, connection -> WriteBatch.of(entries, dialect, connection));
     } catch (Throwable failure) {
       fail(entries, failure);
       return;
     }
-    recovered();
-    for (var entry : entries) tell(entry, commit);
+    logRecovered();
+    for (var entry : entries) completeEntry(entry, batch);
     try {
-      reader.accept(commit);
+      onCommit.accept(batch);
     } catch (Throwable later) { // of memory
       log("what follows turns was not told of some; it looks by itself", later);
     }
   }
 
-  private void tell(PendingWrite<?> entry, WriteBatch commit) {
-    room.release(entry.size());
+  private void completeEntry(PendingWrite<?> entry, WriteBatch batch) {
+    byteBudget.release(entry.size());
     try {
-      entry.tell(commit);
+      entry.completeFrom(batch);
     } catch (Throwable failure) {
       log("an entry was stored, and failed when it was told", failure);
     }
@@ -125,7 +125,7 @@ final class BatchWriter {
   // ---- failures
 
   private void fail(List<PendingWrite<?>> entries, Throwable failure) {
-    failing(failure);
+    logFailing(failure);
     var why = failure;
     try {
       why = refusal(failure);
@@ -138,13 +138,13 @@ final class BatchWriter {
   private StoreException refusal(Throwable failure) {
     if (failure instanceof LostCommitException)
       return new StoreBusyException(store + " lost the connection during a commit: " + Lines.message(failure), failure);
-    if (failure instanceof SQLException full && FULL.equals(full.getSQLState()))
+    if (failure instanceof SQLException full && DISK_FULL_STATE.equals(full.getSQLState()))
       return new StoreFullException(store + " has no room; it goes on when there is some", failure);
     return new StoreWriteException(store + " could not write: " + Lines.message(failure), failure);
   }
 
   private void refuse(PendingWrite<?> entry, Throwable why) {
-    room.release(entry.size());
+    byteBudget.release(entry.size());
     try {
       entry.completeExceptionally(why);
     } catch (Throwable failure) {
@@ -154,14 +154,14 @@ final class BatchWriter {
 
   // ---- the log
 
-  private void failing(Throwable failure) {
-    if (!failing) log(store + " does not store; it tries again when there is something to store", failure);
-    failing = true;
+  private void logFailing(Throwable failure) {
+    if (!isFailing) log(store + " does not store; it tries again when there is something to store", failure);
+    isFailing = true;
   }
 
-  private void recovered() {
-    if (!failing) return;
-    failing = false;
+  private void logRecovered() {
+    if (!isFailing) return;
+    isFailing = false;
     try {
       LoggerFactory.getLogger(JdbcStore.class).info("{} stores again", store);
     } catch (Throwable broken) { // a logger is user code

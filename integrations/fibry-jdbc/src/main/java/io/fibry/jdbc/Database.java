@@ -11,9 +11,10 @@ import javax.sql.DataSource;
 /** Transactions on connections that are borrowed for them. Thread-safe. */
 final class Database {
   private static final int ATTEMPTS = 3;
-  private static final Set<String> LOCKED_OUT = Set.of("HYT00", "55P03"); // of H2, after two seconds; of Postgres
-  private static final long PAUSE = 10_000_000; // ns; the database may be told not to wait at all
-  private static final String UNKNOWN = "40003"; // of class 40, whether it was undone
+  // Of H2, after two seconds; of Postgres.
+  private static final Set<String> LOCK_TIMEOUT_STATES = Set.of("HYT00", "55P03");
+  private static final long RETRY_NANOS = 10_000_000; // ns; the database may be told not to wait at all
+  private static final String UNKNOWN_OUTCOME_STATE = "40003"; // of class 40, whether it was undone
 
   /** Work with a connection; it may run several times if the transaction was undone. */
   interface DatabaseWork<T> {
@@ -74,35 +75,35 @@ final class Database {
   private <T> T run(DatabaseWork<T> work, boolean single) throws SQLException {
     long end = System.nanoTime() + limit * 1_000_000L;
     for (int failures = 0;;) try {
-      return once(work, single);
+      return runOnce(work, single);
     } catch (SQLException failure) {
       if (System.nanoTime() - end > 0) throw failure;
-      if (isLockedOut(failure)) LockSupport.parkNanos(PAUSE);
-      else if (++failures == ATTEMPTS || !mayPass(failure)) throw failure;
+      if (isLockedOut(failure)) LockSupport.parkNanos(RETRY_NANOS);
+      else if (++failures == ATTEMPTS || !isTransient(failure)) throw failure;
     }
   }
 
   /** Before the commit: a lock of another transaction, such as a backup's, was not to be had. */
   private static boolean isLockedOut(SQLException failure) {
-    return !(failure instanceof LostCommitException) && LOCKED_OUT.contains(Objects.requireNonNullElse(
+    return !(failure instanceof LostCommitException) && LOCK_TIMEOUT_STATES.contains(Objects.requireNonNullElse(
         failure.getSQLState(), ""));
   }
 
-  private static boolean mayPass(SQLException failure) {
+  private static boolean isTransient(SQLException failure) {
     return !(failure instanceof LostCommitException)
-        && (isUndone(failure) || isOf(failure, "08") || isOf(failure, "57P"));
+        && (isUndone(failure) || hasState(failure, "08") || hasState(failure, "57P"));
   }
 
   /** Transactions got in each other's way: as a deadlock, or as rows that both wanted to add. */
   private static boolean isUndone(SQLException failure) {
-    return isOf(failure, "40") && !isOf(failure, UNKNOWN) || isOf(failure, "23");
+    return hasState(failure, "40") && !hasState(failure, UNKNOWN_OUTCOME_STATE) || hasState(failure, "23");
   }
 
-  private static boolean isOf(SQLException failure, String states) {
+  private static boolean hasState(SQLException failure, String states) {
     return failure.getSQLState() != null && failure.getSQLState().startsWith(states);
   }
 
-  private <T> T once(DatabaseWork<T> work, boolean single) throws SQLException {
+  private <T> T runOnce(DatabaseWork<T> work, boolean single) throws SQLException {
     var connection = source.getConnection();
     boolean auto = false; // it commits each statement
     int before = 0;
@@ -118,7 +119,7 @@ final class Database {
       if (!auto || !single) quietly(connection::rollback);
       throw failure;
     } finally {
-      giveBack(connection, auto && !single, before);
+      release(connection, auto && !single, before);
     }
   }
 
@@ -133,7 +134,7 @@ final class Database {
   }
 
   /** A failure here must not make a failure of what was committed. */
-  private static void giveBack(Connection connection, boolean auto, int before) {
+  private static void release(Connection connection, boolean auto, int before) {
     if (auto) quietly(() -> connection.setAutoCommit(true));
     quietly(() -> connection.setNetworkTimeout(Runnable::run, before));
     quietly(connection::close);

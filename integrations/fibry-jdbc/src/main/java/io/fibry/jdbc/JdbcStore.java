@@ -53,7 +53,7 @@ public abstract sealed class JdbcStore implements Store permits TableStore {
    * @return the store; close it
    */
   public static JdbcStore open(DataSource database, UnaryOperator<Options> options) {
-    return TableStore.open(Objects.requireNonNull(database, "database"), options.apply(Options.USUAL));
+    return TableStore.open(Objects.requireNonNull(database, "database"), options.apply(Options.DEFAULT));
   }
 
   /** {@return the SQL that makes the tables in Postgres} */
@@ -73,15 +73,16 @@ public abstract sealed class JdbcStore implements Store permits TableStore {
    */
   public record Options(int maxPendingBytes, int maxReaders, Duration statementLimit, Duration pollInterval,
       InstantSource clock) {
-    private static final int LEAST_ROOM = 4096;
-    private static final Duration LONGEST = Duration.ofHours(1);
-    private static final Options USUAL =
+    private static final int MIN_PENDING_BYTES = 4096;
+    private static final Duration MAX_DURATION = Duration.ofHours(1);
+    private static final Options DEFAULT =
         new Options(64 << 20, 4, Duration.ofSeconds(30), Duration.ofSeconds(1), InstantSource.system());
 
     /** Checks them. */
     public Options {
-      if (maxPendingBytes < LEAST_ROOM)
-        throw new IllegalArgumentException("room for " + maxPendingBytes + " bytes; give " + LEAST_ROOM + " or more");
+      if (maxPendingBytes < MIN_PENDING_BYTES)
+        throw new IllegalArgumentException(
+            "room for " + maxPendingBytes + " bytes; give " + MIN_PENDING_BYTES + " or more");
       if (maxReaders < 1) throw new IllegalArgumentException(maxReaders + " threads that read; give 1 or more");
       check("a limit", statementLimit);
       check("a poll", pollInterval);
@@ -89,7 +90,7 @@ public abstract sealed class JdbcStore implements Store permits TableStore {
     }
 
     private static void check(String what, Duration time) {
-      if (time.compareTo(LONGEST) > 0 || time.toMillis() < 1)
+      if (time.compareTo(MAX_DURATION) > 0 || time.toMillis() < 1)
         throw new IllegalArgumentException(what + " of " + time + "; give a millisecond to an hour");
     }
 

@@ -6,12 +6,12 @@ import java.util.concurrent.CompletableFuture;
 
 /** An entry that is being stored; as a future, it is done when it is stored. */
 abstract sealed class PendingWrite<T> extends CompletableFuture<T> {
-  private static final int FIXED = 128; // bytes that it takes besides bodies
+  private static final int OVERHEAD_BYTES = 128; // bytes that it takes besides bodies
 
   private final int size;
 
   private PendingWrite(long bodies) {
-    size = (int) Math.min(Integer.MAX_VALUE, FIXED + bodies);
+    size = (int) Math.min(Integer.MAX_VALUE, OVERHEAD_BYTES + bodies);
   }
 
   /** In bytes. */
@@ -20,31 +20,31 @@ abstract sealed class PendingWrite<T> extends CompletableFuture<T> {
   }
 
   /** Called by the storing thread when the commit is done. */
-  abstract void tell(WriteBatch commit);
+  abstract void completeFrom(WriteBatch batch);
 
   /** A turn of an actor. */
   static final class TurnWrite extends PendingWrite<Void> {
     private final Store.Turn turn;
-    private final boolean ends;
+    private final boolean isEnd;
 
     /** @param ends the actor, so that views may still have to read the turns before */
     TurnWrite(Store.Turn turn, boolean ends) {
-      super(turn.body().length + turn.outbox().stream().mapToLong(one -> FIXED + one.body().length).sum());
+      super(turn.body().length + turn.outbox().stream().mapToLong(one -> OVERHEAD_BYTES + one.body().length).sum());
       this.turn = turn;
-      this.ends = ends;
+      this.isEnd = ends;
     }
 
     Store.Turn turn() {
       return turn;
     }
 
-    boolean ends() {
-      return ends;
+    boolean isEnd() {
+      return isEnd;
     }
 
     @Override
-    void tell(WriteBatch commit) {
-      if (commit.hasStored(this)) complete(null);
+    void completeFrom(WriteBatch batch) {
+      if (batch.hasStored(this)) complete(null);
       else completeExceptionally(new StaleLifeException(turn));
     }
   }
@@ -63,7 +63,7 @@ abstract sealed class PendingWrite<T> extends CompletableFuture<T> {
     }
 
     @Override
-    void tell(WriteBatch commit) {
+    void completeFrom(WriteBatch batch) {
       complete(null);
     }
   }
@@ -71,25 +71,25 @@ abstract sealed class PendingWrite<T> extends CompletableFuture<T> {
   /** A message that is accepted, unless too many wait. */
   static final class MessageWrite extends PendingWrite<Boolean> {
     private final Store.PendingMessage message;
-    private final int most;
+    private final int maxPending;
 
-    MessageWrite(Store.PendingMessage message, int most) {
+    MessageWrite(Store.PendingMessage message, int max) {
       super(message.body().length);
       this.message = message;
-      this.most = most;
+      this.maxPending = max;
     }
 
     Store.PendingMessage message() {
       return message;
     }
 
-    int most() {
-      return most;
+    int maxPending() {
+      return maxPending;
     }
 
     @Override
-    void tell(WriteBatch commit) {
-      complete(commit.hasStored(message));
+    void completeFrom(WriteBatch batch) {
+      complete(batch.hasStored(message));
     }
   }
 
@@ -100,7 +100,7 @@ abstract sealed class PendingWrite<T> extends CompletableFuture<T> {
     }
 
     @Override
-    void tell(WriteBatch commit) {
+    void completeFrom(WriteBatch batch) {
       complete(null);
     }
   }

@@ -8,7 +8,7 @@ import java.util.List;
  * the history.
  */
 final class PostgresDialect {
-  static final int OLDEST = 15; // version, for `merge`
+  static final int MIN_VERSION = 15; // version, for `merge`
 
   /**
    * A process may vanish in the middle of a transaction. After that the database ends the

@@ -18,17 +18,17 @@ import java.util.concurrent.TimeoutException;
  * Thread-safe.
  */
 final class ReaderPool implements AutoCloseable {
-  private static final int IDLE = 10; // seconds
+  private static final int IDLE_SECONDS = 10; // seconds
 
   private final String store; // its name
-  private final int limit;
+  private final int limitMillis;
   private final ThreadPoolExecutor threads;
 
-  /** @param limit in milliseconds; after that a reading fails, even if it has not begun */
-  ReaderPool(String store, int count, int limit) {
+  /** @param limitMillis in milliseconds; after that a reading fails, even if it has not begun */
+  ReaderPool(String store, int count, int limitMillis) {
     this.store = store;
-    this.limit = limit;
-    this.threads = new ThreadPoolExecutor(count, count, IDLE, TimeUnit.SECONDS, new LinkedBlockingQueue<>(),
+    this.limitMillis = limitMillis;
+    this.threads = new ThreadPoolExecutor(count, count, IDLE_SECONDS, TimeUnit.SECONDS, new LinkedBlockingQueue<>(),
         Thread.ofPlatform().daemon().name("fibry-jdbc-reader-", 1).factory());
     threads.allowCoreThreadTimeOut(true);
   }
@@ -43,11 +43,11 @@ final class ReaderPool implements AutoCloseable {
     var task = new FutureTask<>(reading);
     try {
       threads.execute(task);
-      return task.get(limit, TimeUnit.MILLISECONDS);
+      return task.get(limitMillis, TimeUnit.MILLISECONDS);
     } catch (RejectedExecutionException closed) {
       throw new StoreClosedException(store + " is closed");
     } catch (TimeoutException late) {
-      throw new StoreReadException(what + " could not be read from " + store + " within " + limit + " ms", late);
+      throw new StoreReadException(what + " could not be read from " + store + " within " + limitMillis + " ms", late);
     } catch (ExecutionException failed) {
       if (failed.getCause() instanceof StoreException known) throw known;
       throw new StoreReadException(
@@ -71,7 +71,7 @@ final class ReaderPool implements AutoCloseable {
   public void close() {
     threads.shutdown();
     try {
-      threads.awaitTermination(limit, TimeUnit.MILLISECONDS);
+      threads.awaitTermination(limitMillis, TimeUnit.MILLISECONDS);
     } catch (InterruptedException interrupt) {
       Thread.currentThread().interrupt();
     }

@@ -13,7 +13,7 @@ import java.util.List;
  * @param begin raises the life of an actor (kind, actor); answers life and last
  * @param fence moves the last numbers of actors, where their lives and numbers are right (columns
  * kind, actor, life, first, last); answers kind, actor and life of these
- * @param messages stores messages, unless as many as `most` wait already (columns kind, actor, id,
+ * @param messages stores messages, unless as many as `maxParameters` wait already (columns kind, actor, id,
  * due, body, most); returns kind, actor and id of those that it stored
  * @param snapshots stores them where the turns of the actor are stored (columns kind, actor, life,
  * number, body)
@@ -21,10 +21,10 @@ import java.util.List;
  * be stored any more that belongs before them
  * @param foreign a condition for turns {@code t}: they were not stored in this cluster
  * @param ahead a condition (tx): the transaction of a place is still to come
- * @param most how many bytes a body may have
+ * @param maxParameters how many bytes a body may have
  */
 record SqlDialect(List<String> schema, String limit, String begin, String fence, String messages, String snapshots,
-    String behind, String foreign, String ahead, int most) {
+    String behind, String foreign, String ahead, int maxParameters) {
 
   /** For update, so that a database that cannot be written is found out. */
   static final String VERSION = "select version from fibry_format for update";
@@ -115,7 +115,7 @@ record SqlDialect(List<String> schema, String limit, String begin, String fence,
    * there, and its kind, actor and number again. Selects whether that turn was lost: its
    * transaction is still to come, or another turn has its number, or its actor has not come so far.
    */
-  String lost() {
+  String lostTurns() {
     return """
         select %s
           or exists (select 1 from fibry_turn t where t.kind = ? and t.actor = ? and t.number = ?
@@ -137,9 +137,10 @@ record SqlDialect(List<String> schema, String limit, String begin, String fence,
     var data = connection.getMetaData();
     String name = data.getDatabaseProductName();
     int version = data.getDatabaseMajorVersion();
-    if (name.equals("PostgreSQL") && version >= PostgresDialect.OLDEST) return PostgresDialect.DIALECT;
+    if (name.equals("PostgreSQL") && version >= PostgresDialect.MIN_VERSION) return PostgresDialect.DIALECT;
     if (name.equals("H2")) return H2Dialect.DIALECT;
     throw new IllegalArgumentException(
-        "a store cannot be in " + name + " " + version + "; give Postgres " + PostgresDialect.OLDEST + " or newer");
+        "a store cannot be in " + name + " " + version + "; give Postgres " + PostgresDialect.MIN_VERSION
+            + " or newer");
   }
 }

@@ -12,11 +12,11 @@ final class SqlText {
 
   private SqlText() {}
 
-  static String stored(String text) {
+  static String encode(String text) {
     return text.replace("\\", "\\\\").replace("\0", "\\0");
   }
 
-  static String read(String stored) {
+  static String decode(String stored) {
     if (stored.indexOf('\\') < 0) return stored;
     return ESCAPED.matcher(stored)
         .replaceAll(found -> Matcher.quoteReplacement(found.group(1).equals("0") ? "\0" : found.group(1)));

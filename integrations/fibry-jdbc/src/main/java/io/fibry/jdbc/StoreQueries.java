@@ -33,7 +33,7 @@ final class StoreQueries {
     return time.isAfter(LAST) ? Long.MAX_VALUE : time.isBefore(FIRST) ? Long.MIN_VALUE : time.toEpochMilli();
   }
 
-  private static <T> List<T> all(Connection connection, String sql, RowMapper<T> reader, Object... given)
+  private static <T> List<T> queryAll(Connection connection, String sql, RowMapper<T> reader, Object... given)
       throws SQLException {
     try (var statement = connection.prepareStatement(sql)) {
       for (int i = 0; i < given.length; i++) statement.setObject(i + 1, given[i]);
@@ -54,21 +54,21 @@ final class StoreQueries {
   /** Begins a life. Until the commit, no other one begins, and nobody stores a turn. */
   static Store.LoadedActor load(Connection connection, SqlDialect dialect, Store.ActorId actor) throws SQLException {
     String kind = actor.kind();
-    String key = SqlText.stored(actor.key());
-    var life = all(connection, dialect.begin(), row -> new LifeRow(row.getLong(1), row.getLong(2)), kind, key)
+    String key = SqlText.encode(actor.key());
+    var life = queryAll(connection, dialect.begin(), row -> new LifeRow(row.getLong(1), row.getLong(2)), kind, key)
         .getFirst();
     var stored =
-        all(connection, SqlDialect.READ, row -> new TurnRow(row.getLong(1), row.getBoolean(2), row.getBytes(3)),
+        queryAll(connection, SqlDialect.READ, row -> new TurnRow(row.getLong(1), row.getBoolean(2), row.getBytes(3)),
             kind, key, kind, key, kind, key);
-    var ids = all(connection, SqlDialect.IDS, row -> SqlText.read(row.getString(1)), kind, key);
+    var ids = queryAll(connection, SqlDialect.IDS, row -> SqlText.decode(row.getString(1)), kind, key);
     return new Store.LoadedActor(life.number, life.last, bodies(actor, stored, life.last), ids);
   }
 
   /** Begins a life, the first turn of which has another number. */
-  static long begin(Connection connection, SqlDialect dialect, Store.ActorId actor, long last) throws SQLException {
+  static long beginLife(Connection connection, SqlDialect dialect, Store.ActorId actor, long last) throws SQLException {
     String kind = actor.kind();
-    String key = SqlText.stored(actor.key());
-    long life = all(connection, dialect.begin(), row -> row.getLong(1), kind, key).getFirst();
+    String key = SqlText.encode(actor.key());
+    long life = queryAll(connection, dialect.begin(), row -> row.getLong(1), kind, key).getFirst();
     try (var statement = connection.prepareStatement(SqlDialect.LAST)) {
       statement.setLong(1, last);
       statement.setString(2, kind);
@@ -88,7 +88,7 @@ final class StoreQueries {
       bodies.add(turn.body);
       before = turn.number;
     }
-    if (before != last) throw damagedAtTheEnd(actor, before, last);
+    if (before != last) throw lastTurnMismatch(actor, before, last);
     return bodies;
   }
 
@@ -98,7 +98,7 @@ final class StoreQueries {
   }
 
   /** The row of the actor and its turns differ, such as after one table was put back alone. */
-  private static StoreDamagedException damagedAtTheEnd(Store.ActorId actor, long stored, long last) {
+  private static StoreDamagedException lastTurnMismatch(Store.ActorId actor, long stored, long last) {
     long first = Math.min(stored, last) + 1;
     long end = Math.max(stored, last);
     boolean one = first == end;
@@ -112,41 +112,43 @@ final class StoreQueries {
   }
 
   /** Those behind one. */
-  static List<Store.ActorId> actors(Connection connection, Store.ActorId behind, int most) throws SQLException {
-    return all(connection, SqlDialect.ACTORS,
-        row -> new Store.ActorId(row.getString(1), SqlText.read(row.getString(2))),
-        behind.kind(), SqlText.stored(behind.key()), most);
+  static List<Store.ActorId> actors(Connection connection, Store.ActorId behind, int max) throws SQLException {
+    return queryAll(connection, SqlDialect.ACTORS,
+        row -> new Store.ActorId(row.getString(1), SqlText.decode(row.getString(2))),
+        behind.kind(), SqlText.encode(behind.key()), max);
   }
 
   // ---- history
 
   static List<Store.StoredTurn> history(Connection connection, SqlDialect dialect, String kind, TablePosition behind)
       throws SQLException {
-    return all(connection, dialect.history(), StoreQueries::past, kind, behind.tx(), behind.number());
+    return queryAll(connection, dialect.history(), StoreQueries::toStoredTurn, kind, behind.tx(), behind.number());
   }
 
   /** Returns all turns of an actor, including turns before its snapshot. */
   static List<Store.StoredTurn> turns(Connection connection, Store.ActorId actor) throws SQLException {
-    return all(connection, SqlDialect.TURNS_OF_ACTOR, StoreQueries::past, actor.kind(), SqlText.stored(actor.key()));
+    return queryAll(connection, SqlDialect.TURNS_OF_ACTOR, StoreQueries::toStoredTurn, actor.kind(),
+        SqlText.encode(actor.key()));
   }
 
-  private static Store.StoredTurn past(ResultSet row) throws SQLException {
-    return new Store.StoredTurn(place(row).toString(), SqlText.read(row.getString(3)), row.getLong(4),
+  private static Store.StoredTurn toStoredTurn(ResultSet row) throws SQLException {
+    return new Store.StoredTurn(readPosition(row).toString(), SqlText.decode(row.getString(3)), row.getLong(4),
         Instant.ofEpochMilli(row.getLong(5)), row.getBoolean(6), row.getBytes(7));
   }
 
   /** @param seen the turn that was read last at the place, or empty in another process */
-  static boolean isLost(Connection connection, SqlDialect dialect, String kind, TablePosition place,
+  static boolean isLost(Connection connection, SqlDialect dialect, String kind, TablePosition position,
       Optional<Store.StoredTurn> seen) throws SQLException {
     if (seen.isEmpty())
-      return all(connection, "select " + dialect.ahead(), row -> row.getBoolean(1), place.tx()).getFirst();
-    String actor = SqlText.stored(seen.get().key());
+      return queryAll(connection, "select " + dialect.ahead(), row -> row.getBoolean(1), position.tx()).getFirst();
+    String actor = SqlText.encode(seen.get().key());
     long number = seen.get().number();
-    return all(connection, dialect.lost(), row -> row.getBoolean(1), place.tx(), kind, actor, number, place.toString(),
+    return queryAll(connection, dialect.lostTurns(), row -> row.getBoolean(1), position.tx(), kind, actor, number,
+        position.toString(),
         kind, actor, number).getFirst();
   }
 
-  private static TablePosition place(ResultSet row) throws SQLException {
+  private static TablePosition readPosition(ResultSet row) throws SQLException {
     return new TablePosition(row.getString(1), row.getLong(2));
   }
 
@@ -155,8 +157,8 @@ final class StoreQueries {
 
   static List<TurnAge> ages(Connection connection, SqlDialect dialect, String kind, TablePosition behind)
       throws SQLException {
-    return all(connection, dialect.ages(),
-        row -> new TurnAge(place(row), new Store.ActorId(kind, SqlText.read(row.getString(3))), row.getLong(4),
+    return queryAll(connection, dialect.ages(),
+        row -> new TurnAge(readPosition(row), new Store.ActorId(kind, SqlText.decode(row.getString(3))), row.getLong(4),
             row.getLong(5),
             row.getLong(6), row.getBoolean(7)),
         kind, behind.tx(), behind.number());
@@ -167,43 +169,46 @@ final class StoreQueries {
   /** All that were not forgotten. */
   static Collection<ViewOffset> views(Connection connection) throws SQLException {
     var views = new HashMap<Store.ActorId, ViewOffset>();
-    for (var body : all(connection, SqlDialect.BODIES,
-        row -> new TurnBody(new Store.ActorId(Store.VIEWS, SqlText.read(row.getString(1))), row.getBytes(2)),
+    for (var body : queryAll(connection, SqlDialect.BODIES,
+        row -> new TurnBody(new Store.ActorId(Store.VIEWS, SqlText.decode(row.getString(1))), row.getBytes(2)),
         Store.VIEWS))
       ViewOffset.of(body.actor, body.bytes).ifPresentOrElse(view -> views.put(body.actor, view),
           () -> views.remove(body.actor));
     return views.values();
   }
 
-  static boolean anyForeign(Connection connection, SqlDialect dialect, String kind) throws SQLException {
-    return all(connection, dialect.anyForeign(), row -> row.getBoolean(1), kind).getFirst();
+  static boolean hasForeignRows(Connection connection, SqlDialect dialect, String kind) throws SQLException {
+    return queryAll(connection, dialect.anyForeign(), row -> row.getBoolean(1), kind).getFirst();
   }
 
   // ---- what waits
 
-  static List<Store.PendingMessage> waiting(Connection connection, Store.ActorId actor, Instant until, int most)
+  static List<Store.PendingMessage> pending(Connection connection, Store.ActorId actor, Instant until, int max)
       throws SQLException {
-    return all(connection, SqlDialect.WAITING, row -> new Store.PendingMessage(actor, SqlText.read(row.getString(1)),
-        Instant.ofEpochMilli(row.getLong(2)), row.getBytes(3)), actor.kind(), SqlText.stored(actor.key()),
+    return queryAll(connection, SqlDialect.WAITING,
+        row -> new Store.PendingMessage(actor, SqlText.decode(row.getString(1)),
+            Instant.ofEpochMilli(row.getLong(2)), row.getBytes(3)),
+        actor.kind(), SqlText.encode(actor.key()),
         millis(until),
-        most);
+        max);
   }
 
-  static Optional<Instant> due(Connection connection, Store.ActorId actor, String id) throws SQLException {
-    return all(connection, SqlDialect.DUE, row -> Instant.ofEpochMilli(row.getLong(1)), actor.kind(),
-        SqlText.stored(actor.key()), SqlText.stored(id)).stream().findFirst();
+  static Optional<Instant> dueTime(Connection connection, Store.ActorId actor, String id) throws SQLException {
+    return queryAll(connection, SqlDialect.DUE, row -> Instant.ofEpochMilli(row.getLong(1)), actor.kind(),
+        SqlText.encode(actor.key()), SqlText.encode(id)).stream().findFirst();
   }
 
-  static Optional<Instant> next(Connection connection, Store.ActorId actor, Instant after) throws SQLException {
-    return all(connection, SqlDialect.NEXT, row -> Optional.ofNullable(row.getObject(1, Long.class)), actor.kind(),
-        SqlText.stored(actor.key()), millis(after)).getFirst().map(Instant::ofEpochMilli);
+  static Optional<Instant> nextDueTime(Connection connection, Store.ActorId actor, Instant after) throws SQLException {
+    return queryAll(connection, SqlDialect.NEXT, row -> Optional.ofNullable(row.getObject(1, Long.class)), actor.kind(),
+        SqlText.encode(actor.key()), millis(after)).getFirst().map(Instant::ofEpochMilli);
   }
 
   /** Those behind an actor and an id. */
-  static List<DueMessage> waiting(Connection connection, String kind, DueMessage behind, int most) throws SQLException {
-    return all(connection, SqlDialect.ALL_WAITING,
-        row -> new DueMessage(new Store.ActorId(kind, SqlText.read(row.getString(1))), SqlText.read(row.getString(2)),
+  static List<DueMessage> pending(Connection connection, String kind, DueMessage behind, int max) throws SQLException {
+    return queryAll(connection, SqlDialect.ALL_WAITING,
+        row -> new DueMessage(new Store.ActorId(kind, SqlText.decode(row.getString(1))),
+            SqlText.decode(row.getString(2)),
             Instant.ofEpochMilli(row.getLong(3))),
-        kind, SqlText.stored(behind.actor.key()), SqlText.stored(behind.id), most);
+        kind, SqlText.encode(behind.actor.key()), SqlText.encode(behind.id), max);
   }
 }

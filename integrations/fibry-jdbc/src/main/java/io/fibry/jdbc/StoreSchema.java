@@ -20,7 +20,7 @@ final class StoreSchema {
       check(database, dialect, store);
     } catch (SQLException missing) {
       if (!MISSING.matcher(String.valueOf(missing.getSQLState())).matches()) throw missing;
-      make(database, dialect, store, missing);
+      create(database, dialect, store, missing);
     }
     return dialect;
   }
@@ -39,7 +39,7 @@ final class StoreSchema {
     }
   }
 
-  private static void make(Database database, SqlDialect dialect, String store, SQLException missing)
+  private static void create(Database database, SqlDialect dialect, String store, SQLException missing)
       throws SQLException {
     try {
       database.commit(dialect, connection -> {

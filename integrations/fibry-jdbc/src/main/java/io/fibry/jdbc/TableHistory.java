@@ -18,11 +18,11 @@ final class TableHistory implements Store.History {
   private final TableStore store;
   private final String kind;
   private final long poll; // the longest pause
-  private final Semaphore news = new Semaphore(0); // given by the thread that stores, and by those who close
+  private final Semaphore wakeUps = new Semaphore(0); // given by the thread that stores, and by those who close
   private volatile boolean closed;
   private TablePosition last; // of the turn that was answered last
-  private Optional<Store.StoredTurn> seen = Optional.empty(); // that turn
-  private boolean checked; // its turns have places of this cluster
+  private Optional<Store.StoredTurn> lastTurn = Optional.empty(); // that turn
+  private boolean isChecked; // its turns have places of this cluster
 
   TableHistory(TableStore store, String kind, long poll, TablePosition after) {
     this.store = store;
@@ -34,34 +34,34 @@ final class TableHistory implements Store.History {
   @Override
   public List<Store.StoredTurn> take() throws InterruptedException {
     for (long pause = FIRST_PAUSE;; pause *= 2) {
-      news.drainPermits(); // later turns are told again
+      wakeUps.drainPermits(); // later turns are told again
       var found = poll();
       if (!found.isEmpty()) return found;
-      if (news.tryAcquire(Math.min(pause, poll), TimeUnit.MILLISECONDS)) pause = FIRST_PAUSE;
+      if (wakeUps.tryAcquire(Math.min(pause, poll), TimeUnit.MILLISECONDS)) pause = FIRST_PAUSE;
     }
   }
 
   @Override
   public List<Store.StoredTurn> poll() throws InterruptedException {
     if (closed) throw new StoreClosedException("the history of kind '" + kind + "' in " + store + " is closed");
-    if (!checked) store.checkPlaces(kind);
-    checked = true;
-    var found = store.history(kind, last, seen);
+    if (!isChecked) store.checkPlaces(kind);
+    isChecked = true;
+    var found = store.history(kind, last, lastTurn);
     if (found.isEmpty()) return found;
-    seen = Optional.of(found.getLast());
+    lastTurn = Optional.of(found.getLast());
     last = TablePosition.of(found.getLast().offset(), kind);
     return found;
   }
 
   /** Called by any thread when there is more to read, or the history is closed. */
   void wake() {
-    if (news.availablePermits() == 0) news.release();
+    if (wakeUps.availablePermits() == 0) wakeUps.release();
   }
 
   @Override
   public void close() {
     closed = true;
-    store.forget(this);
+    store.removeHistory(this);
     wake();
   }
 }

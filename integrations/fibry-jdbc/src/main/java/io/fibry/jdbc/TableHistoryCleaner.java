@@ -24,38 +24,38 @@ import org.slf4j.LoggerFactory;
  * or in two processes, delete the same turns.
  */
 final class TableHistoryCleaner {
-  private static final int OFTEN = 16; // times while a turn gets old
+  private static final int CHECKS_PER_RETENTION = 16; // times while a turn gets old
 
-  /** @param next when it looks at the turns again */
-  private record TableRetention(Duration age, Instant next) {}
+  /** @param nextCheck when it looks at the turns again */
+  private record TableRetention(Duration age, Instant nextCheck) {}
 
   private final TableStore store;
   private final Database database;
   private final SqlDialect dialect;
-  private final ReaderPool readers;
-  private final Map<String, TableRetention> ages = new ConcurrentHashMap<>(); // by kind
-  private final Map<String, TablePosition> swept = new ConcurrentHashMap<>(); // up to there, by kind
-  private final Set<String> due = ConcurrentHashMap.newKeySet(); // kinds whose ends are to be looked for
+  private final ReaderPool readerPool;
+  private final Map<String, TableRetention> retentions = new ConcurrentHashMap<>(); // by kind
+  private final Map<String, TablePosition> sweptUntil = new ConcurrentHashMap<>(); // up to there, by kind
+  private final Set<String> dueKinds = ConcurrentHashMap.newKeySet(); // kinds whose ends are to be looked for
 
-  TableHistoryCleaner(TableStore store, Database database, SqlDialect dialect, ReaderPool readers) {
+  TableHistoryCleaner(TableStore store, Database database, SqlDialect dialect, ReaderPool readerPool) {
     this.store = store;
     this.database = database;
     this.dialect = dialect;
-    this.readers = readers;
+    this.readerPool = readerPool;
   }
 
   void begin(String kind, Duration age) {
-    ages.put(kind, new TableRetention(age, Instant.MIN));
-    look(kind);
+    retentions.put(kind, new TableRetention(age, Instant.MIN));
+    onSnapshotStored(kind);
   }
 
   /** A snapshot of the kind was stored. */
-  void look(String kind) {
+  void onSnapshotStored(String kind) {
     var now = store.clock().instant();
-    var age = ages.get(kind);
-    if (age == null || now.isBefore(age.next)) return;
-    if (ages.replace(kind, age, new TableRetention(age.age, now.plus(age.age.dividedBy(OFTEN)))))
-      readers.execute(() -> delete(kind, now.minus(age.age), TablePosition.BEGINNING));
+    var age = retentions.get(kind);
+    if (age == null || now.isBefore(age.nextCheck)) return;
+    if (retentions.replace(kind, age, new TableRetention(age.age, now.plus(age.age.dividedBy(CHECKS_PER_RETENTION)))))
+      readerPool.execute(() -> delete(kind, now.minus(age.age), TablePosition.BEGINNING));
   }
 
   /** A page; then the next one, when other readers have had their turn. */
@@ -67,10 +67,10 @@ final class TableHistoryCleaner {
       for (var turn : page) {
         if (turn.millis() >= StoreQueries.millis(before)) over = true;
         else if (turn.number() <= turn.snapshot())
-          gone.add(kind, SqlText.stored(turn.actor().key()), turn.number());
+          gone.add(kind, SqlText.encode(turn.actor().key()), turn.number());
       }
       if (!gone.isEmpty()) database.commit(dialect, connection -> gone.run(connection, SqlDialect.GONE));
-      if (!over) readers.execute(() -> delete(kind, before, page.getLast().place()));
+      if (!over) readerPool.execute(() -> delete(kind, before, page.getLast().place()));
     } catch (SQLException | RuntimeException failure) {
       LoggerFactory.getLogger(JdbcStore.class).warn("{} keeps old turns of kind '{}' for now", store, kind, failure);
     }
@@ -79,17 +79,17 @@ final class TableHistoryCleaner {
   // ---- actors that have ended
 
   /** A view of the kind has begun, has moved, or was forgotten. */
-  void viewMoved(String kind) {
-    if (due.add(kind)) readers.execute(() -> sweep(kind));
+  void onViewMoved(String kind) {
+    if (dueKinds.add(kind)) readerPool.execute(() -> sweep(kind));
   }
 
   /** A page; then the next one, when other readers have had their turn. */
   private void sweep(String kind) {
-    due.remove(kind); // first: a view that moves from now on is looked at again
+    dueKinds.remove(kind); // first: a view that moves from now on is looked at again
     try {
       var least = database.read(StoreQueries::views).stream().filter(view -> view.kind().equals(kind))
           .map(view -> TablePosition.of(view.offset(), kind)).min(Comparator.naturalOrder());
-      var from = swept.getOrDefault(kind, TablePosition.BEGINNING);
+      var from = sweptUntil.getOrDefault(kind, TablePosition.BEGINNING);
       var page = database.read(connection -> StoreQueries.ages(connection, dialect, kind, from));
       var ends = new HashMap<String, Long>(); // the last one, by key
       var to = from;
@@ -99,11 +99,11 @@ final class TableHistoryCleaner {
         if (turn.whole()) ends.merge(turn.actor().key(), turn.number(), Math::max);
       }
       var dead = new StatementRows(TEXT, TEXT, NUMBER);
-      ends.forEach((key, number) -> dead.add(kind, SqlText.stored(key), number));
+      ends.forEach((key, number) -> dead.add(kind, SqlText.encode(key), number));
       if (!dead.isEmpty()) database.commit(dialect, connection -> dead.run(connection, SqlDialect.DEAD));
       var reached = to;
-      swept.merge(kind, reached, (known, here) -> known.compareTo(here) < 0 ? here : known);
-      if (!page.isEmpty() && to.equals(page.getLast().place())) viewMoved(kind);
+      sweptUntil.merge(kind, reached, (known, here) -> known.compareTo(here) < 0 ? here : known);
+      if (!page.isEmpty() && to.equals(page.getLast().place())) onViewMoved(kind);
     } catch (SQLException | RuntimeException failure) {
       LoggerFactory.getLogger(JdbcStore.class).warn("{} keeps turns of actors of kind '{}' that ended for now", store,
           kind, failure);

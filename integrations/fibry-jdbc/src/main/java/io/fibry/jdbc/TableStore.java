@@ -32,9 +32,9 @@ final class TableStore extends JdbcStore {
   private final Options options;
   private final Database database;
   private final SqlDialect dialect;
-  private final BatchWriter committer;
-  private final ReaderPool readers;
-  private final TableHistoryCleaner forgetting;
+  private final BatchWriter batchWriter;
+  private final ReaderPool readerPool;
+  private final TableHistoryCleaner historyCleaner;
   private final Set<TableHistory> histories = ConcurrentHashMap.newKeySet(); // that are open
 
   private TableStore(String name, Options options, Database database, SqlDialect dialect) {
@@ -42,9 +42,9 @@ final class TableStore extends JdbcStore {
     this.options = options;
     this.database = database;
     this.dialect = dialect;
-    this.readers = new ReaderPool(name, options.maxReaders(), database.limit());
-    this.forgetting = new TableHistoryCleaner(this, database, dialect, readers);
-    this.committer = new BatchWriter(database, dialect, name, options.maxPendingBytes(), this::hear);
+    this.readerPool = new ReaderPool(name, options.maxReaders(), database.limit());
+    this.historyCleaner = new TableHistoryCleaner(this, database, dialect, readerPool);
+    this.batchWriter = new BatchWriter(database, dialect, name, options.maxPendingBytes(), this::onCommit);
   }
 
   static TableStore open(DataSource source, Options options) {
@@ -53,7 +53,7 @@ final class TableStore extends JdbcStore {
     try {
       name = database.read(connection -> "the store in " + address(connection.getMetaData().getURL()));
       var store = new TableStore(name, options, database, StoreSchema.open(database, name));
-      store.committer.start();
+      store.batchWriter.start();
       return store;
     } catch (SQLException failure) {
       throw new StoreReadException(name + " cannot be opened: " + Lines.message(failure), failure);
@@ -70,7 +70,7 @@ final class TableStore extends JdbcStore {
   @Override
   public LoadedActor load(ActorId actor) {
     await(actor);
-    ViewOffset.kindOf(actor).ifPresent(forgetting::viewMoved); // a process may have ended before it removed turns
+    ViewOffset.kindOf(actor).ifPresent(historyCleaner::onViewMoved); // a process may have ended before it removed turns
     return read(actor,
         () -> database.commit(dialect, connection -> StoreQueries.load(connection, dialect, actor)));
   }
@@ -84,14 +84,14 @@ final class TableStore extends JdbcStore {
   public long beginLife(ActorId actor, long last) {
     await(actor);
     return read(actor,
-        () -> database.commit(dialect, connection -> StoreQueries.begin(connection, dialect, actor, last)));
+        () -> database.commit(dialect, connection -> StoreQueries.beginLife(connection, dialect, actor, last)));
   }
 
   /** Turns that were given before are stored or refused. */
   private void await(ActorId actor) {
     var barrier = new PendingWrite.WriteBarrier();
     try {
-      committer.add(barrier);
+      batchWriter.add(barrier);
       barrier.get();
     } catch (InterruptedException interrupt) {
       Thread.currentThread().interrupt();
@@ -107,7 +107,7 @@ final class TableStore extends JdbcStore {
 
   private <T> T read(Object what, Callable<T> reading) {
     try {
-      return readers.read(what, checked(reading));
+      return readerPool.read(what, checked(reading));
     } catch (InterruptedException interrupt) {
       Thread.currentThread().interrupt();
       throw new CancellationException("interrupted while " + what + " was read from " + this);
@@ -115,9 +115,9 @@ final class TableStore extends JdbcStore {
   }
 
   private <T> Callable<T> checked(Callable<T> reading) {
-    if (committer.isOwn(Thread.currentThread()))
+    if (batchWriter.isOwn(Thread.currentThread()))
       throw new IllegalStateException("a database cannot be read by what an answer runs; read on another thread");
-    if (committer.isClosed()) throw closed();
+    if (batchWriter.isClosed()) throw closed();
     return reading;
   }
 
@@ -128,18 +128,18 @@ final class TableStore extends JdbcStore {
   // ---- what waits
 
   @Override
-  public List<PendingMessage> pending(ActorId actor, Instant until, int most) {
-    return select(actor, connection -> StoreQueries.waiting(connection, actor, until, most));
+  public List<PendingMessage> pending(ActorId actor, Instant until, int max) {
+    return select(actor, connection -> StoreQueries.pending(connection, actor, until, max));
   }
 
   @Override
   public Optional<Instant> dueTime(ActorId actor, String id) {
-    return select(actor, connection -> StoreQueries.due(connection, actor, id));
+    return select(actor, connection -> StoreQueries.dueTime(connection, actor, id));
   }
 
   @Override
   public Optional<Instant> nextDueTime(ActorId actor, Instant after) {
-    return select(actor, connection -> StoreQueries.next(connection, actor, after));
+    return select(actor, connection -> StoreQueries.nextDueTime(connection, actor, after));
   }
 
   @Override
@@ -149,7 +149,7 @@ final class TableStore extends JdbcStore {
     do {
       var behind = last;
       page = select("what waits for actors of kind '" + kind + "'",
-          connection -> StoreQueries.waiting(connection, kind, behind, PAGE));
+          connection -> StoreQueries.pending(connection, kind, behind, PAGE));
       for (var due : page) reader.accept(due.actor(), due.at());
       if (!page.isEmpty()) last = page.getLast();
     } while (page.size() == PAGE);
@@ -176,7 +176,7 @@ final class TableStore extends JdbcStore {
 
   @Override
   public History history(String kind, String after) {
-    if (committer.isClosed()) throw closed();
+    if (batchWriter.isClosed()) throw closed();
     var history = new TableHistory(this, kind, options.pollInterval().toMillis(), TablePosition.of(after, kind));
     histories.add(history);
     return history;
@@ -188,7 +188,7 @@ final class TableStore extends JdbcStore {
    * connection for the turn that was read last.
    */
   List<StoredTurn> history(String kind, TablePosition behind, Optional<StoredTurn> seen) throws InterruptedException {
-    return readers.read("the history of kind '" + kind + "'", checked(() -> database.read(connection -> {
+    return readerPool.read("the history of kind '" + kind + "'", checked(() -> database.read(connection -> {
       if (StoreQueries.isLost(connection, dialect, kind, behind, seen)) throw new StoreDamagedException(this
           + " has lost turns that the history of kind '" + kind + "' has shown, up to place " + behind
           + ": it is in an earlier state, as after a failover to a copy that was behind. Let views begin anew");
@@ -198,27 +198,27 @@ final class TableStore extends JdbcStore {
 
   /** A database that was copied has the turns, and numbers its transactions from the beginning. */
   void checkPlaces(String kind) throws InterruptedException {
-    if (readers.read("the history of kind '" + kind + "'",
-        checked(() -> database.read(connection -> StoreQueries.anyForeign(connection, dialect, kind)))))
+    if (readerPool.read("the history of kind '" + kind + "'",
+        checked(() -> database.read(connection -> StoreQueries.hasForeignRows(connection, dialect, kind)))))
       throw new StoreDamagedException(this + " has turns of kind '" + kind
           + "' from another cluster, so their order in the history is unknown: run \"update fibry_turn set tx = '0'\""
           + " while no store is open, and let views begin anew");
   }
 
-  void forget(TableHistory closed) {
+  void removeHistory(TableHistory closed) {
     histories.remove(closed);
   }
 
   @Override
   public void setRetention(String kind, Duration age) {
-    forgetting.begin(kind, age);
+    historyCleaner.begin(kind, age);
   }
 
   /** Called by the storing thread. */
-  private void hear(WriteBatch commit) {
-    if (commit.hasTurns()) histories.forEach(TableHistory::wake);
-    commit.kindsOfSnapshots().forEach(forgetting::look);
-    commit.kindsOfViews().forEach(forgetting::viewMoved);
+  private void onCommit(WriteBatch batch) {
+    if (batch.hasTurns()) histories.forEach(TableHistory::wake);
+    batch.kindsOfSnapshots().forEach(historyCleaner::onSnapshotStored);
+    batch.kindsOfViews().forEach(historyCleaner::onViewMoved);
   }
 
   // ---- writing
@@ -246,14 +246,14 @@ final class TableStore extends JdbcStore {
   }
 
   @Override
-  public CompletionStage<Boolean> enqueue(PendingMessage message, int most) {
+  public CompletionStage<Boolean> enqueue(PendingMessage message, int max) {
     check("a message for ", message.to(), message.body());
-    return add(new PendingWrite.MessageWrite(message, most), message.to());
+    return add(new PendingWrite.MessageWrite(message, max), message.to());
   }
 
   private void check(String what, ActorId actor, byte[] body) {
-    if (body.length > dialect.most()) throw new IllegalArgumentException(
-        what + actor + " takes " + body.length + " bytes; " + this + " takes at most " + dialect.most());
+    if (body.length > dialect.maxParameters()) throw new IllegalArgumentException(
+        what + actor + " takes " + body.length + " bytes; " + this + " takes at most " + dialect.maxParameters());
   }
 
   private <T> PendingWrite<T> add(PendingWrite<T> entry, ActorId actor) {
@@ -261,7 +261,7 @@ final class TableStore extends JdbcStore {
       throw new IllegalArgumentException("what " + actor + " does or gets takes " + entry.size() + " bytes; " + this
           + " has room for " + options.maxPendingBytes() + ", as its options say");
     try {
-      committer.add(entry);
+      batchWriter.add(entry);
       return entry;
     } catch (InterruptedException interrupt) {
       Thread.currentThread().interrupt();
@@ -273,9 +273,9 @@ final class TableStore extends JdbcStore {
 
   @Override
   public void close() {
-    committer.close();
+    batchWriter.close();
     histories.forEach(TableHistory::wake);
-    readers.close();
+    readerPool.close();
   }
 
   @Override

@@ -28,22 +28,22 @@ final class WriteBatch {
   /** A message that waits, as the database has it. */
   private record MessageRowKey(String kind, String actor, String id) {
     static MessageRowKey of(Store.ActorId actor, String id) {
-      return new MessageRowKey(actor.kind(), SqlText.stored(actor.key()), SqlText.stored(id));
+      return new MessageRowKey(actor.kind(), SqlText.encode(actor.key()), SqlText.encode(id));
     }
   }
 
-  /** @param most empty: it is a part of a turn */
-  private record MessagePut(Store.PendingMessage message, Optional<Integer> most) {}
+  /** @param maxPending empty: it is a part of a turn */
+  private record MessagePut(Store.PendingMessage message, Optional<Integer> maxPending) {}
 
   private final SqlDialect dialect;
   private final Connection connection;
-  private final Set<PendingWrite<?>> stored = new HashSet<>(); // turns
+  private final Set<PendingWrite<?>> storedTurns = new HashSet<>(); // turns
   private final Map<MessageRowKey, MessagePut> puts = new LinkedHashMap<>(); // of several for a key, the last one
-  private final Set<MessageRowKey> done = new LinkedHashSet<>();
-  private final Set<MessageRowKey> kept = new HashSet<>();
+  private final Set<MessageRowKey> handledKeys = new LinkedHashSet<>();
+  private final Set<MessageRowKey> storedKeys = new HashSet<>();
   private final Set<String> kindsOfSnapshots = new HashSet<>();
   private final Set<String> kindsOfViews = new HashSet<>();
-  private Optional<Set<String>> viewed = Optional.empty(); // kinds that views read, as the database has them
+  private Optional<Set<String>> viewedKinds = Optional.empty(); // kinds that views read, as the database has them
 
   private WriteBatch(SqlDialect dialect, Connection connection) {
     this.dialect = dialect;
@@ -51,23 +51,23 @@ final class WriteBatch {
   }
 
   static WriteBatch of(List<PendingWrite<?>> entries, SqlDialect dialect, Connection connection) throws SQLException {
-    var commit = new WriteBatch(dialect, connection);
-    var lines = lines(entries);
-    if (!lines.isEmpty()) commit.fence(lines);
-    commit.storeTurns(entries);
-    commit.storeMessages(entries);
-    commit.storeSnapshots(entries);
-    return commit;
+    var batch = new WriteBatch(dialect, connection);
+    var lines = groupByLife(entries);
+    if (!lines.isEmpty()) batch.checkLives(lines);
+    batch.storeTurns(entries);
+    batch.storeMessages(entries);
+    batch.storeSnapshots(entries);
+    return batch;
   }
 
   // ---- turns
 
   /** Each without gaps. */
-  private static Map<LifeKey, List<PendingWrite.TurnWrite>> lines(List<PendingWrite<?>> entries) {
+  private static Map<LifeKey, List<PendingWrite.TurnWrite>> groupByLife(List<PendingWrite<?>> entries) {
     var lines = new LinkedHashMap<LifeKey, List<PendingWrite.TurnWrite>>();
     for (var entry : entries) if (entry instanceof PendingWrite.TurnWrite of) {
       var id = of.turn().actor();
-      var line = lines.computeIfAbsent(new LifeKey(id.kind(), SqlText.stored(id.key()), of.turn().life()),
+      var line = lines.computeIfAbsent(new LifeKey(id.kind(), SqlText.encode(id.key()), of.turn().life()),
           none -> new ArrayList<>(1));
       if (line.isEmpty() || line.getLast().turn().number() + 1 == of.turn().number()) line.add(of);
     }
@@ -75,7 +75,7 @@ final class WriteBatch {
   }
 
   /** Turns are stored if their life is not over, and the first of them is the next one. */
-  private void fence(Map<LifeKey, List<PendingWrite.TurnWrite>> lines) throws SQLException {
+  private void checkLives(Map<LifeKey, List<PendingWrite.TurnWrite>> lines) throws SQLException {
     var given = new StatementRows(TEXT, TEXT, NUMBER, NUMBER, NUMBER);
     lines.forEach((line, turns) -> given.add(line.kind, line.actor, line.life, turns.getFirst().turn().number(),
         turns.getLast().turn().number()));
@@ -83,7 +83,7 @@ final class WriteBatch {
       given.set(connection, statement);
       try (var rows = statement.executeQuery()) {
         while (rows.next())
-          stored.addAll(lines.get(new LifeKey(rows.getString(1), rows.getString(2), rows.getLong(3))));
+          storedTurns.addAll(lines.get(new LifeKey(rows.getString(1), rows.getString(2), rows.getLong(3))));
       }
     }
   }
@@ -92,26 +92,27 @@ final class WriteBatch {
     var whole = new HashMap<Store.ActorId, Long>(); // the last whole turn of each actor: turns before it are dead
     for (var entry : entries) if (entry instanceof PendingWrite.TurnWrite of && hasStored(of)) {
       ViewOffset.kindOf(of.turn().actor()).ifPresent(kindsOfViews::add);
-      if (of.turn().isFullState() && !(of.ends() && isViewed(of.turn().actor().kind())))
+      if (of.turn().isFullState() && !(of.isEnd() && isViewed(of.turn().actor().kind())))
         whole.put(of.turn().actor(), of.turn().number());
     }
     var turns = new StatementRows(TEXT, TEXT, NUMBER, NUMBER, FLAG, BYTES);
     for (var entry : entries) if (entry instanceof PendingWrite.TurnWrite of && hasStored(of)) {
       var turn = of.turn();
       if (turn.number() >= whole.getOrDefault(turn.actor(), 0L)) turns.add(turn.actor().kind(),
-          SqlText.stored(turn.actor().key()), turn.number(), turn.at().toEpochMilli(), turn.isFullState(), turn.body());
+          SqlText.encode(turn.actor().key()), turn.number(), turn.at().toEpochMilli(), turn.isFullState(), turn.body());
     }
     turns.run(connection, SqlDialect.TURNS);
     var dead = new StatementRows(TEXT, TEXT, NUMBER);
-    whole.forEach((id, number) -> dead.add(id.kind(), SqlText.stored(id.key()), number));
+    whole.forEach((id, number) -> dead.add(id.kind(), SqlText.encode(id.key()), number));
     dead.run(connection, SqlDialect.DEAD);
   }
 
   /** What an end replaces is deleted when all views have passed it. */
   private boolean isViewed(String kind) throws SQLException {
-    if (viewed.isEmpty())
-      viewed = Optional.of(StoreQueries.views(connection).stream().map(ViewOffset::kind).collect(Collectors.toSet()));
-    return viewed.get().contains(kind);
+    if (viewedKinds.isEmpty())
+      viewedKinds =
+          Optional.of(StoreQueries.views(connection).stream().map(ViewOffset::kind).collect(Collectors.toSet()));
+    return viewedKinds.get().contains(kind);
   }
 
   /** Returns the kinds of the views that have moved. */
@@ -120,11 +121,11 @@ final class WriteBatch {
   }
 
   boolean hasStored(PendingWrite.TurnWrite turn) {
-    return stored.contains(turn);
+    return storedTurns.contains(turn);
   }
 
   boolean hasTurns() {
-    return !stored.isEmpty();
+    return !storedTurns.isEmpty();
   }
 
   // ---- messages
@@ -132,25 +133,26 @@ final class WriteBatch {
   private void storeMessages(List<PendingWrite<?>> entries) throws SQLException {
     for (var entry : entries) {
       if (entry instanceof PendingWrite.TurnWrite of && hasStored(of)) {
-        of.turn().handledIds().forEach(id -> take(MessageRowKey.of(of.turn().actor(), id)));
+        of.turn().handledIds().forEach(id -> removeHandled(MessageRowKey.of(of.turn().actor(), id)));
         of.turn().outbox().forEach(message -> put(new MessagePut(message, Optional.empty())));
       }
-      if (entry instanceof PendingWrite.MessageWrite of) put(new MessagePut(of.message(), Optional.of(of.most())));
+      if (entry instanceof PendingWrite.MessageWrite of)
+        put(new MessagePut(of.message(), Optional.of(of.maxPending())));
     }
     var gone = new StatementRows(TEXT, TEXT, TEXT);
-    for (var key : done) if (!isReplaced(key)) gone.add(key.kind, key.actor, key.id);
+    for (var key : handledKeys) if (!isReplaced(key)) gone.add(key.kind, key.actor, key.id);
     gone.run(connection, SqlDialect.DONE);
-    keep();
+    storePuts();
   }
 
   /** For sure: there is no limit that could refuse it. */
   private boolean isReplaced(MessageRowKey key) {
-    return puts.containsKey(key) && puts.get(key).most.isEmpty();
+    return puts.containsKey(key) && puts.get(key).maxPending.isEmpty();
   }
 
-  private void take(MessageRowKey key) {
+  private void removeHandled(MessageRowKey key) {
     puts.remove(key);
-    done.add(key);
+    handledKeys.add(key);
   }
 
   private void put(MessagePut put) {
@@ -159,25 +161,25 @@ final class WriteBatch {
     puts.put(key, put);
   }
 
-  private void keep() throws SQLException {
+  private void storePuts() throws SQLException {
     if (puts.isEmpty()) return;
     var given = new StatementRows(TEXT, TEXT, TEXT, NUMBER, BYTES, NUMBER);
     var before = new HashMap<Store.ActorId, Integer>(); // how many of this transaction
     puts.forEach((key, put) -> {
-      Long most = put.most.isEmpty() ? null
-          : (long) put.most.get() + 1 - before.merge(put.message.to(), 1, Integer::sum);
-      given.add(key.kind, key.actor, key.id, StoreQueries.millis(put.message.due()), put.message.body(), most);
+      Long max = put.maxPending.isEmpty() ? null
+          : (long) put.maxPending.get() + 1 - before.merge(put.message.to(), 1, Integer::sum);
+      given.add(key.kind, key.actor, key.id, StoreQueries.millis(put.message.due()), put.message.body(), max);
     });
     try (var statement = connection.prepareStatement(dialect.messages())) {
       given.set(connection, statement);
       try (var rows = statement.executeQuery()) {
-        while (rows.next()) kept.add(new MessageRowKey(rows.getString(1), rows.getString(2), rows.getString(3)));
+        while (rows.next()) storedKeys.add(new MessageRowKey(rows.getString(1), rows.getString(2), rows.getString(3)));
       }
     }
   }
 
   boolean hasStored(Store.PendingMessage message) {
-    return kept.contains(MessageRowKey.of(message.to(), message.id()));
+    return storedKeys.contains(MessageRowKey.of(message.to(), message.id()));
   }
 
   // ---- snapshots
@@ -188,7 +190,7 @@ final class WriteBatch {
       if (entry instanceof PendingWrite.SnapshotWrite of) last.put(of.turn().actor(), of.turn());
     for (var id : last.keySet()) kindsOfSnapshots.add(id.kind());
     var given = new StatementRows(TEXT, TEXT, NUMBER, NUMBER, BYTES);
-    last.forEach((id, turn) -> given.add(id.kind(), SqlText.stored(id.key()), turn.life(), turn.number(), turn.body()));
+    last.forEach((id, turn) -> given.add(id.kind(), SqlText.encode(id.key()), turn.life(), turn.number(), turn.body()));
     given.run(connection, dialect.snapshots());
   }
 

@@ -104,7 +104,7 @@ public final class ActorMeters implements MeterBinder, AutoCloseable {
 
   /** Empty if no actor of that name lives. */
   private OptionalDouble figure(String name, ToDoubleFunction<ActorStats> figure) {
-    return figures.now().stream().filter(one -> one.name().equals(name)).mapToDouble(figure).findFirst();
+    return figures.sample().stream().filter(one -> one.name().equals(name)).mapToDouble(figure).findFirst();
   }
 
   /** Removes the meters from their registries. */

@@ -5,25 +5,25 @@ import java.util.function.Supplier;
 
 /** What a scope tells, at most a second old: it visits all actors, and meters are read together. */
 final class CachedSample<T> {
-  private static final long FRESH = TimeUnit.SECONDS.toNanos(1);
+  private static final long CACHE_NANOS = TimeUnit.SECONDS.toNanos(1);
 
   private final Supplier<T> source;
   // both guarded by the monitor
-  private T last;
-  private long at;
+  private T sample;
+  private long sampledAt;
 
   CachedSample(Supplier<T> source) {
     this.source = source;
-    this.last = source.get();
-    this.at = System.nanoTime() - FRESH;
+    this.sample = source.get();
+    this.sampledAt = System.nanoTime() - CACHE_NANOS;
   }
 
-  synchronized T now() {
+  synchronized T sample() {
     long now = System.nanoTime();
-    if (now - at >= FRESH) {
-      last = source.get();
-      at = now;
+    if (now - sampledAt >= CACHE_NANOS) {
+      sample = source.get();
+      sampledAt = now;
     }
-    return last;
+    return sample;
   }
 }

@@ -65,7 +65,7 @@ public final class NodeMeters implements MeterBinder, AutoCloseable {
 
   private void gauge(MeterRegistry registry, String what, @Nullable String unit, String description,
       ToDoubleFunction<NodeSample> figure) {
-    bound.add(registry, Gauge.builder("fibry.node." + what, () -> figure.applyAsDouble(now.now())).tags(tags)
+    bound.add(registry, Gauge.builder("fibry.node." + what, () -> figure.applyAsDouble(now.sample())).tags(tags)
         .baseUnit(unit).description(description).register(registry));
   }
 

@@ -1,7 +1,7 @@
 package io.fibry.micrometer;
 
-import io.fibry.net.HttpServer.RouteStats;
 import io.fibry.net.HttpServer;
+import io.fibry.net.HttpServer.RouteStats;
 import io.micrometer.core.instrument.FunctionCounter;
 import io.micrometer.core.instrument.FunctionTimer;
 import io.micrometer.core.instrument.Gauge;
@@ -53,27 +53,28 @@ public final class RouteMeters implements MeterBinder, AutoCloseable {
 
   @Override
   public void bindTo(MeterRegistry registry) {
-    for (int i = 0; i < stats.now().size(); i++) bind(registry, i);
+    for (int i = 0; i < stats.sample().size(); i++) bind(registry, i);
   }
 
   /** The functions keep the stats, to which the registry refers weakly. */
   private void bind(MeterRegistry registry, int place) {
-    var route = at(place).route();
+    var route = statsAt(place).route();
     var own = tags.and("route", route.isEmpty() ? NONE : route);
     bound.add(registry, FunctionTimer
-        .builder("fibry.route.answered", stats, weak -> at(place).answered(), weak -> at(place).totalTime().toNanos(),
+        .builder("fibry.route.answered", stats, weak -> statsAt(place).answered(),
+            weak -> statsAt(place).totalTime().toNanos(),
             TimeUnit.NANOSECONDS)
         .tags(own).description("Exchanges, from their first bytes until their answers were written")
         .register(registry));
-    bound.add(registry, FunctionCounter.builder("fibry.route.failed", stats, weak -> at(place).failed()).tags(own)
+    bound.add(registry, FunctionCounter.builder("fibry.route.failed", stats, weak -> statsAt(place).failed()).tags(own)
         .baseUnit("exchanges").description("Exchanges that were answered with 500 or above").register(registry));
     bound.add(registry,
-        Gauge.builder("fibry.route.open", () -> at(place).openWebSockets()).tags(own).baseUnit("connections")
+        Gauge.builder("fibry.route.open", () -> statsAt(place).openWebSockets()).tags(own).baseUnit("connections")
             .description("WebSockets now").register(registry));
   }
 
-  private RouteStats at(int place) {
-    return stats.now().get(place);
+  private RouteStats statsAt(int place) {
+    return stats.sample().get(place);
   }
 
   /** Removes the meters from their registries. */

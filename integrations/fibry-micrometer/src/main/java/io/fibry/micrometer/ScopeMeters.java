@@ -1,7 +1,7 @@
 package io.fibry.micrometer;
 
-import io.fibry.ActorScope.Report;
 import io.fibry.ActorScope;
+import io.fibry.ActorScope.Report;
 import io.fibry.DeadLetter;
 import io.micrometer.core.instrument.FunctionCounter;
 import io.micrometer.core.instrument.Gauge;
@@ -59,13 +59,13 @@ public final class ScopeMeters implements MeterBinder, AutoCloseable {
   }
 
   private void bindNow(MeterRegistry registry, String what, String description, ToLongFunction<Report> count) {
-    bound.add(registry, Gauge.builder("fibry.messages." + what, () -> count.applyAsLong(report.now())).tags(tags)
+    bound.add(registry, Gauge.builder("fibry.messages." + what, () -> count.applyAsLong(report.sample())).tags(tags)
         .baseUnit(UNIT).description(description).register(registry));
   }
 
   /** The function keeps the report, to which the registry refers weakly. */
   private void bindCount(MeterRegistry registry, String outcome, ToLongFunction<Report> count) {
-    bound.add(registry, FunctionCounter.builder("fibry.messages", report, weak -> count.applyAsLong(report.now()))
+    bound.add(registry, FunctionCounter.builder("fibry.messages", report, weak -> count.applyAsLong(report.sample()))
         .tags(tags).tag("outcome", outcome).baseUnit(UNIT).description("Messages by what became of them")
         .register(registry));
   }

@@ -1,7 +1,7 @@
 package io.fibry.micrometer;
 
-import io.fibry.store.folder.FolderStore.Health;
 import io.fibry.store.folder.FolderStore;
+import io.fibry.store.folder.FolderStore.Health;
 import io.micrometer.core.instrument.FunctionCounter;
 import io.micrometer.core.instrument.FunctionTimer;
 import io.micrometer.core.instrument.Gauge;
@@ -56,8 +56,8 @@ public final class StoreMeters implements MeterBinder, AutoCloseable {
     count(registry, "refused", "Turns and messages that were not stored", Health::refusedTurns);
     bound.add(registry,
         FunctionTimer
-            .builder("fibry.store.force", health, weak -> health.now().syncs().count(),
-                weak -> health.now().syncs().total().toNanos(), TimeUnit.NANOSECONDS)
+            .builder("fibry.store.force", health, weak -> health.sample().syncs().count(),
+                weak -> health.sample().syncs().total().toNanos(), TimeUnit.NANOSECONDS)
             .tags(tags).description("Forces of the log to the disk").register(registry));
     gauge(registry, "under.way", "records", "Turns and messages on their way to the disk", Health::pendingWrites);
     gauge(registry, "actors", "actors", "Actors of which something is stored", Health::actors);
@@ -73,13 +73,13 @@ public final class StoreMeters implements MeterBinder, AutoCloseable {
   /** The function keeps the health, to which the registry refers weakly. */
   private void count(MeterRegistry registry, String what, String description, ToLongFunction<Health> count) {
     bound.add(registry,
-        FunctionCounter.builder("fibry.store." + what, health, weak -> count.applyAsLong(health.now())).tags(tags)
+        FunctionCounter.builder("fibry.store." + what, health, weak -> count.applyAsLong(health.sample())).tags(tags)
             .baseUnit("turns").description(description).register(registry));
   }
 
   private void gauge(MeterRegistry registry, String what, @Nullable String unit, String description,
       ToDoubleFunction<Health> figure) {
-    bound.add(registry, Gauge.builder("fibry.store." + what, () -> figure.applyAsDouble(health.now())).tags(tags)
+    bound.add(registry, Gauge.builder("fibry.store." + what, () -> figure.applyAsDouble(health.sample())).tags(tags)
         .baseUnit(unit).description(description).register(registry));
   }
 

@@ -1,7 +1,7 @@
 package io.fibry.nats;
 
-import io.fibry.cluster.TransportException.Failure;
 import io.fibry.cluster.TransportException;
+import io.fibry.cluster.TransportException.Failure;
 import io.fibry.cluster.spi.ClusterTransport;
 import io.fibry.cluster.spi.WireMessage;
 import io.fibry.nats.NatsNetwork.Role;
@@ -22,20 +22,20 @@ import java.util.function.Consumer;
  * heartbeats succeed as long as it is connected.
  */
 final class AskOnlyTransport implements ClusterTransport {
-  private static final Duration PATIENCE = Duration.ofSeconds(5); // with one answer
+  private static final Duration ANSWER_TIMEOUT = Duration.ofSeconds(5); // with one answer
 
-  private final NatsConnection link;
+  private final NatsConnection connection;
   private final ProgramMessaging messages;
-  private final ClientIdentity program;
+  private final ClientIdentity identity;
   private final String nodes; // the beginning of their keys
   private final String self; // key of this node
 
-  AskOnlyTransport(NatsConnection link) {
-    this.link = link;
-    this.messages = new ProgramMessaging(link);
-    this.program = link.program();
-    this.nodes = TableDirectory.keys(program.app());
-    this.self = nodes + program.node();
+  AskOnlyTransport(NatsConnection connection) {
+    this.connection = connection;
+    this.messages = new ProgramMessaging(connection);
+    this.identity = connection.identity();
+    this.nodes = TableDirectory.keys(identity.app());
+    this.self = nodes + identity.node();
   }
 
   @Override
@@ -54,30 +54,30 @@ final class AskOnlyTransport implements ClusterTransport {
    */
   @Override
   public Subscription subscribe(String subject, Optional<String> group, Consumer<WireMessage> reader) {
-    String app = "fb." + program.app();
-    if (subject.startsWith(program.answers())) return messages.subscribe(subject, group, reader);
-    if (subject.equals(app + ".c") || subject.equals(app + ".x." + program.node())) return () -> {};
-    throw program.denied("subscribe to " + subject, Role.NODE);
+    String app = "fb." + identity.app();
+    if (subject.startsWith(identity.answers())) return messages.subscribe(subject, group, reader);
+    if (subject.equals(app + ".c") || subject.equals(app + ".x." + identity.node())) return () -> {};
+    throw identity.denied("subscribe to " + subject, Role.NODE);
   }
 
   // ---- the table
 
   @Override
   public OptionalLong create(String key, byte[] value, Duration lease) {
-    if (key.equals(self)) return beat(0);
+    if (key.equals(self)) return sendHeartbeat(0);
     if (get(key).isPresent()) return OptionalLong.empty();
     throw new TransportException(Failure.DENIED,
-        "the table of app '" + program.app() + "' has no entry '" + key + "', and "
-            + program + " cannot make it; start a node with the role NODE first, which does");
+        "the table of app '" + identity.app() + "' has no entry '" + key + "', and "
+            + identity + " cannot make it; start a node with the role NODE first, which does");
   }
 
   @Override
   public OptionalLong update(String key, byte[] value, long version, Duration lease) {
-    if (key.equals(self)) return beat(version);
-    throw program.denied("change entry '" + key + "' of the table", Role.NODE);
+    if (key.equals(self)) return sendHeartbeat(version);
+    throw identity.denied("change entry '" + key + "' of the table", Role.NODE);
   }
 
-  private OptionalLong beat(long version) {
+  private OptionalLong sendHeartbeat(long version) {
     connectionProblem().ifPresent(why -> {
       throw new TransportException(Failure.DISCONNECTED, why);
     });
@@ -87,61 +87,61 @@ final class AskOnlyTransport implements ClusterTransport {
   @Override
   public boolean delete(String key, long version) {
     if (key.equals(self)) return true;
-    throw program.denied("delete entry '" + key + "' of the table", Role.NODE);
+    throw identity.denied("delete entry '" + key + "' of the table", Role.NODE);
   }
 
   @Override
   public Optional<Entry> get(String key) {
-    return ask(Optional.of(key)).stream().findFirst();
+    return query(Optional.of(key)).stream().findFirst();
   }
 
   /** {@return the entry of a key, or the entries of all nodes} */
-  List<Entry> ask(Optional<String> key) {
-    var question = WireMessage.to(TableDirectory.subject(program.app()), Map.of(), TableDirectory.question(key));
+  List<Entry> query(Optional<String> key) {
+    var question = WireMessage.to(TableDirectory.subject(identity.app()), Map.of(), TableDirectory.question(key));
     try {
-      var answer = JetStreamLog.answer(messages.request(question, PATIENCE).toCompletableFuture());
+      var answer = JetStreamLog.answer(messages.request(question, ANSWER_TIMEOUT).toCompletableFuture());
       return TableDirectory.rows(answer).stream().map(TableDirectory.Row::entry).toList();
     } catch (InterruptedException interrupt) {
       Thread.currentThread().interrupt();
-      throw new TransportException(Failure.UNKNOWN, program + " was interrupted while a node read the table for it");
+      throw new TransportException(Failure.UNKNOWN, identity + " was interrupted while a node read the table for it");
     } catch (ExecutionException failed) {
       throw failed.getCause() instanceof TransportException lost && lost.failure() != Failure.NO_RECEIVER ? lost
           : new TransportException(Failure.NO_RECEIVER,
-              "no node of app '" + program.app() + "' reads the table for " + program
+              "no node of app '" + identity.app() + "' reads the table for " + identity
                   + "; start one with the role NODE or KEEPER");
     }
   }
 
   @Override
   public Subscription watch(String prefix, Consumer<Entry> reader) {
-    if (prefix.equals(nodes)) return TablePoller.begin(() -> ask(Optional.empty()), reader);
-    throw program.denied("host entities", Role.NODE);
+    if (prefix.equals(nodes)) return TablePoller.begin(() -> query(Optional.empty()), reader);
+    throw identity.denied("host entities", Role.NODE);
   }
 
   // ---- what it does not have
 
   @Override
   public Store store() {
-    throw program.denied("use the store", Role.NODE);
+    throw identity.denied("use the store", Role.NODE);
   }
 
   @Override
   public Queue queue(String subject) {
-    throw program.denied("use queue " + subject, Role.NODE);
+    throw identity.denied("use queue " + subject, Role.NODE);
   }
 
   @Override
   public Optional<String> connectionProblem() {
-    return link.trouble();
+    return connection.connectionProblem();
   }
 
   @Override
   public int maxBodyBytes() {
-    return messages.mostBytes();
+    return messages.maxBytes();
   }
 
   @Override
   public void close() {
-    link.close();
+    connection.close();
   }
 }

@@ -1,22 +1,22 @@
 package io.fibry.nats;
 
-import io.fibry.cluster.TransportException.Failure;
 import io.fibry.cluster.TransportException;
+import io.fibry.cluster.TransportException.Failure;
 import io.fibry.nats.NatsNetwork.Role;
 
 /** A connected program, and its role. */
 record ClientIdentity(String app, String node, Role role) {
   /** {@return the beginning of the subjects to which JetStream answers} */
   String inboxes() {
-    return own(role == Role.ASKER ? Permissions.TO_ASKERS : Permissions.INBOXES);
+    return ownSubject(role == Role.ASKER ? Permissions.TO_ASKERS : Permissions.INBOXES);
   }
 
   /** {@return the beginning of the subjects to which other programs answer} */
   String answers() {
-    return own(role == Role.ASKER ? Permissions.TO_ASKERS : Permissions.ANSWERS);
+    return ownSubject(role == Role.ASKER ? Permissions.TO_ASKERS : Permissions.ANSWERS);
   }
 
-  private String own(String place) {
+  private String ownSubject(String place) {
     return "fb." + app + place + node + ".";
   }
 

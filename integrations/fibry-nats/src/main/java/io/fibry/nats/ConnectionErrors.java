@@ -18,7 +18,7 @@ import org.slf4j.LoggerFactory;
  */
 final class ConnectionErrors implements ErrorListener, ConnectionListener {
   private static final Logger LOG = LoggerFactory.getLogger(NatsNetwork.class);
-  private static final int MOST_FAILURES = 8;
+  private static final int MAX_FAILURES = 8;
   private static final Pattern DENIED =
       Pattern.compile("permissions violation for (publish|subscription) to \"([^\"]+)\".*", Pattern.CASE_INSENSITIVE);
 
@@ -28,24 +28,24 @@ final class ConnectionErrors implements ErrorListener, ConnectionListener {
     void denied(boolean toSend, String subject);
   }
 
-  private final ClientIdentity program;
-  private final String who;
-  private final CopyOnWriteArrayList<DenialListener> readers = new CopyOnWriteArrayList<>();
+  private final ClientIdentity identity;
+  private final String clientName;
+  private final CopyOnWriteArrayList<DenialListener> denialListeners = new CopyOnWriteArrayList<>();
   private final List<Runnable> onReconnected = new CopyOnWriteArrayList<>();
   private final CopyOnWriteArrayList<String> failures = new CopyOnWriteArrayList<>(); // the last distinct errors
 
-  ConnectionErrors(ClientIdentity program) {
-    this.program = program;
-    this.who = program.app() + "/" + program.node();
+  ConnectionErrors(ClientIdentity identity) {
+    this.identity = identity;
+    this.clientName = identity.app() + "/" + identity.node();
   }
 
-  ClientIdentity program() {
-    return program;
+  ClientIdentity identity() {
+    return identity;
   }
 
   AutoCloseable onDenied(DenialListener reader) {
-    readers.add(reader);
-    return () -> readers.remove(reader);
+    denialListeners.add(reader);
+    return () -> denialListeners.remove(reader);
   }
 
   void onReconnected(Runnable code) {
@@ -55,30 +55,30 @@ final class ConnectionErrors implements ErrorListener, ConnectionListener {
   @Override
   public void errorOccurred(Connection connection, String error) {
     note(Lines.escaped(error));
-    LOG.warn("{}: the server of NATS says: {}", who, Lines.escaped(error));
+    LOG.warn("{}: the server of NATS says: {}", clientName, Lines.escaped(error));
     var denied = DENIED.matcher(error.strip());
     if (denied.matches())
-      readers.forEach(one -> one.denied(denied.group(1).equalsIgnoreCase("publish"), denied.group(2)));
+      denialListeners.forEach(one -> one.denied(denied.group(1).equalsIgnoreCase("publish"), denied.group(2)));
   }
 
   @Override
   public void exceptionOccurred(Connection connection, Exception failure) {
     note(text(failure));
-    LOG.debug("{}: the client of NATS: {}", who, text(failure));
+    LOG.debug("{}: the client of NATS: {}", clientName, text(failure));
   }
 
   private void note(String failure) {
-    if (failures.addIfAbsent(failure) && failures.size() > MOST_FAILURES) failures.removeFirst();
+    if (failures.addIfAbsent(failure) && failures.size() > MAX_FAILURES) failures.removeFirst();
   }
 
   @Override
   public void slowConsumerDetected(Connection connection, Consumer consumer) {
-    LOG.error("{}: messages came faster than they were read, and {} were lost", who, consumer.getDroppedCount());
+    LOG.error("{}: messages came faster than they were read, and {} were lost", clientName, consumer.getDroppedCount());
   }
 
   @Override
   public void messageDiscarded(Connection connection, Message message) {
-    LOG.warn("{}: a message to {} did not leave, since its thread was interrupted", who,
+    LOG.warn("{}: a message to {} did not leave, since its thread was interrupted", clientName,
         Lines.escaped(message.getSubject()));
   }
 
@@ -86,11 +86,11 @@ final class ConnectionErrors implements ErrorListener, ConnectionListener {
   @SuppressWarnings("deprecation") // it must be there
   public void connectionEvent(Connection connection, Events event) {
     switch (event) {
-      case DISCONNECTED -> LOG.warn("{}: the connection to NATS is cut; it is tried again", who);
-      case RECONNECTED -> LOG.info("{}: connected again, to {}", who, address(connection));
-      case LAME_DUCK -> LOG.info("{}: the server of NATS at {} is about to end", who, address(connection));
+      case DISCONNECTED -> LOG.warn("{}: the connection to NATS is cut; it is tried again", clientName);
+      case RECONNECTED -> LOG.info("{}: connected again, to {}", clientName, address(connection));
+      case LAME_DUCK -> LOG.info("{}: the server of NATS at {} is about to end", clientName, address(connection));
       case RESUBSCRIBED -> onReconnected.forEach(Runnable::run); // follows RECONNECTED; only now answers arrive
-      default -> LOG.debug("{}: {}", who, event);
+      default -> LOG.debug("{}: {}", clientName, event);
     }
   }
 

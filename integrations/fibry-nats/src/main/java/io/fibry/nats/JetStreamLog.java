@@ -1,7 +1,7 @@
 package io.fibry.nats;
 
-import io.fibry.cluster.TransportException.Failure;
 import io.fibry.cluster.TransportException;
+import io.fibry.cluster.TransportException.Failure;
 import io.fibry.nats.NatsNetwork.Role;
 import io.fibry.store.StoreClosedException;
 import io.fibry.store.StoreDamagedException;
@@ -41,10 +41,10 @@ import java.util.concurrent.atomic.AtomicLong;
  * read from the leader, since other servers may be behind. Thread-safe.
  */
 class JetStreamLog {
-  private static final Duration PATIENCE = Duration.ofSeconds(5); // with one answer
-  private static final int NONE = 10037;
-  private static final int AT_ONCE = 256; // requests
-  private static final int MOST_BATCHES = 12; // batches at the same time; the server takes 50 of all programs
+  private static final Duration ANSWER_TIMEOUT = Duration.ofSeconds(5); // with one answer
+  private static final int NOT_FOUND = 10037;
+  private static final int MAX_PARALLEL = 256; // requests
+  private static final int MAX_BATCHES = 12; // batches at the same time; the server takes 50 of all programs
   private static final int PAGE_BYTES = 4 << 20;
   private static final String DUE = "Fb-Due"; // milliseconds
 
@@ -59,33 +59,34 @@ class JetStreamLog {
     }
   }
 
-  private final NatsConnection link;
+  private final NatsConnection connection;
   private final JetStreamManagement management;
   private final String stream;
   private final Duration limit;
-  private final PurgeTarget purges;
-  private final AtomicLong last = new AtomicLong(); // number in the stream that was acknowledged here
-  private final Semaphore batches = new Semaphore(MOST_BATCHES);
+  private final PurgeTarget purgeTarget;
+  private final AtomicLong lastAcknowledged = new AtomicLong(); // number in the stream that was acknowledged here
+  private final Semaphore batches = new Semaphore(MAX_BATCHES);
 
-  JetStreamLog(NatsConnection link, String stream, Duration limit) throws IOException {
-    this(link, stream, limit, PurgeTarget.byServer(stream));
+  JetStreamLog(NatsConnection connection, String stream, Duration limit) throws IOException {
+    this(connection, stream, limit, PurgeTarget.atServer(stream));
   }
 
-  JetStreamLog(NatsConnection link, String stream, Duration limit, PurgeTarget purges) throws IOException {
-    this.link = link;
-    this.purges = purges;
-    this.management = link.connection().jetStreamManagement();
+  JetStreamLog(NatsConnection connection, String stream, Duration limit, PurgeTarget purgeTarget) throws IOException {
+    this.connection = connection;
+    this.purgeTarget = purgeTarget;
+    this.management = connection.connection().jetStreamManagement();
     this.stream = stream;
     this.limit = limit;
   }
 
   void make(String[] subjects, int replicas, Role role) throws IOException {
-    StreamSetup.make(management, role, StreamConfiguration.builder().name(stream).subjects(subjects).replicas(replicas)
-        .duplicateWindow(StreamSetup.IDS_KNOWN).allowAtomicPublish(true).allowDirect(true).build());
+    StreamSetup.create(management, role,
+        StreamConfiguration.builder().name(stream).subjects(subjects).replicas(replicas)
+            .duplicateWindow(StreamSetup.DEDUPLICATION_WINDOW).allowAtomicPublish(true).allowDirect(true).build());
   }
 
-  int mostBytes() {
-    return link.mostBytes();
+  int maxBytes() {
+    return connection.maxBytes();
   }
 
   // ---- writing
@@ -128,7 +129,8 @@ class JetStreamLog {
   private CompletableFuture<WriteOutcome> batch(List<StreamMessage> all, long before) {
     String id = NUID.nextGlobal();
     for (int i = 0; i < all.size() - 1; i++) try {
-      link.requests().publish(message(all.get(i), part(i == 0 ? expecting(before) : new Headers(), id, i)).build());
+      connection.requests()
+          .publish(message(all.get(i), part(i == 0 ? expecting(before) : new Headers(), id, i)).build());
     } catch (TransportException cut) {
       return CompletableFuture.completedFuture(new WriteOutcome.RetryableFailure(Lines.message(cut), false));
     }
@@ -140,18 +142,18 @@ class JetStreamLog {
   }
 
   private CompletableFuture<WriteOutcome> publish(StreamMessage one, Headers headers) {
-    return link.requests().ask(message(one, headers), one.subject, PATIENCE).handle(WriteOutcome::of)
-        .thenApply(this::stored);
+    return connection.requests().ask(message(one, headers), one.subject, ANSWER_TIMEOUT).handle(WriteOutcome::of)
+        .thenApply(this::noteAcknowledged);
   }
 
-  private WriteOutcome stored(WriteOutcome outcome) {
+  private WriteOutcome noteAcknowledged(WriteOutcome outcome) {
     if (outcome instanceof WriteOutcome.WriteSuccess here) acknowledged(here.seq());
     return outcome;
   }
 
   /** A majority of the servers has the stream up to this number. */
   void acknowledged(long seq) {
-    last.accumulateAndGet(seq, Math::max);
+    lastAcknowledged.accumulateAndGet(seq, Math::max);
   }
 
   private static NatsMessage.Builder message(StreamMessage one, Headers headers) {
@@ -161,28 +163,28 @@ class JetStreamLog {
 
   /** Takes messages away, up to this one. */
   CompletableFuture<WriteOutcome> purge(String subject, long last) {
-    String api = purges.subject();
+    String api = purgeTarget.subject();
     var call = json(api, "{\"filter\":\"" + subject + "\",\"seq\":" + (last + 1) + "}");
-    var answer = purges.byKeeper() ? link.requests().askProgram(call, api, PATIENCE)
-        : link.requests().ask(call, api, PATIENCE);
-    return answer.handle(WriteOutcome::of).thenApply(purges::tell);
+    var answer = purgeTarget.isByKeeper() ? connection.requests().askProgram(call, api, ANSWER_TIMEOUT)
+        : connection.requests().ask(call, api, ANSWER_TIMEOUT);
+    return answer.handle(WriteOutcome::of).thenApply(purgeTarget::logRefusal);
   }
 
   /** Takes one away. */
   CompletableFuture<WriteOutcome> delete(long number) {
     String api = "$JS.API.STREAM.MSG.DELETE." + stream;
-    return link.requests().ask(json(api, "{\"seq\":" + number + ",\"no_erase\":true}"), api, PATIENCE)
+    return connection.requests().ask(json(api, "{\"seq\":" + number + ",\"no_erase\":true}"), api, ANSWER_TIMEOUT)
         .handle(WriteOutcome::of);
   }
 
   /** {@return the end of a sentence, or nothing} */
-  String whyPurgesFail() {
-    return purges.whyPurgesFail();
+  String purgeFailureText() {
+    return purgeTarget.purgeFailureText();
   }
 
   /** {@return whether keepers purge for this program} */
-  boolean asksKeepers() {
-    return purges.byKeeper();
+  boolean purgesThroughKeeper() {
+    return purgeTarget.isByKeeper();
   }
 
   private static NatsMessage.Builder json(String subject, String text) {
@@ -190,7 +192,7 @@ class JetStreamLog {
   }
 
   /** Returns the due time of a message that waits for its actor. */
-  static Instant due(MessageInfo message) {
+  static Instant dueTime(MessageInfo message) {
     try {
       return Instant.ofEpochMilli(Long.parseLong(message.getHeaders().getFirst(DUE)));
     } catch (RuntimeException foreign) {
@@ -202,20 +204,20 @@ class JetStreamLog {
   // ---- giving out
 
   /** Makes a consumer that gives each message to one program, until it is acknowledged. */
-  void makeConsumer(String name, String subject, Duration givenUp) {
+  void createConsumer(String name, String subject, Duration givenUp) {
     read(subject, () -> management.addOrUpdateConsumer(stream,
         ConsumerConfiguration.builder().durable(name).filterSubject(subject).ackPolicy(AckPolicy.Explicit)
             .ackWait(givenUp).maxDeliver(-1).maxAckPending(-1).build()));
   }
 
   /** Where programs ask it. */
-  String callOf(String consumer) {
+  String requestSubject(String consumer) {
     return "$JS.API.CONSUMER.MSG.NEXT." + stream + "." + consumer;
   }
 
   /** Until the server has heard it. */
   CompletableFuture<WriteOutcome> acknowledge(String subject) {
-    return link.requests().ask(json(subject, "+ACK"), subject, PATIENCE)
+    return connection.requests().ask(json(subject, "+ACK"), subject, ANSWER_TIMEOUT)
         .handle((none, failure) -> failure == null ? new WriteOutcome.WriteSuccess(0) : WriteOutcome.of(none, failure));
   }
 
@@ -228,17 +230,17 @@ class JetStreamLog {
   }
 
   /** The last message of a subject. */
-  Optional<MessageInfo> last(String subject) {
-    return lasts(List.of(subject)).stream().findFirst();
+  Optional<MessageInfo> lastMessage(String subject) {
+    return lastMessages(List.of(subject)).stream().findFirst();
   }
 
   /** Returns the last messages of those subjects that have any, in no order. */
-  List<MessageInfo> lasts(Collection<String> subjects) {
+  List<MessageInfo> lastMessages(Collection<String> subjects) {
     var all = List.copyOf(subjects);
     return read(all.size() == 1 ? all.getFirst() : "what waits", () -> {
       var found = new ArrayList<MessageInfo>(all.size());
-      for (int i = 0; i < all.size(); i += AT_ONCE) {
-        var asked = all.subList(i, Math.min(all.size(), i + AT_ONCE)).stream()
+      for (int i = 0; i < all.size(); i += MAX_PARALLEL) {
+        var asked = all.subList(i, Math.min(all.size(), i + MAX_PARALLEL)).stream()
             .map(subject -> get("\"last_by_subj\":\"" + subject + "\"")).toList();
         for (var one : asked) await(one).ifPresent(found::add);
       }
@@ -247,19 +249,19 @@ class JetStreamLog {
   }
 
   /** The next message that a filter lets through, from a number on. */
-  Optional<MessageInfo> next(String filter, long from) {
+  Optional<MessageInfo> nextMessage(String filter, long from) {
     return read(filter, () -> await(get("\"seq\":" + from + ",\"next_by_subj\":\"" + filter + "\"")));
   }
 
   private CompletableFuture<Message> get(String which) {
     String api = "$JS.API.STREAM.MSG.GET." + stream;
-    return link.requests().ask(json(api, "{" + which + "}"), api, PATIENCE);
+    return connection.requests().ask(json(api, "{" + which + "}"), api, ANSWER_TIMEOUT);
   }
 
   private Optional<MessageInfo> await(CompletableFuture<Message> asked)
       throws IOException, JetStreamApiException, InterruptedException {
-    var found = new MessageInfo(found(asked), stream, false);
-    if (found.hasError() && found.getApiErrorCode() == NONE) return Optional.empty();
+    var found = new MessageInfo(awaitAnswer(asked), stream, false);
+    if (found.hasError() && found.getApiErrorCode() == NOT_FOUND) return Optional.empty();
     return Optional.of(found.throwOnHasError());
   }
 
@@ -269,7 +271,7 @@ class JetStreamLog {
     return asked.get();
   }
 
-  private static <T> T found(CompletableFuture<T> asked) throws InterruptedException {
+  private static <T> T awaitAnswer(CompletableFuture<T> asked) throws InterruptedException {
     try {
       return answer(asked);
     } catch (ExecutionException failed) {
@@ -283,7 +285,7 @@ class JetStreamLog {
    * that were acknowledged here.
    */
   Map<String, Long> subjects(String filter) {
-    long known = last.get();
+    long known = lastAcknowledged.get();
     return read(filter, () -> {
       var state = management.getStreamInfo(stream, StreamInfoOptions.filterSubjects(filter)).getStreamState();
       if (state.getLastSequence() < known)
@@ -297,12 +299,13 @@ class JetStreamLog {
    * Returns messages that match a filter, from a number on, in order; empty if there are no more.
    * Where the server that answers is behind, the leader is asked.
    */
-  List<MessageInfo> page(String filter, long from, int most) {
+  List<MessageInfo> page(String filter, long from, int max) {
     String api = "$JS.API.DIRECT.GET." + stream;
-    String what = "{\"seq\":" + from + ",\"next_by_subj\":\"" + filter + "\",\"batch\":" + most + ",\"max_bytes\":"
+    String what = "{\"seq\":" + from + ",\"next_by_subj\":\"" + filter + "\",\"batch\":" + max + ",\"max_bytes\":"
         + PAGE_BYTES + "}";
-    var page = read(filter, () -> checked(found(link.requests().askForSeveral(json(api, what), api, PATIENCE))));
-    return page.isEmpty() ? next(filter, from).stream().toList() : page;
+    var page = read(filter,
+        () -> checked(awaitAnswer(connection.requests().askForMany(json(api, what), api, ANSWER_TIMEOUT))));
+    return page.isEmpty() ? nextMessage(filter, from).stream().toList() : page;
   }
 
   /** Checks that no message was lost on the way here. */
@@ -314,12 +317,12 @@ class JetStreamLog {
   }
 
   private <T> T read(String what, StreamRead<T> reading) {
-    var end = end();
+    var end = newDeadline();
     for (int times = 1;; times++) try {
       return reading.read();
     } catch (JetStreamApiException | IOException | IllegalStateException | TransportException failed) {
-      if (link.isClosed()) throw new StoreClosedException("the connection to stream " + stream + " is closed");
-      if (!isPassing(failed) || isOver(end)) throw new StoreReadException(
+      if (connection.isClosed()) throw new StoreClosedException("the connection to stream " + stream + " is closed");
+      if (!isTransient(failed) || hasExpired(end)) throw new StoreReadException(
           what + " cannot be read from stream " + stream + ": " + ConnectionErrors.text(failed), failed);
       pause(times);
     } catch (InterruptedException interrupt) {
@@ -328,7 +331,7 @@ class JetStreamLog {
     }
   }
 
-  private static boolean isPassing(Exception failed) {
+  private static boolean isTransient(Exception failed) {
     return switch (failed) {
       case JetStreamApiException refused -> refused.getErrorCode() == 503;
       case TransportException lost -> lost.failure() != Failure.DENIED;
@@ -360,11 +363,11 @@ class JetStreamLog {
    */
   record AttemptDeadline(long nanos, long millis) {}
 
-  AttemptDeadline end() {
+  AttemptDeadline newDeadline() {
     return new AttemptDeadline(System.nanoTime() + limit.toNanos(), wallMillis() + limit.toMillis());
   }
 
-  boolean isOver(AttemptDeadline end) {
+  boolean hasExpired(AttemptDeadline end) {
     return System.nanoTime() - end.nanos > 0 || wallMillis() - end.millis > 0;
   }
 
@@ -375,7 +378,7 @@ class JetStreamLog {
 
   /** Tries as long as that may help. */
   WriteOutcome settle(WriteAttempt attempt) {
-    var end = end(); // the server knows ids from the first attempt on
+    var end = newDeadline(); // the server knows ids from the first attempt on
     return settle(attempt, attempt.make().join(), end);
   }
 
@@ -387,15 +390,15 @@ class JetStreamLog {
     boolean unknown = false; // an attempt may have stored it
     var stored = first;
     for (int times = 1; stored instanceof WriteOutcome.RetryableFailure again; times++) {
-      unknown |= again.unknown();
-      if (!isOver(end)) pause(times);
-      if (link.isClosed() || isOver(end)) return new WriteOutcome.RetryableFailure(again.why(), unknown);
+      unknown |= again.isUnknown();
+      if (!hasExpired(end)) pause(times);
+      if (connection.isClosed() || hasExpired(end)) return new WriteOutcome.RetryableFailure(again.reason(), unknown);
       stored = attempt.make().join();
     }
     if (!unknown) return stored;
     return switch (stored) {
       case WriteOutcome.WriteConflict outdated -> new WriteOutcome.WriteConflict(true);
-      case WriteOutcome.WriteRejection refused -> new WriteOutcome.RetryableFailure(refused.why(), true);
+      case WriteOutcome.WriteRejection refused -> new WriteOutcome.RetryableFailure(refused.reason(), true);
       default -> stored;
     };
   }

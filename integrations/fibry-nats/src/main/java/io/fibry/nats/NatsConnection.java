@@ -1,7 +1,7 @@
 package io.fibry.nats;
 
-import io.fibry.cluster.TransportException.Failure;
 import io.fibry.cluster.TransportException;
+import io.fibry.cluster.TransportException.Failure;
 import io.fibry.pubsub.Subscription;
 import io.fibry.text.Lines;
 import io.nats.client.Connection;
@@ -19,20 +19,20 @@ import org.slf4j.LoggerFactory;
 
 /** A connection, with its requests and subscriptions. Thread-safe. */
 final class NatsConnection implements AutoCloseable {
-  private static final Duration PATIENCE = Duration.ofSeconds(5); // with the server
+  private static final Duration SERVER_TIMEOUT = Duration.ofSeconds(5); // with the server
 
   private final Connection connection;
   private final RequestMultiplexer requests;
-  private final ConnectionErrors troubles;
+  private final ConnectionErrors errors;
   private final ReentrantLock flushing = new ReentrantLock();
 
-  NatsConnection(Connection connection, ConnectionErrors troubles) {
+  NatsConnection(Connection connection, ConnectionErrors errors) {
     this.connection = connection;
-    this.requests = new RequestMultiplexer(connection, troubles.program().answers());
-    this.troubles = troubles;
-    for (var subject : requests.answers()) listen(subject, Optional.empty(), requests::answered);
-    troubles.onDenied((toSend, subject) -> {
-      if (toSend) requests.denied(subject, Lines.message(program().denied(true, subject)));
+    this.requests = new RequestMultiplexer(connection, errors.identity().answers());
+    this.errors = errors;
+    for (var subject : requests.answers()) listen(subject, Optional.empty(), requests::onReply);
+    errors.onDenied((toSend, subject) -> {
+      if (toSend) requests.onDenied(subject, Lines.message(identity().denied(true, subject)));
     });
   }
 
@@ -41,8 +41,8 @@ final class NatsConnection implements AutoCloseable {
   }
 
   /** {@return the program that is connected} */
-  ClientIdentity program() {
-    return troubles.program();
+  ClientIdentity identity() {
+    return errors.identity();
   }
 
   RequestMultiplexer requests() {
@@ -55,20 +55,20 @@ final class NatsConnection implements AutoCloseable {
   }
 
   /** Why nothing leaves at the moment. */
-  Optional<String> trouble() {
+  Optional<String> connectionProblem() {
     var status = connection.getStatus();
     return status == Connection.Status.CONNECTED ? Optional.empty()
         : Optional.of("the connection to NATS is " + status.name().toLowerCase(Locale.ROOT));
   }
 
   /** How many bytes a message may have, with its headers. */
-  int mostBytes() {
+  int maxBytes() {
     return (int) Math.min(Integer.MAX_VALUE, connection.getMaxPayload());
   }
 
   /** Runs the code after each reconnection. The code must not wait. */
   void onReconnected(Runnable code) {
-    troubles.onReconnected(code);
+    errors.onReconnected(code);
   }
 
   // ---- subscriptions
@@ -82,15 +82,15 @@ final class NatsConnection implements AutoCloseable {
       connection.clearLastError();
       if (group.isPresent()) made.subscribe(subject, group.get());
       else made.subscribe(subject);
-      flush(() -> connection.flush(PATIENCE));
-      if (isDenied(subject)) throw program().denied(false, subject);
+      flush(() -> connection.flush(SERVER_TIMEOUT));
+      if (isDenied(subject)) throw identity().denied(false, subject);
       listens = true;
       return () -> drain(made);
     } catch (IllegalStateException | TimeoutException cut) {
-      throw cut("nobody knows whether there is a subscription to " + subject, cut);
+      throw toTransportException("nobody knows whether there is a subscription to " + subject, cut);
     } catch (InterruptedException interrupt) {
       Thread.currentThread().interrupt();
-      throw cut("nobody knows whether there is a subscription to " + subject, interrupt);
+      throw toTransportException("nobody knows whether there is a subscription to " + subject, interrupt);
     } finally {
       if (!listens && dispatcher != null) NatsNetwork.close(connection, dispatcher);
     }
@@ -103,7 +103,8 @@ final class NatsConnection implements AutoCloseable {
 
   /** One after the other: the client takes three at once for a server that does not answer. */
   private void flush(FlushAction flush) throws TimeoutException, InterruptedException {
-    if (!flushing.tryLock(PATIENCE.toNanos(), TimeUnit.NANOSECONDS)) throw new TimeoutException("others wait before");
+    if (!flushing.tryLock(SERVER_TIMEOUT.toNanos(), TimeUnit.NANOSECONDS))
+      throw new TimeoutException("others wait before");
     try {
       flush.run();
     } finally {
@@ -126,8 +127,8 @@ final class NatsConnection implements AutoCloseable {
         return;
       }
       var drained = new CompletableFuture<Boolean>();
-      flush(() -> dispatcher.drain(PATIENCE).thenAccept(drained::complete));
-      drained.get(PATIENCE.toSeconds(), TimeUnit.SECONDS);
+      flush(() -> dispatcher.drain(SERVER_TIMEOUT).thenAccept(drained::complete));
+      drained.get(SERVER_TIMEOUT.toSeconds(), TimeUnit.SECONDS);
     } catch (IllegalStateException | ExecutionException | TimeoutException cut) {
       LoggerFactory.getLogger(NatsNetwork.class).debug("a subscription ended with its connection", cut);
     } catch (InterruptedException again) {
@@ -137,7 +138,7 @@ final class NatsConnection implements AutoCloseable {
     }
   }
 
-  private static TransportException cut(String what, Exception why) {
+  private static TransportException toTransportException(String what, Exception why) {
     return new TransportException(Failure.DISCONNECTED, what + ": " + ConnectionErrors.text(why));
   }
 

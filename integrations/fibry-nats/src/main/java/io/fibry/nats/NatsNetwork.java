@@ -1,8 +1,8 @@
 package io.fibry.nats;
 
 import io.fibry.cluster.ClusterNetwork;
-import io.fibry.cluster.TransportException.Failure;
 import io.fibry.cluster.TransportException;
+import io.fibry.cluster.TransportException.Failure;
 import io.fibry.cluster.spi.ClusterTransport;
 import io.fibry.text.Lines;
 import io.nats.client.AuthenticationException;
@@ -31,21 +31,21 @@ import javax.net.ssl.SSLContext;
  * }
  */
 public final class NatsNetwork implements ClusterNetwork {
-  private static final String LEAST_VERSION = "2.12.1";
-  private static final Duration CONNECTING = Duration.ofSeconds(5); // to one server
-  private static final Duration PING = Duration.ofSeconds(1); // the fourth without an answer: it is cut
-  private static final int MOST_OUTGOING = 16_384; // messages that wait for the socket
+  private static final String MIN_VERSION = "2.12.1";
+  private static final Duration CONNECT_TIMEOUT = Duration.ofSeconds(5); // to one server
+  private static final Duration PING_INTERVAL = Duration.ofSeconds(1); // the fourth without an answer: it is cut
+  private static final int MAX_OUTGOING = 16_384; // messages that wait for the socket
 
   private final String servers;
   private final int replicas;
   private final Role role;
-  private final UnaryOperator<Options.Builder> more;
+  private final UnaryOperator<Options.Builder> customizer;
 
-  private NatsNetwork(String servers, int replicas, Role role, UnaryOperator<Options.Builder> more) {
+  private NatsNetwork(String servers, int replicas, Role role, UnaryOperator<Options.Builder> customizer) {
     this.servers = servers;
     this.replicas = replicas;
     this.role = role;
-    this.more = more;
+    this.customizer = customizer;
   }
 
   /** What a program may do. Its server enforces it by {@link #permissions(String, Role)}. */
@@ -94,7 +94,7 @@ public final class NatsNetwork implements ClusterNetwork {
   public NatsNetwork withReplicas(int servers) {
     if (servers != 1 && servers != 3 && servers != 5) throw new IllegalArgumentException(
         servers + " replicas; take 1, 3 or 5, since a majority decides");
-    return new NatsNetwork(this.servers, servers, role, more);
+    return new NatsNetwork(this.servers, servers, role, customizer);
   }
 
   /**
@@ -128,7 +128,7 @@ public final class NatsNetwork implements ClusterNetwork {
    */
   public NatsNetwork withOptions(UnaryOperator<Options.Builder> options) {
     Objects.requireNonNull(options, "options");
-    return new NatsNetwork(servers, replicas, role, builder -> options.apply(more.apply(builder)));
+    return new NatsNetwork(servers, replicas, role, builder -> options.apply(customizer.apply(builder)));
   }
 
   /**
@@ -138,7 +138,7 @@ public final class NatsNetwork implements ClusterNetwork {
    * @return a changed copy
    */
   public NatsNetwork withRole(Role role) {
-    return new NatsNetwork(servers, replicas, Objects.requireNonNull(role, "role"), more);
+    return new NatsNetwork(servers, replicas, Objects.requireNonNull(role, "role"), customizer);
   }
 
   /**
@@ -166,11 +166,11 @@ public final class NatsNetwork implements ClusterNetwork {
     return Permissions.of(checked(app), Objects.requireNonNull(role, "role")).text();
   }
 
-  private Options.Builder options(ClientIdentity program) {
+  private Options.Builder options(ClientIdentity identity) {
     try {
-      return more.apply(Options.builder().servers(ServerUrls.split(servers)).connectionTimeout(CONNECTING)
-          .pingInterval(PING).maxPingsOut(3))
-          .connectionName(program.app() + "/" + program.node()).inboxPrefix(program.inboxes());
+      return customizer.apply(Options.builder().servers(ServerUrls.split(servers)).connectionTimeout(CONNECT_TIMEOUT)
+          .pingInterval(PING_INTERVAL).maxPingsOut(3))
+          .connectionName(identity.app() + "/" + identity.node()).inboxPrefix(identity.inboxes());
     } catch (IllegalArgumentException refused) {
       if (!ServerUrls.mayShow(Lines.message(refused))) throw new IllegalArgumentException(
           "a URL of a server of NATS is malformed; write nats://n1:4222,nats://n2:4222, and special characters "
@@ -181,16 +181,16 @@ public final class NatsNetwork implements ClusterNetwork {
 
   @Override
   public ClusterTransport connect(String app, String node) {
-    return connect(app, node, NatsTable.TableTimings.USUAL);
+    return connect(app, node, NatsTable.TableTimings.DEFAULT);
   }
 
   ClusterTransport connect(String app, String node, NatsTable.TableTimings times) {
-    var link = link(app, node);
+    var link = openConnection(app, node);
     boolean usable = false;
     try {
       var engine = role == Role.ASKER ? new AskOnlyTransport(link)
           : new NatsTransport(link, NatsTable.of(link.connection(), app, replicas, role, times),
-              () -> store(link, app, NatsStore.Options.USUAL, () -> {}), () -> work(link, app));
+              () -> store(link, app, NatsStore.Options.DEFAULT, () -> {}), () -> work(link, app));
       usable = true;
       return engine;
     } finally {
@@ -200,7 +200,7 @@ public final class NatsNetwork implements ClusterNetwork {
 
   NatsStore openStore(String app, NatsStore.Options options) {
     if (role == Role.ASKER) throw new ClientIdentity(checked(app), "store", role).denied("open a store", Role.NODE);
-    var link = link(checked(app), "store-" + UUID.randomUUID().toString().substring(0, 8));
+    var link = openConnection(checked(app), "store-" + UUID.randomUUID().toString().substring(0, 8));
     boolean usable = false;
     try {
       var store = store(link, app, options, link::close);
@@ -222,18 +222,18 @@ public final class NatsNetwork implements ClusterNetwork {
     try {
       var log = new JetStreamLog(link, subjects.stream(), options.requestLimit(), purges(app));
       log.make(subjects.all(), replicas, role);
-      return keeping(link, new StreamStore(log, subjects, options, closing));
+      return withPurgeService(link, new StreamStore(log, subjects, options, closing));
     } catch (IOException cut) {
-      throw silent(cut);
+      throw noReply(cut);
     }
   }
 
   PurgeTarget purges(String app) {
-    return role == Role.KEEPER ? PurgeTarget.byServer(new StoreSubjects(app).stream()) : PurgeTarget.byKeeper(app);
+    return role == Role.KEEPER ? PurgeTarget.atServer(new StoreSubjects(app).stream()) : PurgeTarget.throughKeeper(app);
   }
 
   /** A keeper deletes for nodes until its connection is closed. */
-  private StreamStore keeping(NatsConnection link, StreamStore store) {
+  private StreamStore withPurgeService(NatsConnection link, StreamStore store) {
     if (role == Role.KEEPER) PurgeService.begin(store, link);
     return store;
   }
@@ -241,30 +241,30 @@ public final class NatsNetwork implements ClusterNetwork {
   private JetStreamLog work(NatsConnection link, String app) {
     try {
       NatsQueue.make(link.connection().jetStreamManagement(), app, replicas, role);
-      return new JetStreamLog(link, NatsQueue.stream(app), NatsStore.Options.USUAL.requestLimit());
+      return new JetStreamLog(link, NatsQueue.stream(app), NatsStore.Options.DEFAULT.requestLimit());
     } catch (IOException cut) {
-      throw silent(cut);
+      throw noReply(cut);
     }
   }
 
-  private static TransportException silent(IOException cut) {
+  private static TransportException noReply(IOException cut) {
     return new TransportException(Failure.DISCONNECTED, "JetStream does not answer: " + ConnectionErrors.text(cut));
   }
 
-  NatsConnection link(String app, String node) {
-    var program = new ClientIdentity(app, node, role);
-    var troubles = new ConnectionErrors(program);
+  NatsConnection openConnection(String app, String node) {
+    var identity = new ClientIdentity(app, node, role);
+    var errors = new ConnectionErrors(identity);
     var threads = Thread.ofVirtual().name("nats-" + node).factory();
     var callbacks = Executors.newSingleThreadExecutor(threads);
-    var options = options(program).maxReconnects(-1).reconnectBufferSize(0)
-        .maxMessagesInOutgoingQueue(MOST_OUTGOING).executor(Executors.newThreadPerTaskExecutor(threads))
-        .callbackExecutor(callbacks).connectThreadFactory(threads).errorListener(troubles)
-        .connectionListener(troubles).build();
-    var connection = open(options, troubles, callbacks);
+    var options = options(identity).maxReconnects(-1).reconnectBufferSize(0)
+        .maxMessagesInOutgoingQueue(MAX_OUTGOING).executor(Executors.newThreadPerTaskExecutor(threads))
+        .callbackExecutor(callbacks).connectThreadFactory(threads).errorListener(errors)
+        .connectionListener(errors).build();
+    var connection = open(options, errors, callbacks);
     boolean usable = false;
     try {
       checkVersion(connection);
-      var link = new NatsConnection(connection, troubles);
+      var link = new NatsConnection(connection, errors);
       usable = true;
       return link;
     } finally {
@@ -272,7 +272,7 @@ public final class NatsNetwork implements ClusterNetwork {
     }
   }
 
-  private Connection open(Options options, ConnectionErrors troubles, ExecutorService callbacks) {
+  private Connection open(Options options, ConnectionErrors errors, ExecutorService callbacks) {
     try {
       return connect(options, callbacks);
     } catch (AuthenticationException refused) {
@@ -280,7 +280,7 @@ public final class NatsNetwork implements ClusterNetwork {
           "the server of NATS refuses this program: " + ConnectionErrors.text(refused));
     } catch (IOException cut) {
       throw new TransportException(Failure.DISCONNECTED,
-          "no server of NATS can be used: " + troubles.textWithReasons(cut));
+          "no server of NATS can be used: " + errors.textWithReasons(cut));
     } catch (InterruptedException interrupt) {
       Thread.currentThread().interrupt();
       throw new TransportException(Failure.DISCONNECTED, "interrupted while it connected to " + this);
@@ -294,15 +294,15 @@ public final class NatsNetwork implements ClusterNetwork {
       return Nats.connect(options);
     } catch (IOException failed) {
       callbacks.shutdown();
-      callbacks.awaitTermination(CONNECTING.toNanos(), TimeUnit.NANOSECONDS);
+      callbacks.awaitTermination(CONNECT_TIMEOUT.toNanos(), TimeUnit.NANOSECONDS);
       throw failed;
     }
   }
 
   private static void checkVersion(Connection connection) {
     var server = connection.getServerInfo();
-    if (!server.isSameOrNewerThanVersion(LEAST_VERSION)) throw new IllegalStateException("the server of NATS at "
-        + ConnectionErrors.address(connection) + " is of version " + server.getVersion() + "; take " + LEAST_VERSION
+    if (!server.isSameOrNewerThanVersion(MIN_VERSION)) throw new IllegalStateException("the server of NATS at "
+        + ConnectionErrors.address(connection) + " is of version " + server.getVersion() + "; take " + MIN_VERSION
         + " or newer, since older ones do not check all that it must");
     if (!server.isJetStreamAvailable()) throw new IllegalStateException(
         "the server of NATS at " + ConnectionErrors.address(connection) + " has no JetStream; start it with -js");
@@ -333,6 +333,6 @@ public final class NatsNetwork implements ClusterNetwork {
 
   @Override
   public String toString() {
-    return "NATS at " + ServerUrls.shown(servers);
+    return "NATS at " + ServerUrls.redactAll(servers);
   }
 }

@@ -1,7 +1,7 @@
 package io.fibry.nats;
 
-import io.fibry.cluster.TransportException.Failure;
 import io.fibry.cluster.TransportException;
+import io.fibry.cluster.TransportException.Failure;
 import io.fibry.cluster.spi.ClusterTransport;
 import io.fibry.cluster.spi.WireMessage;
 import io.fibry.nats.NatsNetwork.Role;
@@ -25,16 +25,16 @@ import java.util.function.Supplier;
  * nodes share, gives the pieces. Thread-safe.
  */
 final class NatsQueue implements ClusterTransport.Queue {
-  private final NatsConnection link;
+  private final NatsConnection connection;
   private final JetStreamLog log;
   private final String subject;
-  private final int mostBytes;
+  private final int maxBytes;
 
-  NatsQueue(NatsConnection link, JetStreamLog log, String subject, int mostBytes) {
-    this.link = link;
+  NatsQueue(NatsConnection connection, JetStreamLog log, String subject, int maxBytes) {
+    this.connection = connection;
     this.log = log;
     this.subject = subject;
-    this.mostBytes = mostBytes;
+    this.maxBytes = maxBytes;
   }
 
   static String stream(String app) {
@@ -43,51 +43,52 @@ final class NatsQueue implements ClusterTransport.Queue {
 
   /** Makes the stream with all queues of an app. */
   static void make(JetStreamManagement management, String app, int replicas, Role role) throws IOException {
-    StreamSetup.make(management, role,
+    StreamSetup.create(management, role,
         StreamConfiguration.builder().name(stream(app)).subjects("fb." + app + ".w.>").replicas(replicas)
-            .retentionPolicy(RetentionPolicy.WorkQueue).duplicateWindow(StreamSetup.IDS_KNOWN).allowDirect(true)
+            .retentionPolicy(RetentionPolicy.WorkQueue).duplicateWindow(StreamSetup.DEDUPLICATION_WINDOW)
+            .allowDirect(true)
             .build());
   }
 
   @Override
   public void put(String id, byte[] work) {
-    WireMessage.to(subject, Map.of(), work).checkSize(mostBytes);
+    WireMessage.to(subject, Map.of(), work).checkSize(maxBytes);
     var addition = JetStreamLog.StreamMessage.of(subject, work);
     String unique = WireMessageConverter.encode(subject + " " + id);
     switch (log.settle(() -> log.add(addition, unique))) {
       case WriteOutcome.WriteSuccess here -> {}
       case WriteOutcome.WriteConflict outdated -> throw new AssertionError(outdated);
       case WriteOutcome.RetryableFailure again -> throw new TransportException(
-          again.unknown() ? Failure.UNKNOWN : Failure.DISCONNECTED,
-          (again.unknown() ? "nobody knows whether work was put into " : "work was not put into ") + subject + ": "
-              + again.why());
+          again.isUnknown() ? Failure.UNKNOWN : Failure.DISCONNECTED,
+          (again.isUnknown() ? "nobody knows whether work was put into " : "work was not put into ") + subject + ": "
+              + again.reason());
       case WriteOutcome.WriteRejection refused -> throw new TransportException(Failure.DENIED,
-          "the server of NATS refuses work for " + subject + ": " + refused.why());
+          "the server of NATS refuses work for " + subject + ": " + refused.reason());
     }
   }
 
   @Override
-  public Subscription take(int most, Consumer<ClusterTransport.WorkItem> worker) {
-    return WorkConsumer.begin(link, log, subject, most, worker);
+  public Subscription take(int max, Consumer<ClusterTransport.WorkItem> worker) {
+    return WorkConsumer.begin(connection, log, subject, max, worker);
   }
 
   // ---- present work
 
   @Override
-  public List<ClusterTransport.PendingWork> list(long from, int most) {
+  public List<ClusterTransport.PendingWork> list(long from, int max) {
     return read(() -> {
       var found = new ArrayList<MessageInfo>();
-      for (var page = page(from, most); !page.isEmpty();) {
+      for (var page = page(from, max); !page.isEmpty();) {
         found.addAll(page);
-        int left = most - found.size();
+        int left = max - found.size();
         page = left > 0 ? page(page.getLast().getSeq() + 1, left) : List.of();
       }
       return found.stream().map(one -> new ClusterTransport.PendingWork(one.getSeq(), one.getData())).toList();
     });
   }
 
-  private List<MessageInfo> page(long from, int most) {
-    return log.page(subject, Math.max(1, from), most);
+  private List<MessageInfo> page(long from, int max) {
+    return log.page(subject, Math.max(1, from), max);
   }
 
   @Override
@@ -97,10 +98,11 @@ final class NatsQueue implements ClusterTransport.Queue {
 
   @Override
   public boolean remove(long number) {
-    if (read(() -> log.next(subject, number)).filter(one -> one.getSeq() == number).isEmpty()) return false;
+    if (read(() -> log.nextMessage(subject, number)).filter(one -> one.getSeq() == number).isEmpty()) return false;
     var removed = log.settle(() -> log.delete(number));
     if (removed instanceof WriteOutcome.RetryableFailure again)
-      throw new TransportException(Failure.UNKNOWN, "nobody knows whether work left " + subject + ": " + again.why());
+      throw new TransportException(Failure.UNKNOWN,
+          "nobody knows whether work left " + subject + ": " + again.reason());
     return removed instanceof WriteOutcome.WriteSuccess; // otherwise it is gone meanwhile
   }
 

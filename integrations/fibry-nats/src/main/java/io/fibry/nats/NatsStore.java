@@ -57,7 +57,7 @@ public abstract sealed class NatsStore implements Store permits StreamStore {
    * @return the store; close it
    */
   public static NatsStore open(NatsNetwork network, String app, UnaryOperator<Options> options) {
-    var chosen = options.apply(Options.USUAL);
+    var chosen = options.apply(Options.DEFAULT);
     return Objects.requireNonNull(network, "network").openStore(app, chosen);
   }
 
@@ -70,18 +70,19 @@ public abstract sealed class NatsStore implements Store permits StreamStore {
    * @param clock says when messages are due
    */
   public record Options(int maxPendingBytes, Duration requestLimit, Duration pollInterval, InstantSource clock) {
-    private static final int LEAST_ROOM = 4096;
-    private static final Duration LONGEST = Duration.ofHours(1);
-    private static final Duration LONGEST_LIMIT = Duration.ofMinutes(1); // ids are known for two
-    static final Options USUAL =
+    private static final int MIN_PENDING_BYTES = 4096;
+    private static final Duration MAX_DURATION = Duration.ofHours(1);
+    private static final Duration MAX_REQUEST_LIMIT = Duration.ofMinutes(1); // ids are known for two
+    static final Options DEFAULT =
         new Options(64 << 20, Duration.ofSeconds(30), Duration.ofSeconds(1), InstantSource.system());
 
     /** Checks them. */
     public Options {
-      if (maxPendingBytes < LEAST_ROOM)
-        throw new IllegalArgumentException("room for " + maxPendingBytes + " bytes; give " + LEAST_ROOM + " or more");
-      check("a limit", requestLimit, LONGEST_LIMIT);
-      check("a poll", pollInterval, LONGEST);
+      if (maxPendingBytes < MIN_PENDING_BYTES)
+        throw new IllegalArgumentException(
+            "room for " + maxPendingBytes + " bytes; give " + MIN_PENDING_BYTES + " or more");
+      check("a limit", requestLimit, MAX_REQUEST_LIMIT);
+      check("a poll", pollInterval, MAX_DURATION);
       Objects.requireNonNull(clock, "clock");
     }
 

@@ -1,9 +1,9 @@
 package io.fibry.nats;
 
-import io.fibry.cluster.TransportException.Failure;
 import io.fibry.cluster.TransportException;
-import io.fibry.cluster.spi.ClusterTransport.Entry;
+import io.fibry.cluster.TransportException.Failure;
 import io.fibry.cluster.spi.ClusterTransport;
+import io.fibry.cluster.spi.ClusterTransport.Entry;
 import io.fibry.nats.NatsNetwork.Role;
 import io.fibry.nats.TableWatches.KeyListing;
 import io.fibry.pubsub.Subscription;
@@ -36,23 +36,23 @@ import java.util.stream.Collectors;
  * client's own bucket carry no lease. Reads ask the leader, since other servers may be behind.
  */
 final class NatsTable implements TableWatches.WatchedTable, AutoCloseable {
-  private static final Duration PATIENCE = Duration.ofSeconds(5);
+  private static final Duration ANSWER_TIMEOUT = Duration.ofSeconds(5);
   // Of a watch; after three without it, the watch begins again
-  private static final Duration BEAT = Duration.ofSeconds(1);
+  private static final Duration HEARTBEAT_INTERVAL = Duration.ofSeconds(1);
   private static final String OPERATION = "KV-Operation";
   private static final String EXPIRED = "Nats-Marker-Reason";
   private static final int WRONG_VERSION = 10071;
   private static final int BUSY = 10164; // another message to the subject is being stored
-  private static final int NONE = 10037;
+  private static final int NOT_FOUND = 10037;
 
   /**
    * Times that tests shorten.
    *
-   * @param marked how long the server remembers that an entry ended
-   * @param look the pause between two lists of all keys
+   * @param markerTime how long the server remembers that an entry ended
+   * @param checkInterval the pause between two lists of all keys
    */
-  record TableTimings(Duration marked, Duration look) {
-    static final TableTimings USUAL = new TableTimings(Duration.ofHours(1), Duration.ofSeconds(30));
+  record TableTimings(Duration markerTime, Duration checkInterval) {
+    static final TableTimings DEFAULT = new TableTimings(Duration.ofHours(1), Duration.ofSeconds(30));
   }
 
   private final Connection connection;
@@ -69,8 +69,8 @@ final class NatsTable implements TableWatches.WatchedTable, AutoCloseable {
     this.management = connection.jetStreamManagement();
     this.name = stream(app);
     this.subjects = subjects(app);
-    this.marked = times.marked;
-    this.watches = new TableWatches(name, this, times.look);
+    this.marked = times.markerTime;
+    this.watches = new TableWatches(name, this, times.checkInterval);
   }
 
   static String stream(String app) {
@@ -88,7 +88,7 @@ final class NatsTable implements TableWatches.WatchedTable, AutoCloseable {
 
   static NatsTable of(Connection connection, String app, int replicas, Role role, TableTimings times) {
     try {
-      StreamSetup.make(connection.jetStreamManagement(), role, configuration(app, replicas, times.marked));
+      StreamSetup.create(connection.jetStreamManagement(), role, configuration(app, replicas, times.markerTime));
       return new NatsTable(connection, app, times);
     } catch (IOException cut) {
       throw new TransportException(Failure.DISCONNECTED, "JetStream does not answer: " + ConnectionErrors.text(cut));
@@ -97,7 +97,8 @@ final class NatsTable implements TableWatches.WatchedTable, AutoCloseable {
 
   private static StreamConfiguration configuration(String app, int replicas, Duration marked) {
     return StreamConfiguration.builder().name(stream(app)).subjects(subjects(app) + ">").maxMessagesPerSubject(1)
-        .replicas(replicas).duplicateWindow(StreamSetup.IDS_KNOWN).allowMessageTtl().subjectDeleteMarkerTtl(marked)
+        .replicas(replicas).duplicateWindow(StreamSetup.DEDUPLICATION_WINDOW).allowMessageTtl()
+        .subjectDeleteMarkerTtl(marked)
         .allowRollup(true).denyDelete(true)
         .build();
   }
@@ -128,7 +129,7 @@ final class NatsTable implements TableWatches.WatchedTable, AutoCloseable {
     var options = lease.compareTo(ClusterTransport.FOREVER) < 0
         ? expecting.messageTtlSeconds(Math.toIntExact(lease.plusNanos(999_999_999).toSeconds())).build()
         : expecting.build();
-    long end = System.nanoTime() + PATIENCE.toNanos();
+    long end = System.nanoTime() + ANSWER_TIMEOUT.toNanos();
     for (int times = 1;; times++) try {
       return OptionalLong.of(stream.publish(message, options).getSeqno());
     } catch (JetStreamApiException refused) {
@@ -168,7 +169,7 @@ final class NatsTable implements TableWatches.WatchedTable, AutoCloseable {
     try {
       return Optional.of(management.getLastMessage(name, subjects + key));
     } catch (JetStreamApiException none) {
-      if (none.getApiErrorCode() == NONE) return Optional.empty();
+      if (none.getApiErrorCode() == NOT_FOUND) return Optional.empty();
       throw unknown("read", key, none);
     } catch (IOException | IllegalStateException cut) {
       throw unknown("read", key, cut);
@@ -184,10 +185,12 @@ final class NatsTable implements TableWatches.WatchedTable, AutoCloseable {
   }
 
   Subscription watch(String prefix, Consumer<Entry> reader) {
-    var options = PushSubscribeOptions.builder().stream(name).ordered(true).messageAlarmTime(3 * BEAT.toMillis())
-        .configuration(ConsumerConfiguration.builder().deliverPolicy(DeliverPolicy.LastPerSubject).idleHeartbeat(BEAT)
-            .build())
-        .build();
+    var options =
+        PushSubscribeOptions.builder().stream(name).ordered(true).messageAlarmTime(3 * HEARTBEAT_INTERVAL.toMillis())
+            .configuration(ConsumerConfiguration.builder().deliverPolicy(DeliverPolicy.LastPerSubject)
+                .idleHeartbeat(HEARTBEAT_INTERVAL)
+                .build())
+            .build();
     boolean begun = false;
     var dispatcher = dispatcher(prefix);
     var watch = watches.open(reader);
@@ -240,8 +243,8 @@ final class NatsTable implements TableWatches.WatchedTable, AutoCloseable {
   }
 
   /** Lists the keys again, after a reconnection. */
-  void reconnected() {
-    watches.look();
+  void onReconnected() {
+    watches.checkSoon();
   }
 
   @Override

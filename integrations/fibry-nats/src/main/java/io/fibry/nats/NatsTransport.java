@@ -14,23 +14,24 @@ import java.util.function.Supplier;
 
 /** A connection to NATS. */
 final class NatsTransport implements ClusterTransport {
-  private final NatsConnection link;
+  private final NatsConnection connection;
   private final ProgramMessaging messages;
   private final NatsTable table;
-  private final Supplier<Store> opening;
-  private final Supplier<JetStreamLog> working;
-  private final ReentrantLock storing = new ReentrantLock();
+  private final Supplier<Store> storeFactory;
+  private final Supplier<JetStreamLog> workFactory;
+  private final ReentrantLock storeLock = new ReentrantLock();
   private Optional<Store> store = Optional.empty(); // under the lock; opened when it is needed
   private Optional<JetStreamLog> work = Optional.empty(); // likewise
 
-  NatsTransport(NatsConnection link, NatsTable table, Supplier<Store> opening, Supplier<JetStreamLog> working) {
-    this.link = link;
-    this.messages = new ProgramMessaging(link);
+  NatsTransport(NatsConnection connection, NatsTable table, Supplier<Store> storeFactory,
+      Supplier<JetStreamLog> workFactory) {
+    this.connection = connection;
+    this.messages = new ProgramMessaging(connection);
     this.table = table;
-    this.opening = opening;
-    this.working = working;
-    link.onReconnected(table::reconnected);
-    TableDirectory.begin(messages, table, link.program().app());
+    this.storeFactory = storeFactory;
+    this.workFactory = workFactory;
+    connection.onReconnected(table::onReconnected);
+    TableDirectory.begin(messages, table, connection.identity().app());
   }
 
   // ---- messages
@@ -79,45 +80,45 @@ final class NatsTransport implements ClusterTransport {
 
   @Override
   public Queue queue(String subject) {
-    storing.lock();
+    storeLock.lock();
     try {
-      if (work.isEmpty()) work = Optional.of(working.get());
-      return new NatsQueue(link, work.get(), subject, maxBodyBytes());
+      if (work.isEmpty()) work = Optional.of(workFactory.get());
+      return new NatsQueue(connection, work.get(), subject, maxBodyBytes());
     } finally {
-      storing.unlock();
+      storeLock.unlock();
     }
   }
 
   @Override
   public Optional<String> connectionProblem() {
-    return link.trouble();
+    return connection.connectionProblem();
   }
 
   @Override
   public int maxBodyBytes() {
-    return messages.mostBytes();
+    return messages.maxBytes();
   }
 
   @Override
   public Store store() {
-    storing.lock();
+    storeLock.lock();
     try {
-      if (store.isEmpty()) store = Optional.of(opening.get());
+      if (store.isEmpty()) store = Optional.of(storeFactory.get());
       return store.get();
     } finally {
-      storing.unlock();
+      storeLock.unlock();
     }
   }
 
   @Override
   public void close() {
-    storing.lock();
+    storeLock.lock();
     try {
       store.ifPresent(Store::close);
     } finally {
-      storing.unlock();
+      storeLock.unlock();
       table.close();
-      link.close();
+      connection.close();
     }
   }
 }

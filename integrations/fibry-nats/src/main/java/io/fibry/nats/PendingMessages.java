@@ -2,8 +2,8 @@ package io.fibry.nats;
 
 import io.fibry.nats.JetStreamLog.StreamMessage;
 import io.fibry.nats.JournalEntry.Done;
-import io.fibry.store.Store.PendingMessage;
 import io.fibry.store.Store;
+import io.fibry.store.Store.PendingMessage;
 import io.nats.client.api.MessageInfo;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -24,7 +24,7 @@ import java.util.stream.Stream;
  * stores send messages, too. Thread-safe.
  */
 final class PendingMessages {
-  private static final int FEW = 256; // they are asked for all at once
+  private static final int SMALL_COUNT = 256; // they are asked for all at once
 
   /** Where a message is in the stream, and when it is due. */
   record MessagePosition(long seq, Instant due) {
@@ -45,11 +45,11 @@ final class PendingMessages {
   private final StoreSubjects subjects;
   private final Store.ActorId id;
   // by id; others may have taken some away
-  private final Map<String, MessagePosition> known = new ConcurrentHashMap<>();
-  private final Map<String, Long> leaving = new ConcurrentHashMap<>(); // done up to this number, by id
+  private final Map<String, MessagePosition> positions = new ConcurrentHashMap<>();
+  private final Map<String, Long> removedIds = new ConcurrentHashMap<>(); // done up to this number, by id
   private final Map<String, CompletableFuture<Void>> removals = new ConcurrentHashMap<>(); // running removals, by id
-  private volatile boolean alive; // a life has begun here, so no other store should take messages away
-  private volatile boolean complete; // all that was there when that began is known
+  private volatile boolean isAlive; // a life has begun here, so no other store should take messages away
+  private volatile boolean isComplete; // all that was there when that began is known
 
   PendingMessages(JetStreamLog log, StoreSubjects subjects, Store.ActorId id) {
     this.log = log;
@@ -68,52 +68,54 @@ final class PendingMessages {
   // ---- present messages
 
   /** In the order in which they were stored; the last one of each id. */
-  private List<MessageInfo> all() {
+  private List<MessageInfo> loadAll() {
     var hidden = hidden();
-    return all(log.subjects(subjects.messages(id)), hidden);
+    return loadAll(log.subjects(subjects.messages(id)), hidden);
   }
 
-  private List<MessageInfo> all(Map<String, Long> there, HiddenMessages hidden) {
-    return seen(log.lasts(there.keySet()).stream(), hidden).sorted(Comparator.comparingLong(MessageInfo::getSeq))
+  private List<MessageInfo> loadAll(Map<String, Long> there, HiddenMessages hidden) {
+    return filterVisible(log.lastMessages(there.keySet()).stream(), hidden)
+        .sorted(Comparator.comparingLong(MessageInfo::getSeq))
         .toList();
   }
 
   /** Messages that are removed during a reading were done before, too. */
   private HiddenMessages hidden() {
-    return new HiddenMessages(Map.copyOf(leaving), leaving);
+    return new HiddenMessages(Map.copyOf(removedIds), removedIds);
   }
 
-  private Stream<MessageInfo> seen(Stream<MessageInfo> found, HiddenMessages hidden) {
-    return found.filter(one -> !hidden.has(one)).peek(this::note);
+  private Stream<MessageInfo> filterVisible(Stream<MessageInfo> found, HiddenMessages hidden) {
+    return found.filter(one -> !hidden.has(one)).peek(this::notePending);
   }
 
-  private void note(MessageInfo one) {
-    note(StoreSubjects.message(one.getSubject()), one.getSeq(), JetStreamLog.due(one));
+  private void notePending(MessageInfo one) {
+    notePending(StoreSubjects.message(one.getSubject()), one.getSeq(), JetStreamLog.dueTime(one));
   }
 
   /** It waits from now on. */
-  void note(String message, long seq, Instant due) {
-    known.merge(message, new MessagePosition(seq, due), MessagePosition::later);
+  void notePending(String message, long seq, Instant due) {
+    positions.merge(message, new MessagePosition(seq, due), MessagePosition::later);
   }
 
-  List<PendingMessage> waiting(Instant until, int most) {
+  List<PendingMessage> pending(Instant until, int max) {
     var hidden = hidden();
     var there = log.subjects(subjects.messages(id));
     if (there.isEmpty()) return List.of();
     boolean single = there.values().stream().allMatch(count -> count == 1); // no id stands for two messages
-    var found = single && there.size() > FEW ? first(until, most, hidden) : all(there, hidden);
-    return found.stream().filter(one -> !JetStreamLog.due(one).isAfter(until)).limit(most)
-        .map(one -> new PendingMessage(id, StoreSubjects.message(one.getSubject()), JetStreamLog.due(one), body(one)))
+    var found = single && there.size() > SMALL_COUNT ? loadDue(until, max, hidden) : loadAll(there, hidden);
+    return found.stream().filter(one -> !JetStreamLog.dueTime(one).isAfter(until)).limit(max)
+        .map(one -> new PendingMessage(id, StoreSubjects.message(one.getSubject()), JetStreamLog.dueTime(one),
+            body(one)))
         .toList();
   }
 
   /** Those that are due, one after the other. */
-  private List<MessageInfo> first(Instant until, int most, HiddenMessages hidden) {
+  private List<MessageInfo> loadDue(Instant until, int max, HiddenMessages hidden) {
     var found = new ArrayList<MessageInfo>();
     String filter = subjects.messages(id);
-    for (var one = log.next(filter, 1); one.isPresent() && found.size() < most; one =
-        log.next(filter, one.get().getSeq() + 1))
-      if (!JetStreamLog.due(one.get()).isAfter(until)) seen(one.stream(), hidden).forEach(found::add);
+    for (var one = log.nextMessage(filter, 1); one.isPresent() && found.size() < max; one =
+        log.nextMessage(filter, one.get().getSeq() + 1))
+      if (!JetStreamLog.dueTime(one.get()).isAfter(until)) filterVisible(one.stream(), hidden).forEach(found::add);
     return found;
   }
 
@@ -121,98 +123,99 @@ final class PendingMessages {
     return one.getData() == null ? new byte[0] : one.getData();
   }
 
-  Optional<Instant> due(String message) {
+  Optional<Instant> dueTime(String message) {
     var hidden = hidden();
-    return log.last(subject(message)).filter(one -> !hidden.has(one)).map(JetStreamLog::due);
+    return log.lastMessage(subject(message)).filter(one -> !hidden.has(one)).map(JetStreamLog::dueTime);
   }
 
-  Optional<Instant> next(Instant after) {
-    return all().stream().map(JetStreamLog::due).filter(after::isBefore).min(Instant::compareTo);
+  Optional<Instant> nextDueTime(Instant after) {
+    return loadAll().stream().map(JetStreamLog::dueTime).filter(after::isBefore).min(Instant::compareTo);
   }
 
   /** As far as this process knows. */
-  Map<String, MessagePosition> known() {
-    return known;
+  Map<String, MessagePosition> positions() {
+    return positions;
   }
 
   /**
    * Returns the ids of all present messages. From then on they are known; other stores may send or
    * do some.
    */
-  List<String> look() {
-    var before = Map.copyOf(known); // messages that come meanwhile may be missing below
-    var ids = all().stream().map(one -> StoreSubjects.message(one.getSubject())).toList();
+  List<String> loadIds() {
+    var before = Map.copyOf(positions); // messages that come meanwhile may be missing below
+    var ids = loadAll().stream().map(one -> StoreSubjects.message(one.getSubject())).toList();
     var there = Set.copyOf(ids);
     before.forEach((message, place) -> {
-      if (!there.contains(message)) known.remove(message, place);
+      if (!there.contains(message)) positions.remove(message, place);
     });
-    complete = alive;
+    isComplete = isAlive;
     return ids;
   }
 
-  boolean areKnown() {
-    return complete;
+  boolean hasAllPositions() {
+    return isComplete;
   }
 
-  boolean isLeaving(String message, long seq) {
-    return leaving.getOrDefault(message, 0L) >= seq;
+  boolean isBeingRemoved(String message, long seq) {
+    return removedIds.getOrDefault(message, 0L) >= seq;
   }
 
   // ---- what is done
 
-  private void hide(List<Done> done) {
-    for (var one : done) leaving.merge(one.id(), one.seq(), Math::max);
+  private void hideHandled(List<Done> done) {
+    for (var one : done) removedIds.merge(one.id(), one.seq(), Math::max);
   }
 
   /** These were done by the last turns, of whatever store. */
-  void takeAway(List<Done> done) {
-    hide(done);
-    retry();
+  void removeHandled(List<Done> done) {
+    hideHandled(done);
+    retryRemovals();
   }
 
   /**
    * A life begins; these were done by the last turns. Known messages stay, because messages come
    * meanwhile and must not be too many; a look finds out which are gone.
    */
-  void begin(List<Done> done) {
-    complete = false;
-    alive = true;
-    takeAway(done);
+  void beginLife(List<Done> done) {
+    isComplete = false;
+    isAlive = true;
+    removeHandled(done);
   }
 
   /** The life is over. */
-  void leave() {
-    alive = false;
-    complete = false;
+  void endLife() {
+    isAlive = false;
+    isComplete = false;
     awaitRemovals();
   }
 
   /** Returns the messages with these ids that are present. */
-  List<Done> found(Collection<String> done) {
+  List<Done> findPresent(Collection<String> done) {
     var found = new ArrayList<Done>(done.size());
     var unknown = new ArrayList<String>();
     for (var one : done) {
-      var there = known.get(one);
+      var there = positions.get(one);
       if (there == null) unknown.add(subject(one));
       else found.add(new Done(one, there.seq));
     }
     if (!unknown.isEmpty())
-      for (var one : log.lasts(unknown)) found.add(new Done(StoreSubjects.message(one.getSubject()), one.getSeq()));
+      for (var one : log.lastMessages(unknown))
+        found.add(new Done(StoreSubjects.message(one.getSubject()), one.getSeq()));
     return found;
   }
 
   /** Returns messages that are done and still present: each turn names them again. */
-  List<Done> leaving() {
-    retry();
-    return leaving.entrySet().stream().map(one -> new Done(one.getKey(), one.getValue())).toList();
+  List<Done> stillPresent() {
+    retryRemovals();
+    return removedIds.entrySet().stream().map(one -> new Done(one.getKey(), one.getValue())).toList();
   }
 
   /** Called when a turn that names them is stored. */
   void remove(List<Done> done) {
-    hide(done);
+    hideHandled(done);
     for (var one : done) {
-      known.computeIfPresent(one.id(), (same, there) -> there.seq <= one.seq() ? null : there);
-      purge(one.id(), leaving.get(one.id()));
+      positions.computeIfPresent(one.id(), (same, there) -> there.seq <= one.seq() ? null : there);
+      purge(one.id(), removedIds.get(one.id()));
     }
   }
 
@@ -220,9 +223,9 @@ final class PendingMessages {
    * Removes messages that could not be removed before, a few at a time, because there may be
    * thousands.
    */
-  private void retry() {
-    for (var one : leaving.entrySet()) {
-      if (removals.size() >= FEW) return;
+  private void retryRemovals() {
+    for (var one : removedIds.entrySet()) {
+      if (removals.size() >= SMALL_COUNT) return;
       if (!removals.containsKey(one.getKey())) purge(one.getKey(), one.getValue());
     }
   }
@@ -230,7 +233,7 @@ final class PendingMessages {
   private void purge(String message, Long seq) {
     if (seq == null) return; // it is gone
     var removal = log.purge(subject(message), seq).thenAccept(stored -> {
-      if (stored instanceof WriteOutcome.WriteSuccess) leaving.remove(message, seq);
+      if (stored instanceof WriteOutcome.WriteSuccess) removedIds.remove(message, seq);
     });
     removals.put(message, removal);
     removal.whenComplete((none, failure) -> removals.remove(message, removal));
@@ -243,9 +246,9 @@ final class PendingMessages {
 
   /** Messages that cannot be removed now will be removed by the next life. */
   private void awaitRemovals() {
-    for (int i = 0; i < 2 && !leaving.isEmpty(); i++) {
+    for (int i = 0; i < 2 && !removedIds.isEmpty(); i++) {
       for (var one : List.copyOf(removals.values())) one.handle((none, failure) -> none).join();
-      retry();
+      retryRemovals();
     }
   }
 }

@@ -16,22 +16,22 @@ import org.slf4j.LoggerFactory;
 /** Messages between the programs of an app, over a connection. Thread-safe. */
 final class ProgramMessaging {
   private static final Logger LOG = LoggerFactory.getLogger(NatsNetwork.class);
-  private static final int HEADERS = 8 << 10; // bytes for them, of the limit of a message
+  private static final int HEADER_BYTES = 8 << 10; // bytes for them, of the limit of a message
 
-  private final NatsConnection link;
+  private final NatsConnection connection;
 
-  ProgramMessaging(NatsConnection link) {
-    this.link = link;
+  ProgramMessaging(NatsConnection connection) {
+    this.connection = connection;
   }
 
   void publish(WireMessage message) {
-    link.requests().publish(checked(message).build());
+    connection.requests().publish(checked(message).build());
   }
 
   CompletionStage<WireMessage> request(WireMessage message, Duration limit) {
     var answer = new CompletableFuture<WireMessage>();
-    link.requests().askProgram(checked(message), message.subject(), limit).whenComplete((found, failure) -> {
-      if (failure == null) answer.complete(open(found));
+    connection.requests().askProgram(checked(message), message.subject(), limit).whenComplete((found, failure) -> {
+      if (failure == null) answer.complete(toWireMessage(found));
       else answer.completeExceptionally(failure);
     });
     return answer;
@@ -39,27 +39,28 @@ final class ProgramMessaging {
 
   /** With room for its headers, which the server counts, too. */
   private NatsMessage.Builder checked(WireMessage message) {
-    message.checkSize(mostBytes());
+    message.checkSize(maxBytes());
     var headers = WireMessageConverter.headers(message);
-    if (headers.serializedLength() > HEADERS) throw new IllegalArgumentException("a message to " + message.subject()
-        + " has headers of " + headers.serializedLength() + " bytes; at most " + HEADERS + " can be sent");
-    return WireMessageConverter.of(message, headers);
+    if (headers.serializedLength() > HEADER_BYTES)
+      throw new IllegalArgumentException("a message to " + message.subject()
+          + " has headers of " + headers.serializedLength() + " bytes; at most " + HEADER_BYTES + " can be sent");
+    return WireMessageConverter.toNatsMessage(message, headers);
   }
 
   Subscription subscribe(String subject, Optional<String> group, Consumer<WireMessage> reader) {
-    return link.listen(subject, group, message -> reader.accept(open(message)));
+    return connection.listen(subject, group, message -> reader.accept(toWireMessage(message)));
   }
 
   /** Without the subject of its answer, if no program of this app hears answers there. */
-  private WireMessage open(Message message) {
-    var wire = WireMessageConverter.open(message);
-    if (wire.replyTo().isEmpty() || link.program().isAnswered(wire.replyTo().get())) return wire;
-    LOG.warn("{} sends no answer to {}, which a message to {} asked for", link.program(),
+  private WireMessage toWireMessage(Message message) {
+    var wire = WireMessageConverter.toWireMessage(message);
+    if (wire.replyTo().isEmpty() || connection.identity().isAnswered(wire.replyTo().get())) return wire;
+    LOG.warn("{} sends no answer to {}, which a message to {} asked for", connection.identity(),
         Lines.escaped(wire.replyTo().get()), Lines.escaped(wire.subject()));
     return new WireMessage(wire.subject(), Optional.empty(), wire.headers(), wire.body());
   }
 
-  int mostBytes() {
-    return link.mostBytes() - HEADERS;
+  int maxBytes() {
+    return connection.maxBytes() - HEADER_BYTES;
   }
 }

@@ -27,15 +27,15 @@ import org.slf4j.LoggerFactory;
  */
 final class PurgeService {
   private static final Logger LOG = LoggerFactory.getLogger(NatsStore.class);
-  private static final int AT_ONCE = 64;
+  private static final int MAX_PARALLEL = 64;
 
   private final StreamStore store;
-  private final NatsConnection link;
-  private final Semaphore places = new Semaphore(AT_ONCE);
+  private final NatsConnection connection;
+  private final Semaphore places = new Semaphore(MAX_PARALLEL);
 
-  private PurgeService(StreamStore store, NatsConnection link) {
+  private PurgeService(StreamStore store, NatsConnection connection) {
     this.store = store;
-    this.link = link;
+    this.connection = connection;
   }
 
   /** {@return where nodes ask} */
@@ -43,14 +43,15 @@ final class PurgeService {
     return "fb." + app + ".k";
   }
 
-  static void begin(StreamStore store, NatsConnection link) {
-    link.listen(subject(link.program().app()), Optional.of("keepers"), new PurgeService(store, link)::hear);
+  static void begin(StreamStore store, NatsConnection connection) {
+    connection.listen(subject(connection.identity().app()), Optional.of("keepers"),
+        new PurgeService(store, connection)::onRequest);
   }
 
   /** On the thread of the subscription, which waits if too many are in progress. */
-  private void hear(Message asked) throws InterruptedException {
+  private void onRequest(Message asked) throws InterruptedException {
     String to = asked.getReplyTo();
-    if (to == null || !link.program().isAnswered(to)) { // it could be a call of the server
+    if (to == null || !connection.identity().isAnswered(to)) { // it could be a call of the server
       LOG.warn("{} ignores a purge whose answer is to go to {}", store, Lines.escaped(String.valueOf(to)));
       return;
     }
@@ -96,7 +97,7 @@ final class PurgeService {
   /** A node has stored a snapshot, so there may be old turns before it. */
   private void purgedSnapshot(String subject) {
     if (subject.startsWith(store.subjects().allSnapshots()))
-      store.forgetting().look(StoreSubjects.actor(subject).kind());
+      store.historyCleaner().onSnapshotStored(StoreSubjects.actor(subject).kind());
   }
 
   private boolean isDead(String subject, long last) {
@@ -109,12 +110,12 @@ final class PurgeService {
   }
 
   private boolean isReplaced(String subject, long last) {
-    return store.log().last(subject).filter(one -> one.getSeq() > last).isPresent();
+    return store.log().lastMessage(subject).filter(one -> one.getSeq() > last).isPresent();
   }
 
   /** {@return the number of the first message that is read with the actor} */
   private long firstRead(Store.ActorId id) {
-    return store.log().last(store.subjects().turns(id)).map(one -> {
+    return store.log().lastMessage(store.subjects().turns(id)).map(one -> {
       var entry = JournalEntry.read(one);
       if (entry.number() == 0) return one.getSeq() + 1; // it says only that the actor was read
       return entry.from() == 0 ? one.getSeq() : entry.from();
@@ -122,18 +123,18 @@ final class PurgeService {
   }
 
   private boolean isDone(Store.ActorId id, String message, long last) {
-    return store.log().last(store.subjects().turns(id)).map(JournalEntry::read).stream()
+    return store.log().lastMessage(store.subjects().turns(id)).map(JournalEntry::read).stream()
         .flatMap(entry -> entry.done().stream()).anyMatch(done -> done.id().equals(message) && done.seq() >= last);
   }
 
   private void answer(String to, WriteOutcome outcome) {
     String text = switch (outcome) {
       case WriteOutcome.WriteSuccess here -> "{}";
-      case WriteOutcome.WriteRejection refused -> error(403, refused.why());
-      case WriteOutcome.RetryableFailure again -> error(503, again.why());
+      case WriteOutcome.WriteRejection refused -> error(403, refused.reason());
+      case WriteOutcome.RetryableFailure again -> error(503, again.reason());
       case WriteOutcome.WriteConflict outdated -> throw new AssertionError(outdated);
     };
-    link.requests().publish(NatsMessage.builder().subject(to).data(text, StandardCharsets.UTF_8).build());
+    connection.requests().publish(NatsMessage.builder().subject(to).data(text, StandardCharsets.UTF_8).build());
   }
 
   private static String error(int code, String why) {

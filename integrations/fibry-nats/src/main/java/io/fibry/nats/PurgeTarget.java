@@ -6,20 +6,20 @@ import org.slf4j.LoggerFactory;
 /** Where the messages of a stream are purged: at the server, or at a keeper. Thread-safe. */
 final class PurgeTarget {
   private final String subject;
-  private final boolean byKeeper;
+  private final boolean isByKeeper;
   private final AtomicBoolean refused = new AtomicBoolean(); // that was logged, and none has succeeded since
-  private volatile String why = ""; // why the last one failed, or empty
+  private volatile String lastFailure = ""; // why the last one failed, or empty
 
-  private PurgeTarget(String subject, boolean byKeeper) {
+  private PurgeTarget(String subject, boolean isByKeeper) {
     this.subject = subject;
-    this.byKeeper = byKeeper;
+    this.isByKeeper = isByKeeper;
   }
 
-  static PurgeTarget byServer(String stream) {
+  static PurgeTarget atServer(String stream) {
     return new PurgeTarget("$JS.API.STREAM.PURGE." + stream, false);
   }
 
-  static PurgeTarget byKeeper(String app) {
+  static PurgeTarget throughKeeper(String app) {
     return new PurgeTarget(PurgeService.subject(app), true);
   }
 
@@ -27,26 +27,26 @@ final class PurgeTarget {
     return subject;
   }
 
-  boolean byKeeper() {
-    return byKeeper;
+  boolean isByKeeper() {
+    return isByKeeper;
   }
 
   /** {@return the end of a sentence, or nothing} */
-  String whyPurgesFail() {
-    return why.isEmpty() ? "" : "; the last deletion failed: " + why;
+  String purgeFailureText() {
+    return lastFailure.isEmpty() ? "" : "; the last deletion failed: " + lastFailure;
   }
 
   /** Logs the first refusal of several. */
-  WriteOutcome tell(WriteOutcome outcome) {
-    why = switch (outcome) {
-      case WriteOutcome.RetryableFailure again -> again.why();
-      case WriteOutcome.WriteRejection denied -> denied.why();
+  WriteOutcome logRefusal(WriteOutcome outcome) {
+    lastFailure = switch (outcome) {
+      case WriteOutcome.RetryableFailure again -> again.reason();
+      case WriteOutcome.WriteRejection denied -> denied.reason();
       default -> "";
     };
     if (outcome instanceof WriteOutcome.WriteSuccess) refused.set(false);
-    else if ((byKeeper || outcome instanceof WriteOutcome.WriteRejection) && refused.compareAndSet(false, true))
+    else if ((isByKeeper || outcome instanceof WriteOutcome.WriteRejection) && refused.compareAndSet(false, true))
       LoggerFactory.getLogger(NatsStore.class).warn("dead turns and messages that are done stay in their stream for "
-          + "now{}; {}", byKeeper ? ", until a store with the role KEEPER is open" : "", why);
+          + "now{}; {}", isByKeeper ? ", until a store with the role KEEPER is open" : "", lastFailure);
     return outcome;
   }
 }

@@ -1,7 +1,7 @@
 package io.fibry.nats;
 
-import io.fibry.cluster.TransportException.Failure;
 import io.fibry.cluster.TransportException;
+import io.fibry.cluster.TransportException.Failure;
 import io.fibry.text.Lines;
 import io.fibry.time.Scheduler;
 import io.nats.client.Connection;
@@ -22,8 +22,8 @@ import java.util.concurrent.atomic.AtomicLong;
  * all the rest. Thread-safe.
  */
 final class RequestMultiplexer {
-  private static final int END = 204; // of several answers
-  private static final int NONE = 404;
+  private static final int STATUS_END = 204; // of several answers
+  private static final int STATUS_NOT_FOUND = 404;
 
   /** A request without an answer so far. */
   private abstract static sealed class PendingReply<T> {
@@ -37,7 +37,7 @@ final class RequestMultiplexer {
     }
 
     /** Called by the thread of the subscription. */
-    abstract void take(Message message);
+    abstract void onMessage(Message message);
 
     void fail(Failure loss, String text) {
       answer.completeExceptionally(new TransportException(loss, text));
@@ -50,27 +50,27 @@ final class RequestMultiplexer {
     }
 
     @Override
-    void take(Message message) {
+    void onMessage(Message message) {
       if (message.isStatusMessage()) fail(Failure.NO_RECEIVER, "nobody gets messages to " + subject);
       else answer.complete(message);
     }
   }
 
   private static final class MultiReply extends PendingReply<List<Message>> {
-    private final List<Message> so = new ArrayList<>();
+    private final List<Message> received = new ArrayList<>();
 
     MultiReply(String subject, String from) {
       super(subject, from);
     }
 
     @Override
-    void take(Message message) {
+    void onMessage(Message message) {
       if (!message.isStatusMessage()) {
-        so.add(message);
+        received.add(message);
         return;
       }
       int code = message.getStatus().getCode();
-      if (code == END || code == NONE) answer.complete(so);
+      if (code == STATUS_END || code == STATUS_NOT_FOUND) answer.complete(received);
       else fail(Failure.NO_RECEIVER,
           "the server refuses " + subject + ": " + Lines.escaped(message.getStatus().getMessage()));
     }
@@ -78,9 +78,9 @@ final class RequestMultiplexer {
 
   private final Connection connection;
   private final String answers; // the beginning of their subjects
-  private final String programs; // of the answers of other programs
+  private final String programReplies; // of the answers of other programs
   private final AtomicLong numbers = new AtomicLong(); // of requests
-  private final Map<Long, PendingReply<?>> asked = new ConcurrentHashMap<>(); // by number
+  private final Map<Long, PendingReply<?>> pending = new ConcurrentHashMap<>(); // by number
   private volatile boolean closed;
 
   /**
@@ -91,11 +91,11 @@ final class RequestMultiplexer {
   RequestMultiplexer(Connection connection, String programs) {
     this.connection = connection;
     this.answers = connection.createInbox() + ".";
-    this.programs = programs + NUID.nextGlobal() + ".";
+    this.programReplies = programs + NUID.nextGlobal() + ".";
   }
 
   List<String> answers() {
-    return List.of(answers + "*", programs + "*");
+    return List.of(answers + "*", programReplies + "*");
   }
 
   /** Asks JetStream. */
@@ -105,11 +105,11 @@ final class RequestMultiplexer {
 
   /** Asks another program of the app. */
   CompletableFuture<Message> askProgram(NatsMessage.Builder message, String subject, Duration limit) {
-    return ask(message, new SingleReply(subject, programs), limit);
+    return ask(message, new SingleReply(subject, programReplies), limit);
   }
 
   /** Until the server says that these are all. */
-  CompletableFuture<List<Message>> askForSeveral(NatsMessage.Builder message, String subject, Duration limit) {
+  CompletableFuture<List<Message>> askForMany(NatsMessage.Builder message, String subject, Duration limit) {
     return ask(message, new MultiReply(subject, answers), limit);
   }
 
@@ -118,9 +118,9 @@ final class RequestMultiplexer {
     var sent = message.replyTo(one.from + number).build();
     var timer = Scheduler.system().schedule(limit,
         () -> one.fail(Failure.TIMED_OUT, "no answer from " + one.subject + " came in time"));
-    asked.put(number, one);
+    pending.put(number, one);
     one.answer.whenComplete((answer, failure) -> {
-      asked.remove(number);
+      pending.remove(number);
       timer.cancel();
     });
     try {
@@ -148,10 +148,10 @@ final class RequestMultiplexer {
   }
 
   /** Called by the subscription. */
-  void answered(Message message) {
+  void onReply(Message message) {
     String subject = message.getSubject();
-    var one = asked.get(number(subject));
-    if (one != null && subject.startsWith(one.from)) one.take(message); // otherwise it is late, or forged
+    var one = pending.get(number(subject));
+    if (one != null && subject.startsWith(one.from)) one.onMessage(message); // otherwise it is late, or forged
   }
 
   private static long number(String subject) {
@@ -162,14 +162,14 @@ final class RequestMultiplexer {
     }
   }
 
-  void denied(String subject, String text) {
-    for (var one : asked.values()) if (one.subject.equals(subject)) one.fail(Failure.DENIED, text);
+  void onDenied(String subject, String text) {
+    for (var one : pending.values()) if (one.subject.equals(subject)) one.fail(Failure.DENIED, text);
   }
 
   /** After the connection. */
   void close() {
     closed = true;
-    asked.values().forEach(RequestMultiplexer::close);
+    pending.values().forEach(RequestMultiplexer::close);
   }
 
   private static void close(PendingReply<?> one) {

@@ -40,7 +40,7 @@ final class SerialExecutor<E extends CompletableFuture<?>> {
   }
 
   private void run() {
-    for (var all = next(); !all.isEmpty(); all = next()) work(all);
+    for (var all = takeNext(); !all.isEmpty(); all = takeNext()) work(all);
     idle.run();
   }
 
@@ -53,15 +53,15 @@ final class SerialExecutor<E extends CompletableFuture<?>> {
     }
   }
 
-  private List<E> next() {
+  private List<E> takeNext() {
     while (true) try {
-      return taken();
+      return takeAll();
     } catch (OutOfMemoryError later) { // waiting tasks stay in the queue
       Thread.onSpinWait();
     }
   }
 
-  private synchronized List<E> taken() {
+  private synchronized List<E> takeAll() {
     var all = new ArrayList<>(queue);
     queue.clear();
     if (all.isEmpty()) fiber = null;

@@ -6,7 +6,7 @@ import java.util.stream.Stream;
 
 /** URLs of servers as people may read them: without users, passwords and tokens. */
 final class ServerUrls {
-  private static final String BETWEEN = "\\s*,\\s*";
+  private static final String SEPARATOR = "\\s*,\\s*";
   private static final Pattern PUBLIC = Pattern.compile("(?:[a-z]+://)?(?:[\\w.-]+|\\[[0-9a-fA-F:.]+])(?::\\d+)?/?");
   private static final Pattern USER = Pattern.compile("//[^/\\s,]*@");
   private static final Pattern QUERY = Pattern.compile("(//[^\\s,\\])?]*)\\?[^\\s,\\])]*");
@@ -15,15 +15,15 @@ final class ServerUrls {
 
   /** {@return the URLs of the list} */
   static String[] split(String servers) {
-    return servers.split(BETWEEN);
+    return servers.split(SEPARATOR);
   }
 
   /** {@return the scheme, host and port of each URL, with stars for its user} */
-  static String shown(String servers) {
-    return Stream.of(split(servers)).map(ServerUrls::shownOne).collect(Collectors.joining(","));
+  static String redactAll(String servers) {
+    return Stream.of(split(servers)).map(ServerUrls::redact).collect(Collectors.joining(","));
   }
 
-  private static String shownOne(String url) {
+  private static String redact(String url) {
     if (PUBLIC.matcher(url).matches()) return url;
     int scheme = url.indexOf("://");
     String host =

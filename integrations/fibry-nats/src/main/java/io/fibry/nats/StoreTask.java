@@ -5,12 +5,12 @@ import java.util.concurrent.CompletableFuture;
 
 /** What a store is to do for one actor; as a future, done when that is done. */
 abstract sealed class StoreTask<T> extends CompletableFuture<T> {
-  private static final int FIXED = 128; // bytes that it takes besides bodies
+  private static final int OVERHEAD_BYTES = 128; // bytes that it takes besides bodies
 
   private final int size;
 
   private StoreTask(long bodies) {
-    size = (int) Math.min(Integer.MAX_VALUE, FIXED + bodies);
+    size = (int) Math.min(Integer.MAX_VALUE, OVERHEAD_BYTES + bodies);
   }
 
   /** In bytes. */
@@ -21,21 +21,21 @@ abstract sealed class StoreTask<T> extends CompletableFuture<T> {
   /** Stores a turn. */
   static final class AppendTask extends StoreTask<Void> {
     private final Store.Turn turn;
-    private final boolean ends;
+    private final boolean isEnd;
 
     /** @param ends the actor */
     AppendTask(Store.Turn turn, boolean ends) {
-      super(turn.body().length + turn.outbox().stream().mapToLong(one -> FIXED + one.body().length).sum());
+      super(turn.body().length + turn.outbox().stream().mapToLong(one -> OVERHEAD_BYTES + one.body().length).sum());
       this.turn = turn;
-      this.ends = ends;
+      this.isEnd = ends;
     }
 
     Store.Turn turn() {
       return turn;
     }
 
-    boolean ends() {
-      return ends;
+    boolean isEnd() {
+      return isEnd;
     }
   }
 
@@ -91,26 +91,26 @@ abstract sealed class StoreTask<T> extends CompletableFuture<T> {
   /** Stores a message that is to wait, unless too many do. */
   static final class EnqueueTask extends StoreTask<Boolean> {
     private final Store.PendingMessage message;
-    private final int most;
-    private final Thread giver = Thread.currentThread();
+    private final int maxPending;
+    private final Thread senderThread = Thread.currentThread();
 
-    EnqueueTask(Store.PendingMessage message, int most) {
+    EnqueueTask(Store.PendingMessage message, int max) {
       super(message.body().length);
       this.message = message;
-      this.most = most;
+      this.maxPending = max;
     }
 
     Store.PendingMessage message() {
       return message;
     }
 
-    int most() {
-      return most;
+    int maxPending() {
+      return maxPending;
     }
 
     /** The thread that gave it. */
-    Thread giver() {
-      return giver;
+    Thread senderThread() {
+      return senderThread;
     }
   }
 }

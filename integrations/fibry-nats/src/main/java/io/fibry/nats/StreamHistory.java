@@ -1,8 +1,8 @@
 package io.fibry.nats;
 
+import io.fibry.store.Store;
 import io.fibry.store.Store.History;
 import io.fibry.store.Store.StoredTurn;
-import io.fibry.store.Store;
 import io.fibry.store.StoreClosedException;
 import io.fibry.text.Lines;
 import io.nats.client.api.MessageInfo;
@@ -27,7 +27,7 @@ final class StreamHistory implements History {
   private final String kind;
   private final String filter;
   private final long poll; // the longest pause
-  private final Semaphore news = new Semaphore(0);
+  private final Semaphore wakeUps = new Semaphore(0);
   private volatile boolean closed;
   private long seq; // of the message in the stream that is read next
   private int index; // of the turn in it
@@ -45,7 +45,7 @@ final class StreamHistory implements History {
     this.store = store;
     this.kind = kind;
     this.filter = filter;
-    this.poll = store.poll().toMillis();
+    this.poll = store.pollInterval().toMillis();
     var first = StreamPosition.behind(after, kind);
     this.seq = first.seq;
     this.index = first.index;
@@ -79,10 +79,10 @@ final class StreamHistory implements History {
   @Override
   public List<StoredTurn> take() throws InterruptedException {
     for (long pause = FIRST_PAUSE;; pause *= 2) {
-      news.drainPermits(); // later turns are told again
+      wakeUps.drainPermits(); // later turns are told again
       var found = poll();
       if (!found.isEmpty()) return found;
-      if (news.tryAcquire(Math.min(pause, poll), TimeUnit.MILLISECONDS)) pause = FIRST_PAUSE;
+      if (wakeUps.tryAcquire(Math.min(pause, poll), TimeUnit.MILLISECONDS)) pause = FIRST_PAUSE;
     }
   }
 
@@ -121,13 +121,13 @@ final class StreamHistory implements History {
 
   /** Called by any thread when there is more to read, or the history is closed. */
   void wake() {
-    if (news.availablePermits() == 0) news.release();
+    if (wakeUps.availablePermits() == 0) wakeUps.release();
   }
 
   @Override
   public void close() {
     closed = true;
-    store.forget(this);
+    store.removeHistory(this);
     wake();
   }
 }

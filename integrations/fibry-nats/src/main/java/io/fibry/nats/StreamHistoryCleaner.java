@@ -30,16 +30,16 @@ import org.slf4j.LoggerFactory;
  * process may look, too, and purges the same.
  */
 final class StreamHistoryCleaner {
-  private static final int OFTEN = 16; // times while a turn gets old
-  private static final Duration LEAST = Duration.ofSeconds(5); // from one look to the next
+  private static final int CHECKS_PER_RETENTION = 16; // times while a turn gets old
+  private static final Duration MIN_INTERVAL = Duration.ofSeconds(5); // from one look to the next
   private static final int PAGE = 256;
 
-  /** @param next when it looks at the turns again */
-  private record StreamRetention(Duration age, Instant next) {}
+  /** @param nextCheck when it looks at the turns again */
+  private record StreamRetention(Duration age, Instant nextCheck) {}
 
   private final StreamStore store;
-  private final Map<String, StreamRetention> ages = new ConcurrentHashMap<>(); // by kind
-  private final Set<String> looking = ConcurrentHashMap.newKeySet(); // kinds
+  private final Map<String, StreamRetention> retentions = new ConcurrentHashMap<>(); // by kind
+  private final Set<String> activeKinds = ConcurrentHashMap.newKeySet(); // kinds
   private final Map<String, HistorySweep> sweeps = new ConcurrentHashMap<>(); // by kind
 
   StreamHistoryCleaner(StreamStore store) {
@@ -47,23 +47,25 @@ final class StreamHistoryCleaner {
   }
 
   void begin(String kind, Duration age) {
-    ages.merge(kind, new StreamRetention(age, Instant.MIN), (before, now) -> before.age.equals(age) ? before : now);
-    look(kind);
+    retentions.merge(kind, new StreamRetention(age, Instant.MIN),
+        (before, now) -> before.age.equals(age) ? before : now);
+    onSnapshotStored(kind);
   }
 
   /** A snapshot of the kind was stored. */
-  void look(String kind) {
+  void onSnapshotStored(String kind) {
     var now = store.clock().instant();
-    var age = ages.get(kind);
-    if (age == null || now.isBefore(age.next) || !looking.add(kind)) return;
-    var pause = age.age.dividedBy(OFTEN);
-    ages.replace(kind, age, new StreamRetention(age.age, now.plus(pause.compareTo(LEAST) < 0 ? LEAST : pause)));
+    var age = retentions.get(kind);
+    if (age == null || now.isBefore(age.nextCheck) || !activeKinds.add(kind)) return;
+    var pause = age.age.dividedBy(CHECKS_PER_RETENTION);
+    retentions.replace(kind, age,
+        new StreamRetention(age.age, now.plus(pause.compareTo(MIN_INTERVAL) < 0 ? MIN_INTERVAL : pause)));
     boolean begun = false;
     try {
       Thread.ofVirtual().name("forgetting of " + kind).start(() -> run(kind, now.minus(age.age)));
       begun = true;
     } finally {
-      if (!begun) looking.remove(kind);
+      if (!begun) activeKinds.remove(kind);
     }
   }
 
@@ -74,7 +76,7 @@ final class StreamHistoryCleaner {
       if (!store.isClosed())
         LoggerFactory.getLogger(NatsStore.class).warn("{} keeps old turns of kind '{}' for now", store, kind, failure);
     } finally {
-      looking.remove(kind);
+      activeKinds.remove(kind);
     }
   }
 
@@ -97,14 +99,15 @@ final class StreamHistoryCleaner {
   }
 
   private long covered(String subject) {
-    return Optional.of(StoreSubjects.actor(subject)).flatMap(id -> store.log().last(store.subjects().snapshot(id)))
+    return Optional.of(StoreSubjects.actor(subject))
+        .flatMap(id -> store.log().lastMessage(store.subjects().snapshot(id)))
         .map(last -> Snapshot.read(last).seq()).orElse(0L);
   }
 
   // ---- what whole turns replaced
 
   /** Messages of an actor before this number have only turns that a later whole one replaced. */
-  void dead(Store.ActorId actor, long number) {
+  void removeDead(Store.ActorId actor, long number) {
     start("purging of " + actor, actor.kind(), () -> {
       var unread = unread(actor.kind());
       if (unread.isEmpty() || number <= unread.get().seq()) purge(actor, number);
@@ -116,15 +119,15 @@ final class StreamHistoryCleaner {
   }
 
   /** A view of the kind has begun, has moved, or was forgotten. */
-  void viewMoved(String kind) {
+  void onViewMoved(String kind) {
     var sweep = sweeps.computeIfAbsent(kind, HistorySweep::new);
-    if (sweep.due.getAndIncrement() > 0) return; // the thread that runs sees it
+    if (sweep.requests.getAndIncrement() > 0) return; // the thread that runs sees it
     boolean begun = false;
     try {
       start("purging of kind " + kind, kind, sweep::run);
       begun = true;
     } finally {
-      if (!begun) sweep.due.set(0);
+      if (!begun) sweep.requests.set(0);
     }
   }
 
@@ -144,12 +147,12 @@ final class StreamHistoryCleaner {
   /** The first place that some view of the kind has not passed; empty if there is no view. */
   private Optional<StreamHistory.StreamPosition> unread(String kind) {
     var all = store.log().subjects(store.subjects().turnsOf(Store.VIEWS)).keySet();
-    return store.log().lasts(all.stream().filter(one -> isOf(kind, one)).toList()).stream()
+    return store.log().lastMessages(all.stream().filter(one -> isTurnsOfKind(kind, one)).toList()).stream()
         .flatMap(one -> view(one).stream()).map(view -> StreamHistory.StreamPosition.behind(view.offset(), kind))
         .min(Comparator.naturalOrder());
   }
 
-  private static boolean isOf(String kind, String subject) {
+  private static boolean isTurnsOfKind(String kind, String subject) {
     return ViewOffset.kindOf(StoreSubjects.actor(subject)).filter(kind::equals).isPresent();
   }
 
@@ -158,7 +161,7 @@ final class StreamHistoryCleaner {
     var id = StoreSubjects.actor(last.getSubject());
     var entry = JournalEntry.read(last);
     if (entry.number() == 0) return Optional.empty();
-    var bodies = new TurnReader(store.log(), store.subjects(), id).upTo(last.getSeq(), entry);
+    var bodies = new TurnReader(store.log(), store.subjects(), id).readUpTo(last.getSeq(), entry);
     return bodies.isEmpty() ? Optional.empty() : ViewOffset.of(id, bodies.getLast());
   }
 
@@ -168,7 +171,7 @@ final class StreamHistoryCleaner {
    */
   private final class HistorySweep {
     private final String kind;
-    private final AtomicInteger due = new AtomicInteger(); // 0 while no thread runs
+    private final AtomicInteger requests = new AtomicInteger(); // 0 while no thread runs
     private long at = 1; // where it continues; used by the running thread
 
     HistorySweep(String kind) {
@@ -179,12 +182,12 @@ final class StreamHistoryCleaner {
       boolean over = false;
       try {
         while (!over) {
-          int seen = due.get();
+          int seen = requests.get();
           purge();
-          over = due.compareAndSet(seen, 0);
+          over = requests.compareAndSet(seen, 0);
         }
       } finally {
-        if (!over) due.set(0); // it failed: the next move of a view tries again
+        if (!over) requests.set(0); // it failed: the next move of a view tries again
       }
     }
 
@@ -215,11 +218,11 @@ final class StreamHistoryCleaner {
     }
 
     private boolean isPurged(Map<String, Long> whole) {
-      var purges = new ArrayList<CompletableFuture<WriteOutcome>>();
+      var purgeTarget = new ArrayList<CompletableFuture<WriteOutcome>>();
       whole.forEach((subject, seq) -> {
-        if (seq > 1) purges.add(store.log().purge(subject, seq - 1));
+        if (seq > 1) purgeTarget.add(store.log().purge(subject, seq - 1));
       });
-      return purges.stream().map(CompletableFuture::join).allMatch(WriteOutcome.WriteSuccess.class::isInstance);
+      return purgeTarget.stream().map(CompletableFuture::join).allMatch(WriteOutcome.WriteSuccess.class::isInstance);
     }
   }
 }

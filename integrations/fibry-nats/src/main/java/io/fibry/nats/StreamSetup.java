@@ -1,7 +1,7 @@
 package io.fibry.nats;
 
-import io.fibry.cluster.TransportException.Failure;
 import io.fibry.cluster.TransportException;
+import io.fibry.cluster.TransportException.Failure;
 import io.fibry.nats.NatsNetwork.Role;
 import io.fibry.text.Lines;
 import io.nats.client.JetStreamApiException;
@@ -17,9 +17,9 @@ import java.util.TreeSet;
 
 /** Makes streams, or compares them with existing ones, and never changes one silently. */
 final class StreamSetup {
-  static final Duration IDS_KNOWN = Duration.ofMinutes(2);
-  private static final int NONE = 10059;
-  private static final int ANOTHER = 10058; // was made meanwhile, differently
+  static final Duration DEDUPLICATION_WINDOW = Duration.ofMinutes(2);
+  private static final int NOT_FOUND = 10059;
+  private static final int NAME_IN_USE = 10058; // was made meanwhile, differently
 
   private static final Set<String> HARMLESS = Set.of("name", "description", "metadata", "placement", "compression");
   private static final Set<String> LIMITS = Set.of("discard", "max_bytes", "max_msgs");
@@ -28,15 +28,15 @@ final class StreamSetup {
   private StreamSetup() {}
 
   /** Only a keeper makes streams. */
-  static void make(JetStreamManagement management, Role role, StreamConfiguration wanted) throws IOException {
+  static void create(JetStreamManagement management, Role role, StreamConfiguration wanted) throws IOException {
     try {
-      if (isThere(management, role, wanted)) return;
+      if (exists(management, role, wanted)) return;
       if (role != Role.KEEPER) throw new IllegalStateException("stream " + wanted.getName()
           + " is missing, and a program with the role " + role + " does not make it; start one with the role KEEPER, "
           + "which does when it first uses the stream");
       management.addStream(wanted);
     } catch (JetStreamApiException refused) {
-      if (refused.getApiErrorCode() != ANOTHER) throw refused(wanted, refused);
+      if (refused.getApiErrorCode() != NAME_IN_USE) throw refused(wanted, refused);
       compareAgain(management, role, wanted);
     }
   }
@@ -44,7 +44,7 @@ final class StreamSetup {
   private static void compareAgain(JetStreamManagement management, Role role, StreamConfiguration wanted)
       throws IOException {
     try {
-      isThere(management, role, wanted);
+      exists(management, role, wanted);
     } catch (JetStreamApiException refused) {
       throw refused(wanted, refused);
     }
@@ -56,13 +56,13 @@ final class StreamSetup {
         : new IllegalStateException(text);
   }
 
-  private static boolean isThere(JetStreamManagement management, Role role, StreamConfiguration wanted)
+  private static boolean exists(JetStreamManagement management, Role role, StreamConfiguration wanted)
       throws IOException, JetStreamApiException {
     try {
       compare(wanted, role, management.getStreamInfo(wanted.getName()).getJv().map.get("config").map);
       return true;
     } catch (JetStreamApiException none) {
-      if (none.getApiErrorCode() == NONE) return false;
+      if (none.getApiErrorCode() == NOT_FOUND) return false;
       throw none;
     }
   }

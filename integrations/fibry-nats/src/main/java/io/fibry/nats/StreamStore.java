@@ -30,8 +30,8 @@ import java.util.stream.Collectors;
 /** It has a keeper for each actor that lives, or is being stored. */
 final class StreamStore extends NatsStore {
   private static final int PAGE = 1_000;
-  private static final int OVERHEAD = 64 << 10; // bytes of a message, besides what actors give
-  private static final int HEADERS = 8 << 10;
+  private static final int MESSAGE_OVERHEAD = 64 << 10; // bytes of a message, besides what actors give
+  private static final int HEADER_BYTES = 8 << 10;
 
   private final JetStreamLog log;
   private final StoreSubjects subjects;
@@ -40,10 +40,10 @@ final class StreamStore extends NatsStore {
   private final String self = NUID.nextGlobal();
   private final AtomicLong numbers = new AtomicLong();
   private final AtomicLong lives = new AtomicLong();
-  private final Semaphore room; // in bytes
-  private final Map<ActorId, TurnWriter> keepers = new ConcurrentHashMap<>();
+  private final Semaphore byteBudget; // in bytes
+  private final Map<ActorId, TurnWriter> writers = new ConcurrentHashMap<>();
   private final Set<StreamHistory> histories = ConcurrentHashMap.newKeySet(); // that are open
-  private final StreamHistoryCleaner forgetting = new StreamHistoryCleaner(this);
+  private final StreamHistoryCleaner historyCleaner = new StreamHistoryCleaner(this);
   private volatile boolean closed;
 
   StreamStore(JetStreamLog log, StoreSubjects subjects, Options options, Runnable closing) {
@@ -51,7 +51,7 @@ final class StreamStore extends NatsStore {
     this.subjects = subjects;
     this.options = options;
     this.closing = closing;
-    this.room = new Semaphore(options.maxPendingBytes(), true);
+    this.byteBudget = new Semaphore(options.maxPendingBytes(), true);
   }
 
   // ---- for its parts
@@ -64,22 +64,22 @@ final class StreamStore extends NatsStore {
     return subjects;
   }
 
-  StreamHistoryCleaner forgetting() {
-    return forgetting;
+  StreamHistoryCleaner historyCleaner() {
+    return historyCleaner;
   }
 
-  Duration poll() {
+  Duration pollInterval() {
     return options.pollInterval();
   }
 
   /** How many bytes of turns a message may have. */
-  int mostBytes() {
-    return log.mostBytes() - OVERHEAD;
+  int maxBytes() {
+    return log.maxBytes() - MESSAGE_OVERHEAD;
   }
 
   /** With all that is said about them. */
-  int mostOfEntry() {
-    return log.mostBytes() - HEADERS;
+  int maxEntryBytes() {
+    return log.maxBytes() - HEADER_BYTES;
   }
 
   boolean isClosed() {
@@ -94,16 +94,16 @@ final class StreamStore extends NatsStore {
   }
 
   /** A name for an entry or a message that no other one has. */
-  String unique() {
+  String uniqueName() {
     return self + "." + numbers.incrementAndGet();
   }
 
   /** Turns were stored. */
-  void hear(String kind) {
+  void onStored(String kind) {
     for (var one : histories) if (one.kind().equals(kind)) one.wake();
   }
 
-  void forget(StreamHistory history) {
+  void removeHistory(StreamHistory history) {
     histories.remove(history);
   }
 
@@ -116,21 +116,21 @@ final class StreamStore extends NatsStore {
   }
 
   /** It may be there. */
-  StoreBusyException doubt(Throwable failure, String what) {
+  StoreBusyException outcomeUnknown(Throwable failure, String what) {
     return new StoreBusyException(this + " failed, and nobody knows whether it has " + what + ": "
         + ConnectionErrors.text(failure), failure);
   }
 
   StoreException refusal(WriteOutcome outcome, String what) {
     return switch (outcome) {
-      case WriteOutcome.RetryableFailure again when again.unknown() -> new StoreBusyException(
-          "nobody knows whether " + this + " has " + what + ": " + again.why());
+      case WriteOutcome.RetryableFailure again when again.isUnknown() -> new StoreBusyException(
+          "nobody knows whether " + this + " has " + what + ": " + again.reason());
       case WriteOutcome.RetryableFailure again -> new StoreWriteException(
-          this + " does not take " + what + ", after " + options.requestLimit() + ": " + again.why(), null);
-      case WriteOutcome.WriteRejection refused when refused.full() -> new StoreFullException(
-          this + " has no room for " + what + ": " + refused.why(), null);
+          this + " does not take " + what + ", after " + options.requestLimit() + ": " + again.reason(), null);
+      case WriteOutcome.WriteRejection refused when refused.isFull() -> new StoreFullException(
+          this + " has no room for " + what + ": " + refused.reason(), null);
       case WriteOutcome.WriteRejection refused -> new StoreWriteException(
-          this + " refuses " + what + ": " + refused.why(), null);
+          this + " refuses " + what + ": " + refused.reason(), null);
       default -> throw new AssertionError(outcome);
     };
   }
@@ -150,22 +150,22 @@ final class StreamStore extends NatsStore {
       throw new IllegalArgumentException("what " + actor + " does or gets takes "
           + task.size() + " bytes; " + this + " has room for " + options.maxPendingBytes() + ", as its options say");
     try { // an interrupt matters only to those who wait, and none overtakes them
-      if (room.hasQueuedThreads() || !room.tryAcquire(task.size())) room.acquire(task.size());
+      if (byteBudget.hasQueuedThreads() || !byteBudget.tryAcquire(task.size())) byteBudget.acquire(task.size());
     } catch (InterruptedException interrupt) {
       Thread.currentThread().interrupt();
       throw new CancellationException(actor + " was interrupted while it waited for room in " + this);
     }
-    task.whenComplete((value, failure) -> room.release(task.size()));
+    task.whenComplete((value, failure) -> byteBudget.release(task.size()));
     if (closed) { // the closing thread waits for all others
       task.completeExceptionally(closed());
       return task;
     }
     boolean added = false;
     try {
-      keepers.compute(actor, (same, there) -> {
-        var keeper = there == null ? new TurnWriter(this, actor, () -> retire(actor)) : there;
-        keeper.add(task);
-        return keeper;
+      writers.compute(actor, (same, there) -> {
+        var writer = there == null ? new TurnWriter(this, actor, () -> retire(actor)) : there;
+        writer.add(task);
+        return writer;
       });
       added = true;
     } finally {
@@ -175,13 +175,13 @@ final class StreamStore extends NatsStore {
   }
 
   private void retire(ActorId actor) {
-    keepers.computeIfPresent(actor, (same, keeper) -> keeper.isOfNoUse() ? null : keeper);
+    writers.computeIfPresent(actor, (same, writer) -> writer.isIdle() ? null : writer);
   }
 
   private <T> T await(ActorId actor, StoreTask<T> task) {
     checkOpen();
-    var keeper = keepers.get(actor);
-    if (keeper != null && keeper.storesTurns(Thread.currentThread()))
+    var writer = writers.get(actor);
+    if (writer != null && writer.storesTurns(Thread.currentThread()))
       throw new IllegalStateException(actor + " cannot be read by what its own answer runs; read on another thread");
     try {
       return JetStreamLog.answer(add(actor, task));
@@ -236,8 +236,8 @@ final class StreamStore extends NatsStore {
   private CompletionStage<Void> store(Turn turn, boolean ends) {
     check("a turn of ", turn.actor(), turn.body());
     for (var message : turn.outbox()) check("a message for ", message.to(), message.body());
-    if (turn.outbox().size() > TurnWriter.mostSends()) throw new IllegalArgumentException("a turn of " + turn.actor()
-        + " sends " + turn.outbox().size() + " messages; " + this + " takes at most " + TurnWriter.mostSends());
+    if (turn.outbox().size() > TurnWriter.maxSends()) throw new IllegalArgumentException("a turn of " + turn.actor()
+        + " sends " + turn.outbox().size() + " messages; " + this + " takes at most " + TurnWriter.maxSends());
     return add(turn.actor(), new StoreTask.AppendTask(turn, ends));
   }
 
@@ -254,45 +254,46 @@ final class StreamStore extends NatsStore {
   }
 
   private void check(String what, ActorId actor, byte[] body) {
-    if (body.length > mostBytes()) throw new IllegalArgumentException(what + actor + " takes " + body.length
-        + " bytes; " + this + " takes at most " + mostBytes() + ", since max_payload of its servers is "
-        + log.mostBytes());
+    if (body.length > maxBytes()) throw new IllegalArgumentException(what + actor + " takes " + body.length
+        + " bytes; " + this + " takes at most " + maxBytes() + ", since max_payload of its servers is "
+        + log.maxBytes());
   }
 
   // ---- what waits
 
   @Override
-  public CompletionStage<Boolean> enqueue(PendingMessage message, int most) {
+  public CompletionStage<Boolean> enqueue(PendingMessage message, int max) {
     check("a message for ", message.to(), message.body());
-    return add(message.to(), new StoreTask.EnqueueTask(message, most));
+    return add(message.to(), new StoreTask.EnqueueTask(message, max));
   }
 
   /**
    * For an actor that does not live here, messages that its last turn has done may still be
    * present.
    */
-  private PendingMessages letters(ActorId actor) {
+  private PendingMessages pendingMessages(ActorId actor) {
     checkOpen();
-    var keeper = keepers.get(actor);
-    if (keeper != null && keeper.isAlive()) return keeper.letters();
-    var letters = new PendingMessages(log, subjects, actor);
-    log.last(subjects.turns(actor)).map(JournalEntry::read).ifPresent(last -> letters.takeAway(last.done()));
-    return letters;
+    var writer = writers.get(actor);
+    if (writer != null && writer.isAlive()) return writer.pendingMessages();
+    var pendingMessages = new PendingMessages(log, subjects, actor);
+    log.lastMessage(subjects.turns(actor)).map(JournalEntry::read)
+        .ifPresent(last -> pendingMessages.removeHandled(last.done()));
+    return pendingMessages;
   }
 
   @Override
-  public List<PendingMessage> pending(ActorId actor, Instant until, int most) {
-    return letters(actor).waiting(until, most);
+  public List<PendingMessage> pending(ActorId actor, Instant until, int max) {
+    return pendingMessages(actor).pending(until, max);
   }
 
   @Override
   public Optional<Instant> dueTime(ActorId actor, String id) {
-    return letters(actor).due(id);
+    return pendingMessages(actor).dueTime(id);
   }
 
   @Override
   public Optional<Instant> nextDueTime(ActorId actor, Instant after) {
-    return letters(actor).next(Objects.requireNonNull(after, "after"));
+    return pendingMessages(actor).nextDueTime(Objects.requireNonNull(after, "after"));
   }
 
   /** If an id was sent again, the former message may be told, too. */
@@ -304,9 +305,10 @@ final class StreamStore extends NatsStore {
         log.page(filter, page.getLast().getSeq() + 1, PAGE))
       for (var one : page) {
         var to = StoreSubjects.actor(one.getSubject());
-        var keeper = keepers.get(to);
-        if (keeper == null || !keeper.letters().isLeaving(StoreSubjects.message(one.getSubject()), one.getSeq()))
-          reader.accept(to, JetStreamLog.due(one));
+        var writer = writers.get(to);
+        if (writer == null
+            || !writer.pendingMessages().isBeingRemoved(StoreSubjects.message(one.getSubject()), one.getSeq()))
+          reader.accept(to, JetStreamLog.dueTime(one));
       }
   }
 
@@ -318,7 +320,7 @@ final class StreamStore extends NatsStore {
     var ids = turns.entrySet().stream().filter(one -> one.getValue() > 1).map(one -> StoreSubjects.actor(one.getKey()))
         .collect(Collectors.toSet());
     var single = turns.entrySet().stream().filter(one -> one.getValue() == 1).map(Map.Entry::getKey).toList();
-    for (var one : log.lasts(single))
+    for (var one : log.lastMessages(single))
       if (JournalEntry.read(one).number() > 0) ids.add(StoreSubjects.actor(one.getSubject()));
     for (var one : log.subjects(subjects.allMessages() + ">").keySet()) ids.add(StoreSubjects.actor(one));
     ids.forEach(reader);
@@ -336,7 +338,8 @@ final class StreamStore extends NatsStore {
 
   @Override
   public void setRetention(String kind, Duration age) {
-    if (!log.asksKeepers()) forgetting.begin(kind, age); // a keeper could not know whether the age is the right one
+    // A keeper could not know whether the age is the right one.
+    if (!log.purgesThroughKeeper()) historyCleaner.begin(kind, age);
   }
 
   @Override
@@ -348,12 +351,12 @@ final class StreamStore extends NatsStore {
 
   @Override
   public void close() {
-    if (keepers.values().stream().anyMatch(one -> one.isOwn(Thread.currentThread())))
+    if (writers.values().stream().anyMatch(one -> one.isOwn(Thread.currentThread())))
       throw new IllegalStateException("a store cannot be closed by what an answer runs; close it on another thread");
     boolean first = !closed;
     closed = true;
-    room.acquireUninterruptibly(options.maxPendingBytes()); // when no turn is being stored
-    room.release(options.maxPendingBytes());
+    byteBudget.acquireUninterruptibly(options.maxPendingBytes()); // when no turn is being stored
+    byteBudget.release(options.maxPendingBytes());
     histories.forEach(StreamHistory::wake);
     if (first) closing.run();
   }

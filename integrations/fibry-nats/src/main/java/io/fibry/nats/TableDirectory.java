@@ -25,8 +25,8 @@ final class TableDirectory {
   private static final Logger LOG = LoggerFactory.getLogger(NatsNetwork.class);
   private static final Codec<Question> QUESTION = Codec.of(Question.class);
   private static final Codec<Found> FOUND = Codec.of(Found.class);
-  private static final int AT_ONCE = 16;
-  private static final long FRESH = TimeUnit.SECONDS.toNanos(1);
+  private static final int MAX_PARALLEL = 16;
+  private static final long CACHE_NANOS = TimeUnit.SECONDS.toNanos(1);
 
   /** @param key the key of the wanted entry, or empty for the entries of all nodes */
   record Question(Optional<String> key) {}
@@ -44,7 +44,7 @@ final class TableDirectory {
   private final ProgramMessaging messages;
   private final NatsTable table;
   private final String keys; // of nodes
-  private final Semaphore places = new Semaphore(AT_ONCE);
+  private final Semaphore permits = new Semaphore(MAX_PARALLEL);
   private final ReentrantLock lock = new ReentrantLock();
   private Optional<Found> nodes = Optional.empty();
   private long read; // when, in nanoseconds
@@ -74,18 +74,18 @@ final class TableDirectory {
 
   /** Until the connection is closed. */
   static void begin(ProgramMessaging messages, NatsTable table, String app) {
-    messages.subscribe(subject(app), Optional.of("directory"), new TableDirectory(messages, table, app)::hear);
+    messages.subscribe(subject(app), Optional.of("directory"), new TableDirectory(messages, table, app)::onQuestion);
   }
 
   /** On the thread of the subscription: a question too many gets no answer, and is asked again. */
-  private void hear(WireMessage question) {
-    if (question.replyTo().isEmpty() || !places.tryAcquire()) return;
+  private void onQuestion(WireMessage question) {
+    if (question.replyTo().isEmpty() || !permits.tryAcquire()) return;
     boolean begun = false;
     try {
       Thread.ofVirtual().name("directory").start(() -> answer(question));
       begun = true;
     } finally {
-      if (!begun) places.release();
+      if (!begun) permits.release();
     }
   }
 
@@ -98,14 +98,14 @@ final class TableDirectory {
     } catch (TransportException | CodecException | IllegalArgumentException failed) {
       LOG.debug("a question about the table was not answered", failed);
     } finally {
-      places.release();
+      permits.release();
     }
   }
 
   private Found nodes() {
     lock.lock();
     try {
-      if (nodes.isEmpty() || System.nanoTime() - read > FRESH) {
+      if (nodes.isEmpty() || System.nanoTime() - read > CACHE_NANOS) {
         nodes = Optional.of(new Found(table.list().keys().stream().filter(key -> key.startsWith(keys)).sorted()
             .flatMap(key -> table.get(key).stream()).map(TableDirectory::row).toList()));
         read = System.nanoTime();

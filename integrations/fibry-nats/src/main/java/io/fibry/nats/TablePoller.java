@@ -21,27 +21,27 @@ import org.slf4j.LoggerFactory;
  */
 final class TablePoller {
   private static final Logger LOG = LoggerFactory.getLogger(NatsNetwork.class);
-  private static final Duration PAUSE = Duration.ofSeconds(2);
+  private static final Duration POLL_INTERVAL = Duration.ofSeconds(2);
 
-  private final Supplier<List<Entry>> reading;
+  private final Supplier<List<Entry>> entrySource;
   private final Consumer<Entry> reader;
-  private final Map<String, Long> known = new HashMap<>(); // versions by key
+  private final Map<String, Long> knownVersions = new HashMap<>(); // versions by key
   private final HashSet<String> missing = new HashSet<>(); // from the last list
 
-  private TablePoller(Supplier<List<Entry>> reading, Consumer<Entry> reader) {
-    this.reading = reading;
+  private TablePoller(Supplier<List<Entry>> entrySource, Consumer<Entry> reader) {
+    this.entrySource = entrySource;
     this.reader = reader;
   }
 
-  static Subscription begin(Supplier<List<Entry>> reading, Consumer<Entry> reader) {
-    var thread = Thread.ofVirtual().name("nodes of an asker").start(new TablePoller(reading, reader)::run);
+  static Subscription begin(Supplier<List<Entry>> entrySource, Consumer<Entry> reader) {
+    var thread = Thread.ofVirtual().name("nodes of an asker").start(new TablePoller(entrySource, reader)::run);
     return thread::interrupt;
   }
 
   private void run() {
     while (!Thread.currentThread().isInterrupted()) try {
       read();
-      Thread.sleep(PAUSE);
+      Thread.sleep(POLL_INTERVAL);
     } catch (InterruptedException closed) {
       return;
     }
@@ -49,7 +49,7 @@ final class TablePoller {
 
   private void read() {
     try {
-      compare(reading.get());
+      compare(entrySource.get());
     } catch (TransportException cut) {
       if (cut.failure() == TransportException.Failure.NO_RECEIVER) compare(List.of()); // no node is alive
       else LOG.debug("the nodes could not be read", cut);
@@ -59,18 +59,18 @@ final class TablePoller {
   }
 
   private void compare(List<Entry> all) {
-    var gone = new HashSet<>(known.keySet());
+    var gone = new HashSet<>(knownVersions.keySet());
     for (var one : all) {
       gone.remove(one.key());
-      if (known.getOrDefault(one.key(), 0L) >= one.version()) continue;
+      if (knownVersions.getOrDefault(one.key(), 0L) >= one.version()) continue;
       reader.accept(one);
-      known.put(one.key(), one.version());
+      knownVersions.put(one.key(), one.version());
     }
     for (var key : gone) if (missing.contains(key)) {
-      reader.accept(new Entry(key, Optional.empty(), known.remove(key)));
+      reader.accept(new Entry(key, Optional.empty(), knownVersions.remove(key)));
     }
     missing.clear();
     missing.addAll(gone);
-    missing.retainAll(known.keySet());
+    missing.retainAll(knownVersions.keySet());
   }
 }

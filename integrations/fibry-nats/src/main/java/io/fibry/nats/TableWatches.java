@@ -61,7 +61,7 @@ final class TableWatches implements AutoCloseable {
   final class TableWatch implements Consumer<Entry> {
     private final Consumer<Entry> reader;
     private final ReentrantLock lock = new ReentrantLock();
-    private final Map<String, Long> there = new HashMap<>(); // versions by key; under the lock
+    private final Map<String, Long> knownVersions = new HashMap<>(); // versions by key; under the lock
 
     private TableWatch(Consumer<Entry> reader) {
       this.reader = reader;
@@ -72,8 +72,8 @@ final class TableWatches implements AutoCloseable {
       lock.lock();
       try {
         reader.accept(entry);
-        if (entry.value().isPresent()) there.put(entry.key(), entry.version());
-        else there.remove(entry.key());
+        if (entry.value().isPresent()) knownVersions.put(entry.key(), entry.version());
+        else knownVersions.remove(entry.key());
       } finally {
         lock.unlock();
       }
@@ -83,7 +83,7 @@ final class TableWatches implements AutoCloseable {
     private List<String> missing(KeyListing listed) {
       lock.lock();
       try {
-        return there.keySet().stream().filter(key -> !listed.keys.contains(key)).toList();
+        return knownVersions.keySet().stream().filter(key -> !listed.keys.contains(key)).toList();
       } finally {
         lock.unlock();
       }
@@ -92,7 +92,7 @@ final class TableWatches implements AutoCloseable {
     private void end(String key, KeyListing listed) {
       lock.lock();
       try {
-        var version = there.get(key);
+        var version = knownVersions.get(key);
         if (version != null && version < listed.last) accept(new Entry(key, Optional.empty(), listed.last));
       } finally {
         lock.unlock();
@@ -112,17 +112,17 @@ final class TableWatches implements AutoCloseable {
   }
 
   /** Lists the keys soon, on another thread. */
-  void look() {
+  void checkSoon() {
     LockSupport.unpark(thread);
   }
 
   private void run() {
-    for (long wait = pause.toNanos(); !closed; wait = compare() ? pause.toNanos() : RETRY)
+    for (long wait = pause.toNanos(); !closed; wait = compareAll() ? pause.toNanos() : RETRY)
       LockSupport.parkNanos(this, wait);
   }
 
   /** {@return whether all watches are up to date; if not, this is tried again in 2 seconds} */
-  private boolean compare() {
+  private boolean compareAll() {
     if (closed || open.isEmpty()) return true;
     boolean known = true;
     try {

@@ -15,7 +15,7 @@ final class TurnReader {
   private final StoreSubjects subjects;
   private final Store.ActorId id;
   private final List<byte[]> bodies = new ArrayList<>();
-  private long next = 1; // the number of the turn that is missing
+  private long nextNumber = 1; // the number of the turn that is missing
 
   TurnReader(JetStreamLog log, StoreSubjects subjects, Store.ActorId id) {
     this.log = log;
@@ -24,19 +24,19 @@ final class TurnReader {
   }
 
   /** Up to the last message, which says this. */
-  List<byte[]> upTo(long last, JournalEntry entry) {
+  List<byte[]> readUpTo(long last, JournalEntry entry) {
     long from = entry.from() == 0 ? last : entry.from();
     if (entry.number() > 0 && !entry.hasWhole()) {
-      var snapshot = log.last(subjects.snapshot(id)).map(Snapshot::read)
+      var snapshot = log.lastMessage(subjects.snapshot(id)).map(Snapshot::read)
           .filter(one -> one.seq() >= from && one.number() <= entry.number());
       snapshot.ifPresent(one -> {
         bodies.add(one.body());
-        next = one.number() + 1;
+        nextNumber = one.number() + 1;
       });
-      if (next <= entry.number()) read(snapshot.map(Snapshot::seq).orElse(from), last);
+      if (nextNumber <= entry.number()) read(snapshot.map(Snapshot::seq).orElse(from), last);
     }
-    if (next <= entry.number()) add(entry);
-    if (next <= entry.number()) throw missing();
+    if (nextNumber <= entry.number()) add(entry);
+    if (nextNumber <= entry.number()) throw missing();
     return bodies;
   }
 
@@ -57,16 +57,16 @@ final class TurnReader {
   private void add(JournalEntry entry) {
     for (int i = entry.lastWhole(); i < entry.turns().size(); i++) {
       var turn = entry.turns().get(i);
-      if (entry.number(i) < next) continue; // the snapshot knows it
+      if (entry.number(i) < nextNumber) continue; // the snapshot knows it
       if (turn.whole()) bodies.clear();
-      else if (entry.number(i) != next) throw missing();
+      else if (entry.number(i) != nextNumber) throw missing();
       bodies.add(turn.body());
-      next = entry.number(i) + 1;
+      nextNumber = entry.number(i) + 1;
     }
   }
 
   private StoreDamagedException missing() {
-    return new StoreDamagedException("turn " + next + " of " + id + " is missing in stream " + subjects.stream()
+    return new StoreDamagedException("turn " + nextNumber + " of " + id + " is missing in stream " + subjects.stream()
         + ". Other actors are not concerned; put back a copy of the stream");
   }
 }

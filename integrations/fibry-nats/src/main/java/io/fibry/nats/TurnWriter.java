@@ -3,9 +3,9 @@ package io.fibry.nats;
 import io.fibry.nats.JetStreamLog.StreamMessage;
 import io.fibry.nats.JournalEntry.Written;
 import io.fibry.store.StaleLifeException;
+import io.fibry.store.Store;
 import io.fibry.store.Store.PendingMessage;
 import io.fibry.store.Store.Turn;
-import io.fibry.store.Store;
 import io.fibry.store.StoreWriteException;
 import io.fibry.store.ViewOffset;
 import io.nats.client.api.MessageInfo;
@@ -26,9 +26,9 @@ import org.slf4j.LoggerFactory;
  */
 final class TurnWriter {
   private static final Logger LOG = LoggerFactory.getLogger(NatsStore.class);
-  private static final int MOST_SENDS = 999; // the server's limit, less the turn
-  private static final int MANY_DEAD = 64; // messages of turns that later whole ones replaced
-  private static final int SOME_DEAD = 16; // when the actor goes
+  private static final int MAX_SENDS = 999; // the server's limit, less the turn
+  private static final int PURGE_THRESHOLD = 64; // messages of turns that later whole ones replaced
+  private static final int PURGE_THRESHOLD_AT_END = 16; // when the actor goes
 
   /** If a turn sends several messages with an id, the last one counts. */
   private record OutboxKey(Store.ActorId to, String id) {}
@@ -39,51 +39,51 @@ final class TurnWriter {
   private final StreamStore store;
   private final JetStreamLog log;
   private final Store.ActorId id;
-  private final SerialExecutor<StoreTask<?>> lane;
-  private final PendingMessages letters;
-  private final MessageWriter accepting;
+  private final SerialExecutor<StoreTask<?>> executor;
+  private final PendingMessages pendingMessages;
+  private final MessageWriter messageWriter;
   private long life;
   private long number; // of the last turn
   private long seq; // of the last message in the stream
   private long from; // where reading begins, as a number in the stream
   private long messages; // stored since dead messages were last removed
-  private boolean over = true; // a turn of this life was refused, or there is none
-  private volatile boolean alive; // a life has begun, and has not been left
+  private boolean isRefused = true; // a turn of this life was refused, or there is none
+  private volatile boolean isAlive; // a life has begun, and has not been left
 
   TurnWriter(StreamStore store, Store.ActorId id, Runnable idle) {
     this.store = store;
     this.log = store.log();
     this.id = id;
-    this.letters = new PendingMessages(log, store.subjects(), id);
-    this.accepting = new MessageWriter(store, id, letters, idle);
-    this.lane = new SerialExecutor<>("turns of " + id, this::work, idle);
+    this.pendingMessages = new PendingMessages(log, store.subjects(), id);
+    this.messageWriter = new MessageWriter(store, id, pendingMessages, idle);
+    this.executor = new SerialExecutor<>("turns of " + id, this::work, idle);
   }
 
   void add(StoreTask<?> task) {
-    if (task instanceof StoreTask.EnqueueTask accept) accepting.lane().add(accept);
-    else lane.add(task);
+    if (task instanceof StoreTask.EnqueueTask accept) messageWriter.executor().add(accept);
+    else executor.add(task);
   }
 
   /** Whether a thread is that of the turns. */
   boolean storesTurns(Thread thread) {
-    return lane.isOwn(thread);
+    return executor.isOwn(thread);
   }
 
   boolean isOwn(Thread thread) {
-    return lane.isOwn(thread) || accepting.lane().isOwn(thread);
+    return executor.isOwn(thread) || messageWriter.executor().isOwn(thread);
   }
 
-  PendingMessages letters() {
-    return letters;
+  PendingMessages pendingMessages() {
+    return pendingMessages;
   }
 
   boolean isAlive() {
-    return alive;
+    return isAlive;
   }
 
   /** It knows nothing that could not be read again. */
-  boolean isOfNoUse() {
-    return !alive && lane.isIdle() && accepting.lane().isIdle();
+  boolean isIdle() {
+    return !isAlive && executor.isIdle() && messageWriter.executor().isIdle();
   }
 
   private void work(List<StoreTask<?>> tasks) {
@@ -104,28 +104,28 @@ final class TurnWriter {
       bytes += one.size();
       sends += one.turn().outbox().size();
     }
-    return bytes <= store.mostBytes() && sends <= MOST_SENDS;
+    return bytes <= store.maxBytes() && sends <= MAX_SENDS;
   }
 
-  static int mostSends() {
-    return MOST_SENDS;
+  static int maxSends() {
+    return MAX_SENDS;
   }
 
   private void run(StoreTask<?> task) {
     try {
       switch (task) {
         case StoreTask.LoadTask load -> {
-          if (!load.complete(load())) leave(); // the load is not awaited any more
+          if (!load.complete(load())) endLife(); // the load is not awaited any more
         }
         case StoreTask.BeginLifeTask begin -> {
-          if (!begin.complete(begin(begin.last()))) leave();
+          if (!begin.complete(startLife(begin.last()))) endLife();
         }
         case StoreTask.SnapshotTask snap -> {
           snapshot(snap.turn());
           snap.complete(null);
         }
         case StoreTask.EndLifeTask leave -> {
-          if (leave.life() == life) leave();
+          if (leave.life() == life) endLife();
           leave.complete(null);
         }
         case StoreTask.AppendTask append -> throw new AssertionError(append);
@@ -147,7 +147,7 @@ final class TurnWriter {
     try {
       if (!taken.isEmpty()) commit(taken);
     } catch (Throwable failure) {
-      over = true;
+      isRefused = true;
       for (var one : taken) one.completeExceptionally(store.refusal(failure));
     } finally {
       tasks.clear();
@@ -155,7 +155,7 @@ final class TurnWriter {
   }
 
   private boolean isNext(Turn turn, int before) {
-    return !over && turn.life() == life && turn.number() == number + before + 1;
+    return !isRefused && turn.life() == life && turn.number() == number + before + 1;
   }
 
   private void commit(List<StoreTask.AppendTask> tasks) {
@@ -173,58 +173,58 @@ final class TurnWriter {
         sends.put(key, one);
       }
     }
-    var removed = done.isEmpty() ? List.<JournalEntry.Done>of() : letters.found(done);
-    var left = new ArrayList<>(letters.leaving());
+    var removed = done.isEmpty() ? List.<JournalEntry.Done>of() : pendingMessages.findPresent(done);
+    var left = new ArrayList<>(pendingMessages.stillPresent());
     left.addAll(removed);
     boolean whole = turns.stream().anyMatch(Turn::isFullState);
-    var entry = new JournalEntry(store.unique(), life, number + turns.size(), whole ? 0 : from, left,
+    var entry = new JournalEntry(store.uniqueName(), life, number + turns.size(), whole ? 0 : from, left,
         turns.stream().map(Written::of).toList());
     byte[] bytes = entry.bytes();
-    if (bytes.length > store.mostOfEntry()) {
-      commitLess(tasks, bytes.length, left.size());
+    if (bytes.length > store.maxEntryBytes()) {
+      commitPartially(tasks, bytes.length, left.size());
       return;
     }
     var all = new ArrayList<StreamMessage>();
     all.add(StreamMessage.of(store.subjects().turns(id), bytes));
-    sends.values().forEach(one -> all.add(letters.addition(one)));
+    sends.values().forEach(one -> all.add(pendingMessages.addition(one)));
     var outcome = write(entry, all);
-    over = !(outcome instanceof WriteOutcome.WriteSuccess);
+    isRefused = !(outcome instanceof WriteOutcome.WriteSuccess);
     try {
-      if (!over) stored(entry, removed, sends.values());
+      if (!isRefused) onStored(entry, removed, sends.values());
     } finally {
-      for (var task : tasks) tell(task, outcome);
+      for (var task : tasks) completeTask(task, outcome);
     }
-    if (!over) store.hear(id.kind());
-    if (!over && tasks.stream().anyMatch(StoreTask.AppendTask::ends)) takeDeadAway();
+    if (!isRefused) store.onStored(id.kind());
+    if (!isRefused && tasks.stream().anyMatch(StoreTask.AppendTask::isEnd)) purgeDead();
   }
 
   /** With all that is done and still there, they do not fit into a message. */
-  private void commitLess(List<StoreTask.AppendTask> tasks, int bytes, int done) {
+  private void commitPartially(List<StoreTask.AppendTask> tasks, int bytes, int done) {
     if (tasks.size() == 1) throw new StoreWriteException("turn " + tasks.getFirst().turn().number() + " of " + id
         + " takes " + bytes + " bytes with the ids of " + done + " messages that are done and not deleted yet; " + store
-        + " takes at most " + store.mostOfEntry() + log.whyPurgesFail(), null);
+        + " takes at most " + store.maxEntryBytes() + log.purgeFailureText(), null);
     int half = tasks.size() / 2;
     append(new ArrayList<>(tasks.subList(0, half)));
     append(new ArrayList<>(tasks.subList(half, tasks.size())));
   }
 
-  private void stored(JournalEntry entry, List<JournalEntry.Done> removed, Collection<PendingMessage> sends) {
-    ViewOffset.kindOf(id).ifPresent(store.forgetting()::viewMoved);
+  private void onStored(JournalEntry entry, List<JournalEntry.Done> removed, Collection<PendingMessage> sends) {
+    ViewOffset.kindOf(id).ifPresent(store.historyCleaner()::onViewMoved);
     number = entry.number();
     messages++;
-    letters.remove(removed);
+    pendingMessages.remove(removed);
     long at = seq;
     for (var one : sends) {
       at++;
       if (!one.to().equals(id)) continue;
-      var before = letters.known().get(one.id());
-      letters.note(one.id(), at, one.due());
-      if (before != null) letters.removeBefore(one.id(), at);
+      var before = pendingMessages.positions().get(one.id());
+      pendingMessages.notePending(one.id(), at, one.due());
+      if (before != null) pendingMessages.removeBefore(one.id(), at);
     }
-    if (entry.hasWhole() && messages >= MANY_DEAD) takeDeadAway();
+    if (entry.hasWhole() && messages >= PURGE_THRESHOLD) purgeDead();
   }
 
-  private void tell(StoreTask.AppendTask task, WriteOutcome outcome) {
+  private void completeTask(StoreTask.AppendTask task, WriteOutcome outcome) {
     switch (outcome) {
       case WriteOutcome.WriteSuccess here -> task.complete(null);
       case WriteOutcome.WriteConflict outdated -> task.completeExceptionally(new StaleLifeException(task.turn()));
@@ -241,22 +241,23 @@ final class TurnWriter {
     } catch (Throwable failure) { // of memory; it may have left
       return new WriteOutcome.RetryableFailure(ConnectionErrors.text(failure), true);
     }
-    if (outcome instanceof WriteOutcome.WriteSuccess here) wrote(entry, here.seq() - all.size() + 1);
-    return outcome instanceof WriteOutcome.WriteConflict outdated && outdated.maybeOwn() ? look(entry) : outcome;
+    if (outcome instanceof WriteOutcome.WriteSuccess here) onWritten(entry, here.seq() - all.size() + 1);
+    return outcome instanceof WriteOutcome.WriteConflict outdated && outdated.mayBeOwn() ? findEntry(entry) : outcome;
   }
 
-  private void wrote(JournalEntry entry, long at) {
+  private void onWritten(JournalEntry entry, long at) {
     seq = at;
     from = entry.from() == 0 ? at : entry.from();
   }
 
   /** An attempt of which nothing was heard may have stored it. */
-  private WriteOutcome look(JournalEntry entry) {
+  private WriteOutcome findEntry(JournalEntry entry) {
     var subject = store.subjects().turns(id);
     try {
-      for (var one = log.next(subject, seq + 1); one.isPresent(); one = log.next(subject, one.get().getSeq() + 1))
+      for (var one = log.nextMessage(subject, seq + 1); one.isPresent();
+          one = log.nextMessage(subject, one.get().getSeq() + 1))
         if (JournalEntry.read(one.get()).by().equals(entry.by())) {
-          wrote(entry, one.get().getSeq());
+          onWritten(entry, one.get().getSeq());
           return new WriteOutcome.WriteSuccess(seq);
         }
       return new WriteOutcome.RetryableFailure(
@@ -266,9 +267,9 @@ final class TurnWriter {
     }
   }
 
-  private void takeDeadAway() {
+  private void purgeDead() {
     messages = 0;
-    if (from > 1) store.forgetting().dead(id, from);
+    if (from > 1) store.historyCleaner().removeDead(id, from);
   }
 
   /**
@@ -276,13 +277,13 @@ final class TurnWriter {
    * may be gone.
    */
   private void snapshot(Turn turn) {
-    if (over || turn.life() != life || turn.number() != number) return;
+    if (isRefused || turn.life() != life || turn.number() != number) return;
     String subject = store.subjects().snapshot(id);
-    var before = log.last(subject);
+    var before = log.lastMessage(subject);
     if (before.map(Snapshot::read).filter(one -> one.seq() > seq).isPresent()) return;
     var snapshot = StreamMessage.of(subject, new Snapshot(number, seq, turn.body()).bytes());
     var outcome = log.replace(snapshot, before.map(MessageInfo::getSeq).orElse(0L)).join();
-    if (outcome instanceof WriteOutcome.WriteSuccess) store.forgetting().look(id.kind());
+    if (outcome instanceof WriteOutcome.WriteSuccess) store.historyCleaner().onSnapshotStored(id.kind());
     else LOG.debug("a snapshot of {} was not stored: {}", id, outcome);
   }
 
@@ -292,39 +293,40 @@ final class TurnWriter {
     boolean loaded = false;
     try {
       var last = beginLife(Optional.empty());
-      ViewOffset.kindOf(id).ifPresent(store.forgetting()::viewMoved); // a store that is gone may not have purged
+      ViewOffset.kindOf(id).ifPresent(store.historyCleaner()::onViewMoved); // a store that is gone may not have purged
       var bodies =
-          last.map(one -> new TurnReader(log, store.subjects(), id).upTo(one.seq, one.entry)).orElse(List.of());
-      var waiting = letters.look();
+          last.map(one -> new TurnReader(log, store.subjects(), id).readUpTo(one.seq, one.entry)).orElse(List.of());
+      var waiting = pendingMessages.loadIds();
       loaded = true;
       return new Store.LoadedActor(life, number, bodies, waiting);
     } finally {
-      if (!loaded) alive = false; // no actor knows this life, so none will leave it
+      if (!loaded) isAlive = false; // no actor knows this life, so none will leave it
     }
   }
 
-  private long begin(long after) {
+  private long startLife(long after) {
     beginLife(Optional.of(after));
     return life;
   }
 
   /** Returns the last message before. */
   private Optional<LastEntry> beginLife(Optional<Long> after) {
-    over = true;
+    isRefused = true;
     for (int times = 1;; times++) {
-      var last = log.last(store.subjects().turns(id)).map(one -> new LastEntry(one.getSeq(), JournalEntry.read(one)));
+      var last =
+          log.lastMessage(store.subjects().turns(id)).map(one -> new LastEntry(one.getSeq(), JournalEntry.read(one)));
       var before = last.map(LastEntry::entry);
       seq = last.map(LastEntry::seq).orElse(0L);
       from = before.isPresent() && before.get().from() > 0 ? before.get().from() : seq;
       life = store.nextLife(before.map(JournalEntry::life).orElse(0L));
       number = after.orElse(before.map(JournalEntry::number).orElse(0L));
       var done = before.map(JournalEntry::done).orElse(List.of());
-      var begins = new JournalEntry(store.unique(), life, number, after.isPresent() ? 0 : from, done, List.of());
+      var begins = new JournalEntry(store.uniqueName(), life, number, after.isPresent() ? 0 : from, done, List.of());
       var outcome = write(begins, List.of(StreamMessage.of(store.subjects().turns(id), begins.bytes())));
       if (outcome instanceof WriteOutcome.WriteSuccess) {
-        alive = true;
-        over = false;
-        letters.begin(done);
+        isAlive = true;
+        isRefused = false;
+        pendingMessages.beginLife(done);
         return last;
       }
       if (!(outcome instanceof WriteOutcome.WriteConflict)) throw store.refusal(outcome, "a life of " + id);
@@ -332,11 +334,12 @@ final class TurnWriter {
     }
   }
 
-  private void leave() {
-    if (number == 0 && !over) log.purge(store.subjects().turns(id), seq).join(); // no trace of the reading is needed
-    else if (messages >= SOME_DEAD && !over) takeDeadAway();
-    letters.leave();
-    alive = false;
-    over = true;
+  private void endLife() {
+    // No trace of the reading is needed.
+    if (number == 0 && !isRefused) log.purge(store.subjects().turns(id), seq).join();
+    else if (messages >= PURGE_THRESHOLD_AT_END && !isRefused) purgeDead();
+    pendingMessages.endLife();
+    isAlive = false;
+    isRefused = true;
   }
 }

@@ -22,13 +22,13 @@ final class WireMessageConverter {
     return headers;
   }
 
-  static NatsMessage.Builder of(WireMessage wire, Headers headers) {
+  static NatsMessage.Builder toNatsMessage(WireMessage wire, Headers headers) {
     var message = NatsMessage.builder().subject(wire.subject()).data(wire.body());
     wire.replyTo().ifPresent(message::replyTo);
     return headers.isEmpty() ? message : message.headers(headers);
   }
 
-  static WireMessage open(Message message) {
+  static WireMessage toWireMessage(Message message) {
     var body = message.getData() == null ? new byte[0] : message.getData();
     return new WireMessage(message.getSubject(), Optional.ofNullable(message.getReplyTo()), headers(message), body);
   }

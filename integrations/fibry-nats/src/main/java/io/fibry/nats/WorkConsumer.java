@@ -25,59 +25,60 @@ import org.slf4j.LoggerFactory;
  * that are, so that the server does not give them to other nodes. An actor.
  */
 final class WorkConsumer implements Subscription {
-  static final Duration GIVEN_UP = Duration.ofSeconds(15); // by the server, without progress of its reader
+  static final Duration ACK_TIMEOUT = Duration.ofSeconds(15); // by the server, without progress of its reader
   private static final Logger LOG = LoggerFactory.getLogger(NatsNetwork.class);
-  private static final Duration BEAT = Duration.ofSeconds(2);
-  private static final Duration ASKED = Duration.ofSeconds(5); // so long the server waits for work
-  private static final long LOST = ASKED.plus(BEAT).toNanos(); // then it has not heard of it
-  private static final int LATE = 408; // of what was asked for, not all has come
-  private static final int NONE = 404;
-  private static final int BEATING = 100;
+  private static final Duration TICK_INTERVAL = Duration.ofSeconds(2);
+  private static final Duration PULL_EXPIRY = Duration.ofSeconds(5); // so long the server waits for work
+  private static final long PULL_LOST_NANOS = PULL_EXPIRY.plus(TICK_INTERVAL).toNanos(); // then it has not heard of it
+  private static final int STATUS_TIMEOUT = 408; // of what was asked for, not all has come
+  private static final int STATUS_NOT_FOUND = 404;
+  private static final int STATUS_HEARTBEAT = 100;
 
   private record ConsumerTick() {}
 
   private record WorkEnded(NatsWorkItem piece) {}
 
-  private final NatsConnection link;
+  private final NatsConnection connection;
   private final JetStreamLog log;
   private final String subject;
   private final String consumer;
   private final String inbox;
-  private final int most;
+  private final int maxParallel;
   private final Consumer<WorkItem> worker;
   private final Actor<Object> actor;
   private final Subscription arrivals;
-  private final Set<NatsWorkItem> out = new HashSet<>(); // the actor's, as what follows
-  private int asked; // and has not come
-  private long askedAt;
-  private boolean broken; // the consumer does not answer
+  private final Set<NatsWorkItem> inProgress = new HashSet<>(); // the actor's, as what follows
+  private int requested; // and has not come
+  private long requestedAt;
+  private boolean isBroken; // the consumer does not answer
   private long number; // of the last time it asked
   private volatile boolean closed;
 
-  private WorkConsumer(NatsConnection link, JetStreamLog log, String subject, int most, Consumer<WorkItem> worker) {
-    this.link = link;
+  private WorkConsumer(NatsConnection connection, JetStreamLog log, String subject, int maxParallel,
+      Consumer<WorkItem> worker) {
+    this.connection = connection;
     this.log = log;
     this.subject = subject;
     this.consumer = subject.replace('.', '_');
-    this.inbox = link.connection().createInbox();
-    this.most = most;
+    this.inbox = connection.connection().createInbox();
+    this.maxParallel = maxParallel;
     this.worker = worker;
     makeConsumer();
     this.actor = ActorSystem.anonymous().onFailure(FailurePolicy.resume()).newActor(this::handle);
     Subscription begun = null;
     try {
-      begun = link.listen(inbox + ".*", Optional.empty(), actor::sendMessage);
+      begun = connection.listen(inbox + ".*", Optional.empty(), actor::sendMessage);
     } finally {
       if (begun == null) actor.kill();
     }
     this.arrivals = begun;
   }
 
-  static WorkConsumer begin(NatsConnection link, JetStreamLog log, String subject, int most,
+  static WorkConsumer begin(NatsConnection connection, JetStreamLog log, String subject, int maxParallel,
       Consumer<WorkItem> worker) {
-    var taking = new WorkConsumer(link, log, subject, most, worker);
+    var taking = new WorkConsumer(connection, log, subject, maxParallel, worker);
     taking.actor.sendMessage(new ConsumerTick());
-    taking.actor.sendMessageEvery(new ConsumerTick(), BEAT);
+    taking.actor.sendMessageEvery(new ConsumerTick(), TICK_INTERVAL);
     return taking;
   }
 
@@ -92,41 +93,41 @@ final class WorkConsumer implements Subscription {
 
   private void handle(Object message, ActorContext<Object> context) {
     switch (message) {
-      case Message given when given.isStatusMessage() -> hear(given);
+      case Message given when given.isStatusMessage() -> onStatus(given);
       case Message given -> take(given);
-      case WorkEnded over -> out.remove(over.piece);
-      case ConsumerTick beat -> beat();
+      case WorkEnded over -> inProgress.remove(over.piece);
+      case ConsumerTick beat -> reportProgress();
       default -> throw new AssertionError(message);
     }
-    if (!closed) ask();
-    else if (out.isEmpty() || link.isClosed()) context.self().sendPoisonPill();
+    if (!closed) requestWork();
+    else if (inProgress.isEmpty() || connection.isClosed()) context.self().sendPoisonPill();
   }
 
-  private void ask() {
-    if (asked > 0 || out.size() >= most) return;
-    int free = most - out.size();
-    String what = "{\"batch\":" + free + ",\"expires\":" + ASKED.toNanos() + "}";
-    if (!sends(log.callOf(consumer), what, Optional.of(inbox + "." + ++number))) return; // at the next beat
-    asked = free;
-    askedAt = System.nanoTime();
+  private void requestWork() {
+    if (requested > 0 || inProgress.size() >= maxParallel) return;
+    int free = maxParallel - inProgress.size();
+    String what = "{\"batch\":" + free + ",\"expires\":" + PULL_EXPIRY.toNanos() + "}";
+    if (!trySend(log.requestSubject(consumer), what, Optional.of(inbox + "." + ++number))) return; // at the next beat
+    requested = free;
+    requestedAt = System.nanoTime();
   }
 
-  private void hear(Message status) {
+  private void onStatus(Message status) {
     int code = status.getStatus().getCode();
-    if (code == BEATING || !status.getSubject().equals(inbox + "." + number)) return; // it says nothing of now
-    if (code == LATE || code == NONE) asked = 0;
-    else fails(status.getStatus().getMessageWithCode());
+    if (code == STATUS_HEARTBEAT || !status.getSubject().equals(inbox + "." + number)) return; // it says nothing of now
+    if (code == STATUS_TIMEOUT || code == STATUS_NOT_FOUND) requested = 0;
+    else onConsumerFailure(status.getStatus().getMessageWithCode());
   }
 
   /** The server that has the consumer ends, or somebody has deleted it. */
-  private void fails(String why) {
-    if (!broken) LOG.warn("work of {} does not come at the moment: {}", subject, Lines.escaped(why));
-    broken = true;
+  private void onConsumerFailure(String why) {
+    if (!isBroken) LOG.warn("work of {} does not come at the moment: {}", subject, Lines.escaped(why));
+    isBroken = true;
   }
 
   private void makeConsumer() {
     try {
-      log.makeConsumer(consumer, subject, GIVEN_UP);
+      log.createConsumer(consumer, subject, ACK_TIMEOUT);
     } catch (StoreReadException | StoreClosedException failed) {
       throw new TransportException(TransportException.Failure.DISCONNECTED,
           "work of " + subject + " cannot be taken: " + Lines.message(failed));
@@ -135,33 +136,33 @@ final class WorkConsumer implements Subscription {
 
   private void take(Message given) {
     var piece = new NatsWorkItem(given, given.metaData().streamSequence(), (int) given.metaData().deliveredCount());
-    asked = Math.max(0, asked - 1);
-    out.add(piece);
+    requested = Math.max(0, requested - 1);
+    inProgress.add(piece);
     if (closed) piece.release(Duration.ZERO);
     else worker.accept(piece);
   }
 
-  private void beat() {
-    for (var piece : out) sends(piece.answers, "+WPI", Optional.empty());
-    if (asked > 0 && System.nanoTime() - askedAt > LOST) asked = 0;
-    if (broken && !closed) mend();
+  private void reportProgress() {
+    for (var piece : inProgress) trySend(piece.answers, "+WPI", Optional.empty());
+    if (requested > 0 && System.nanoTime() - requestedAt > PULL_LOST_NANOS) requested = 0;
+    if (isBroken && !closed) recoverConsumer();
   }
 
-  private void mend() {
+  private void recoverConsumer() {
     try {
       makeConsumer();
-      broken = false;
-      asked = 0;
+      isBroken = false;
+      requested = 0;
     } catch (TransportException again) {
       LOG.debug("work of {} does not come yet", subject, again); // at the next beat
     }
   }
 
-  private boolean sends(String subject, String text, Optional<String> answerTo) {
+  private boolean trySend(String subject, String text, Optional<String> answerTo) {
     var message = NatsMessage.builder().subject(subject).data(text);
     answerTo.ifPresent(message::replyTo);
     try {
-      link.requests().publish(message.build());
+      connection.requests().publish(message.build());
       return true;
     } catch (TransportException cut) {
       LOG.debug("{} did not leave", subject, cut);
@@ -211,7 +212,7 @@ final class WorkConsumer implements Subscription {
 
     @Override
     public void release(Duration later) {
-      sends(answers, later.isPositive() ? "-NAK {\"delay\":" + later.toNanos() + "}" : "-NAK", Optional.empty());
+      trySend(answers, later.isPositive() ? "-NAK {\"delay\":" + later.toNanos() + "}" : "-NAK", Optional.empty());
       actor.sendMessage(new WorkEnded(this));
     }
   }

@@ -1,7 +1,7 @@
 package io.fibry.nats;
 
-import io.fibry.cluster.TransportException.Failure;
 import io.fibry.cluster.TransportException;
+import io.fibry.cluster.TransportException.Failure;
 import io.nats.client.Message;
 import io.nats.client.support.JsonParseException;
 import io.nats.client.support.JsonParser;
@@ -23,23 +23,23 @@ sealed interface WriteOutcome {
   /**
    * Another message was there before.
    *
-   * @param maybeOwn that of an attempt before, of which nothing was heard
+   * @param mayBeOwn that of an attempt before, of which nothing was heard
    */
-  record WriteConflict(boolean maybeOwn) implements WriteOutcome {}
+  record WriteConflict(boolean mayBeOwn) implements WriteOutcome {}
 
   /**
    * It may be tried again.
    *
-   * @param unknown it may be there
+   * @param isUnknown it may be there
    */
-  record RetryableFailure(String why, boolean unknown) implements WriteOutcome {}
+  record RetryableFailure(String reason, boolean isUnknown) implements WriteOutcome {}
 
   /**
    * The message is not stored.
    *
-   * @param full there is no room
+   * @param isFull there is no room
    */
-  record WriteRejection(String why, boolean full) implements WriteOutcome {}
+  record WriteRejection(String reason, boolean isFull) implements WriteOutcome {}
 
   /** The server's numbers of errors. */
   int WRONG_NUMBER = 10071;

@@ -70,8 +70,9 @@ class RoutesOverNatsTest {
 
   private Cluster join(String node, int number) {
     var network = NatsNetwork.connectTo(servers.get(number % SERVERS).url()).withReplicas(SERVERS);
-    return Cluster.join(app, network, options -> options.withNode(node + number).withPartitions(PARTS).withCalm(CALM)
-        .withLease(TestNetwork.LEASE).withScope(scope)); // a busy machine is not taken for dead
+    return Cluster.join(app, network,
+        options -> options.withNode(node + number).withPartitions(PARTS).withSettleTime(CALM)
+            .withLease(TestNetwork.LEASE).withScope(scope)); // a busy machine is not taken for dead
   }
 
   private Cluster home(int number) {
@@ -120,7 +121,8 @@ class RoutesOverNatsTest {
   static int wished(Cluster seeing, String kind, String node, int parts) {
     var members = seeing.members();
     return (int) IntStream.range(0, parts)
-        .filter(part -> PartitionAssignment.wish(kind, part, members).filter(node::equals).isPresent()).count();
+        .filter(part -> PartitionAssignment.preferredNode(kind, part, members).filter(node::equals).isPresent())
+        .count();
   }
 
   @Test

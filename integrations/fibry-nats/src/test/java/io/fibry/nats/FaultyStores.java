@@ -50,8 +50,8 @@ public final class FaultyStores {
     }
 
     @Override
-    int mostBytes() {
-      return Math.min(mostBytes, super.mostBytes());
+    int maxBytes() {
+      return Math.min(mostBytes, super.maxBytes());
     }
 
     @Override
@@ -106,24 +106,24 @@ public final class FaultyStores {
 
     /** A read tries again until its limit. */
     private void awaitServer() {
-      var end = end();
+      var end = newDeadline();
       for (int times = 1; down; times++) {
         refused.incrementAndGet();
-        if (isOver(end)) throw new StoreReadException(AWAY, null);
+        if (hasExpired(end)) throw new StoreReadException(AWAY, null);
         pause(times);
       }
     }
 
     @Override
-    List<MessageInfo> lasts(Collection<String> subjects) {
+    List<MessageInfo> lastMessages(Collection<String> subjects) {
       awaitServer();
-      return super.lasts(subjects);
+      return super.lastMessages(subjects);
     }
 
     @Override
-    Optional<MessageInfo> next(String filter, long from) {
+    Optional<MessageInfo> nextMessage(String filter, long from) {
       awaitServer();
-      return super.next(filter, from);
+      return super.nextMessage(filter, from);
     }
 
     @Override
@@ -140,7 +140,7 @@ public final class FaultyStores {
       var old = replica;
       if (old == null) return super.page(filter, from, Math.min(most, mostOfPage));
       var page = old.stream().filter(one -> one.getSeq() >= from).limit(Math.min(most, mostOfPage)).toList();
-      return page.isEmpty() ? next(filter, from).stream().toList() : page; // as where a server is behind
+      return page.isEmpty() ? nextMessage(filter, from).stream().toList() : page; // as where a server is behind
     }
   }
 
@@ -254,12 +254,12 @@ public final class FaultyStores {
   }
 
   public static One open(NatsNetwork network, String app, UnaryOperator<NatsStore.Options> changes) {
-    var options = changes.apply(NatsStore.Options.USUAL.withRequestLimit(Duration.ofSeconds(10)));
+    var options = changes.apply(NatsStore.Options.DEFAULT.withRequestLimit(Duration.ofSeconds(10)));
     var subjects = new StoreSubjects(app);
-    var link = network.link(app, "test");
+    var link = network.openConnection(app, "test");
     try {
       var log = new FaultyLog(link, subjects.stream(), options.requestLimit(), network.purges(app));
-      log.make(subjects.all(), 1, link.program().role());
+      log.make(subjects.all(), 1, link.identity().role());
       return new One(new StreamStore(log, subjects, options, link::close), link, log);
     } catch (IOException failure) {
       throw new UncheckedIOException(failure);

@@ -71,7 +71,7 @@ public final class Replicas {
 
   /** A store of its own, as that of another program. */
   public One open(UnaryOperator<NatsStore.Options> changes) {
-    var options = changes.apply(NatsStore.Options.USUAL);
+    var options = changes.apply(NatsStore.Options.DEFAULT);
     var one = new One();
     try {
       var log = new MemoryLog(one, options.requestLimit());
@@ -193,7 +193,7 @@ public final class Replicas {
     }
 
     @Override
-    int mostBytes() {
+    int maxBytes() {
       return 1 << 20;
     }
 
@@ -233,7 +233,7 @@ public final class Replicas {
     }
 
     @Override
-    List<MessageInfo> lasts(Collection<String> subjects) {
+    List<MessageInfo> lastMessages(Collection<String> subjects) {
       synchronized (Replicas.this) {
         check(by);
         return subjects.stream().map(subject -> leader().messages.get(lastOf(subject)))
@@ -242,7 +242,7 @@ public final class Replicas {
     }
 
     @Override
-    Optional<MessageInfo> next(String filter, long from) {
+    Optional<MessageInfo> nextMessage(String filter, long from) {
       return read(by, leader(), filter, from, 1).stream().map(Kept::info).findFirst();
     }
 
@@ -256,7 +256,7 @@ public final class Replicas {
     @Override
     List<MessageInfo> page(String filter, long from, int most) {
       var page = Replicas.this.page(by, filter, from, most).stream().map(Kept::info).toList();
-      return page.isEmpty() ? next(filter, from).stream().toList() : page;
+      return page.isEmpty() ? nextMessage(filter, from).stream().toList() : page;
     }
   }
 

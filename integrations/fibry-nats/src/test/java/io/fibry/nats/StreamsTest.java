@@ -23,7 +23,8 @@ class StreamsTest {
   private final String name = "S-" + Servers.app();
 
   private StreamConfiguration.Builder wanted() {
-    return StreamConfiguration.builder().name(name).subjects(name + ".>").duplicateWindow(StreamSetup.IDS_KNOWN)
+    return StreamConfiguration.builder().name(name).subjects(name + ".>")
+        .duplicateWindow(StreamSetup.DEDUPLICATION_WINDOW)
         .allowDirect(true);
   }
 
@@ -31,7 +32,7 @@ class StreamsTest {
     var tools = Nats.connect(Servers.shared().url());
     try {
       tools.jetStreamManagement().addStream(difference.apply(wanted()).build());
-      StreamSetup.make(tools.jetStreamManagement(), NatsNetwork.Role.KEEPER, wanted().build());
+      StreamSetup.create(tools.jetStreamManagement(), NatsNetwork.Role.KEEPER, wanted().build());
     } finally {
       tools.close();
     }

@@ -12,7 +12,7 @@ import org.springframework.core.type.AnnotatedTypeMetadata;
 
 /** All executor beans are actors or sinks, there is one, and Spring Boot's mode is not "force". */
 final class OnlyActorExecutorsCondition extends SpringBootCondition implements ConfigurationCondition {
-  private static final ConditionMessage.Builder SAYS = ConditionMessage.forCondition("only actors are executors");
+  private static final ConditionMessage.Builder MESSAGE = ConditionMessage.forCondition("only actors are executors");
 
   @Override
   public ConfigurationPhase getConfigurationPhase() {
@@ -22,16 +22,16 @@ final class OnlyActorExecutorsCondition extends SpringBootCondition implements C
   @Override
   public ConditionOutcome getMatchOutcome(ConditionContext context, AnnotatedTypeMetadata metadata) {
     var beans = context.getBeanFactory();
-    if (beans == null) return ConditionOutcome.noMatch(SAYS.because("there is no bean factory"));
+    if (beans == null) return ConditionOutcome.noMatch(MESSAGE.because("there is no bean factory"));
     if ("force".equals(context.getEnvironment().getProperty("spring.task.execution.mode")))
-      return ConditionOutcome.noMatch(SAYS.because("spring.task.execution.mode is force"));
+      return ConditionOutcome.noMatch(MESSAGE.because("spring.task.execution.mode is force"));
     var executors = List.of(beans.getBeanNamesForType(Executor.class, true, false));
     for (var name : executors) {
       var type = beans.getType(name, false);
       if (type == null || !Exitable.class.isAssignableFrom(type))
-        return ConditionOutcome.noMatch(SAYS.because("bean '" + name + "' is no actor"));
+        return ConditionOutcome.noMatch(MESSAGE.because("bean '" + name + "' is no actor"));
     }
-    return executors.isEmpty() ? ConditionOutcome.noMatch(SAYS.because("there are no executors"))
-        : ConditionOutcome.match(SAYS.because("all of " + executors + " are actors"));
+    return executors.isEmpty() ? ConditionOutcome.noMatch(MESSAGE.because("there are no executors"))
+        : ConditionOutcome.match(MESSAGE.because("all of " + executors + " are actors"));
   }
 }

@@ -10,7 +10,7 @@ import org.springframework.context.ConfigurableApplicationContext;
 /** Closes a scope with its context, and logs the outcome of the messages. */
 final class ScopeShutdown {
   private static final Logger LOG = LoggerFactory.getLogger(ScopeShutdown.class);
-  private static final int SHOWN = 10;
+  private static final int MAX_SHOWN = 10;
 
   private ScopeShutdown() {}
 
@@ -27,7 +27,7 @@ final class ScopeShutdown {
       LOG.warn(
           "scope '{}' closed and left {} messages, the first: {}; handlers that still run: {}; {} messages "
               + "handled, unhandled {}; a longer fibry.drain-limit gives them more time",
-          report.scope(), report.undelivered().size(), report.undelivered().stream().limit(SHOWN).toList(),
+          report.scope(), report.undelivered().size(), report.undelivered().stream().limit(MAX_SHOWN).toList(),
           report.unresponsive(), report.handled(), unhandled);
   }
 }
