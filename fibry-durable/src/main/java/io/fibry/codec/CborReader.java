@@ -12,14 +12,15 @@ import java.util.Set;
 import java.util.UUID;
 
 /**
- * Items of CBOR, all of a known length. For any bytes, it returns a value or throws a
- * {@link CodecException}, and keeps no more memory than they take. Used by one thread.
+ * Reads items of CBOR (RFC 8949) whose lengths are known in advance. Whatever the bytes are, each
+ * method returns a value or throws a {@link CodecException}. A length is checked against the
+ * remaining bytes before memory is allocated for it. Used by one thread.
  */
 final class CborReader implements ItemReader {
   private final byte[] bytes;
-  private int offset;
-  private int depth;
-  private final int[] remaining = new int[Format.MAX_DEPTH + 1]; // by depth: elements or entries that come
+  private int offset; // of the next byte to read
+  private int depth; // number of arrays and maps that have begun and not ended
+  private final int[] remaining = new int[Format.MAX_DEPTH + 1]; // by depth: the number of elements or entries to read
 
   CborReader(byte[] bytes) {
     this.bytes = bytes;
@@ -31,19 +32,19 @@ final class CborReader implements ItemReader {
   }
 
   @Override
-  public CodecException failure(String what) {
-    return CodecException.here(what + ", at byte " + offset);
+  public CodecException failure(String fault) {
+    return CodecException.here(fault + ", at byte " + offset);
   }
 
   // ---- items
 
   @Override
   public long integer() {
-    int first = first();
-    if (first >> 5 > Cbor.NEGATIVE) throw wrong(first, "an integer");
-    long value = argument(first);
+    int firstByte = firstByte();
+    if (firstByte >> 5 > Cbor.NEGATIVE) throw unexpected(firstByte, "an integer");
+    long value = argument(firstByte);
     if (value < 0) throw failure("the integer has more than 64 bits");
-    return first >> 5 == Cbor.UNSIGNED ? value : ~value;
+    return firstByte >> 5 == Cbor.UNSIGNED ? value : ~value;
   }
 
   @Override
@@ -59,7 +60,8 @@ final class CborReader implements ItemReader {
     tag(Cbor.DECIMAL);
     if (begin(Cbor.ARRAY) != 2) throw failure("a decimal is two numbers");
     long exponent = integer();
-    if (Math.abs(exponent) > Integer.MAX_VALUE) throw failure("a decimal with an exponent of " + exponent);
+    // no Math.abs, which leaves the smallest long negative
+    if (exponent > Integer.MAX_VALUE || exponent < -Integer.MAX_VALUE) throw failure("a decimal with an exponent of " + exponent);
     var value = new BigDecimal(bigInteger(), (int) -exponent);
     end();
     return value;
@@ -68,19 +70,19 @@ final class CborReader implements ItemReader {
   @Override
   public String text() {
     int size = size(Cbor.TEXT);
-    int from = offset;
+    int start = offset;
     offset += size;
-    for (int i = from; i < offset; i++) {
+    for (int i = start; i < offset; i++) {
       if (bytes[i] >= 0) continue;
-      return checkedText(from, size);
+      return checkedText(start, size);
     }
-    return new String(bytes, from, size, StandardCharsets.ISO_8859_1);
+    return new String(bytes, start, size, StandardCharsets.ISO_8859_1);
   }
 
-  private String checkedText(int from, int size) {
+  private String checkedText(int start, int size) {
     try {
       return StandardCharsets.UTF_8.newDecoder().onMalformedInput(CodingErrorAction.REPORT)
-          .decode(ByteBuffer.wrap(bytes, from, size)).toString();
+          .decode(ByteBuffer.wrap(bytes, start, size)).toString();
     } catch (CharacterCodingException malformed) {
       throw failure("the text is not UTF-8");
     }
@@ -96,16 +98,16 @@ final class CborReader implements ItemReader {
   @Override
   public UUID uuid() {
     tag(Cbor.UUID);
-    byte[] all = bytes();
-    if (all.length != 16) throw failure("a UUID of " + all.length + " bytes");
-    var buffer = ByteBuffer.wrap(all);
+    byte[] content = bytes();
+    if (content.length != 16) throw failure("a UUID of " + content.length + " bytes");
+    var buffer = ByteBuffer.wrap(content);
     return new UUID(buffer.getLong(), buffer.getLong());
   }
 
   private int tag() {
-    int first = first();
-    if (first >> 5 != Cbor.TAG) throw wrong(first, "a tag");
-    long number = argument(first);
+    int firstByte = firstByte();
+    if (firstByte >> 5 != Cbor.TAG) throw unexpected(firstByte, "a tag");
+    long number = argument(firstByte);
     return number >= 0 && number <= Integer.MAX_VALUE ? (int) number : -1;
   }
 
@@ -116,9 +118,9 @@ final class CborReader implements ItemReader {
 
   @Override
   public boolean bool() {
-    int first = first();
-    if (first != Cbor.TRUE && first != Cbor.FALSE) throw wrong(first, "true or false");
-    return first == Cbor.TRUE;
+    int firstByte = firstByte();
+    if (firstByte != Cbor.TRUE && firstByte != Cbor.FALSE) throw unexpected(firstByte, "true or false");
+    return firstByte == Cbor.TRUE;
   }
 
   @Override
@@ -130,15 +132,15 @@ final class CborReader implements ItemReader {
 
   @Override
   public float float32() {
-    int first = first();
-    if (first != Cbor.FLOAT) throw wrong(first, "a number of 32 bits");
+    int firstByte = firstByte();
+    if (firstByte != Cbor.FLOAT) throw unexpected(firstByte, "a number of 32 bits");
     return Float.intBitsToFloat((int) number(Integer.BYTES));
   }
 
   @Override
   public double float64() {
-    int first = first();
-    if (first != Cbor.DOUBLE) throw wrong(first, "a number of 64 bits");
+    int firstByte = firstByte();
+    if (firstByte != Cbor.DOUBLE) throw unexpected(firstByte, "a number of 64 bits");
     return Double.longBitsToDouble(number(Long.BYTES));
   }
 
@@ -189,20 +191,20 @@ final class CborReader implements ItemReader {
 
   @Override
   public void skip() {
-    int first = first();
-    switch (first >> 5) {
-      case Cbor.UNSIGNED, Cbor.NEGATIVE -> argument(first);
+    int firstByte = firstByte();
+    switch (firstByte >> 5) {
+      case Cbor.UNSIGNED, Cbor.NEGATIVE -> argument(firstByte);
       case Cbor.BYTES, Cbor.TEXT -> {
-        int size = checkedSize(argument(first)); // which moves on itself
+        int size = checkedSize(argument(firstByte)); // a statement of its own, because it changes the offset, too
         offset += size;
       }
-      case Cbor.ARRAY -> skip(checkedSize(argument(first)));
-      case Cbor.MAP -> skip(2L * checkedSize(argument(first)));
+      case Cbor.ARRAY -> skip(checkedSize(argument(firstByte)));
+      case Cbor.MAP -> skip(2L * checkedSize(argument(firstByte)));
       case Cbor.TAG -> {
-        argument(first);
+        argument(firstByte);
         skip(1);
       }
-      default -> argument(first); // as many bytes as of an integer of that size
+      default -> argument(firstByte); // a simple value is as long as an integer with the same lower five bits
     }
   }
 
@@ -212,26 +214,30 @@ final class CborReader implements ItemReader {
     end();
   }
 
-  // ---- the parts of an item
+  // ---- parts of an item
 
-  private int first() {
+  private int firstByte() {
     if (offset >= bytes.length) throw failure("the bytes end too early");
     return bytes[offset++] & 0xff;
   }
 
-  private CodecException wrong(int first, String expected) {
+  private CodecException unexpected(int firstByte, String expected) {
     offset--;
-    return failure(Cbor.name(first >> 5) + " instead of " + expected);
+    return failure(Cbor.name(firstByte >> 5) + " instead of " + expected);
   }
 
-  /** Negative: it has 64 bits. */
-  private long argument(int first) {
-    int short5 = first & 31;
-    if (short5 < 24) return short5;
-    if (short5 > 27) throw failure("the length is not known, or reserved");
-    return number(1 << short5 - 24);
+  /**
+   * Reads the argument that follows a first byte: an unsigned number. The result is negative if the
+   * argument needs all 64 bits.
+   */
+  private long argument(int firstByte) {
+    int info = firstByte & 31;
+    if (info < 24) return info;
+    if (info > 27) throw failure("the length is not known, or reserved");
+    return number(1 << info - 24);
   }
 
+  /** Reads an unsigned number of so many bytes, the most significant byte first. */
   private long number(int size) {
     if (bytes.length - offset < size) throw failure("the bytes end too early");
     long value = 0;
@@ -240,12 +246,15 @@ final class CborReader implements ItemReader {
   }
 
   private int size(int major) {
-    int first = first();
-    if (first >> 5 != major) throw wrong(first, Cbor.name(major));
-    return checkedSize(argument(first));
+    int firstByte = firstByte();
+    if (firstByte >> 5 != major) throw unexpected(firstByte, Cbor.name(major));
+    return checkedSize(argument(firstByte));
   }
 
-  /** Each item takes a byte or more. */
+  /**
+   * Checks a number of bytes or items: it must not exceed the remaining bytes, because each item
+   * takes at least one byte.
+   */
   private int checkedSize(long size) {
     if (size < 0 || size > bytes.length - offset) throw failure("the bytes end too early");
     return (int) size;

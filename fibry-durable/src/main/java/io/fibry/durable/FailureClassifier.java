@@ -5,17 +5,20 @@ import io.fibry.store.StoreException;
 import java.nio.channels.ClosedByInterruptException;
 import java.util.concurrent.CancellationException;
 
-/** Tells failures that a message causes from failures of its surroundings. */
+/** Distinguishes failures that a message causes from failures of its environment. */
 final class FailureClassifier {
+  private static final int MAX_CAUSES = 100; // the causes of a user's exception may form a cycle
+
   private FailureClassifier() {}
 
   /**
-   * Returns false if the message may be handled when it comes again. Called on the handler's
-   * thread.
+   * Returns whether the message caused the failure. If not, it may succeed when it is delivered
+   * again. Called on the handler's thread.
    */
   static boolean isMessageFault(Throwable failure) {
     if (Thread.currentThread().isInterrupted()) return false;
-    for (var cause = failure; cause != null; cause = cause.getCause())
+    int causes = 0;
+    for (var cause = failure; cause != null && causes < MAX_CAUSES; cause = cause.getCause(), causes++)
       if (cause instanceof InterruptedException || cause instanceof CancellationException
           || cause instanceof ClosedByInterruptException || cause instanceof StoreException
           || cause instanceof ActorStoppedException || cause instanceof OutOfMemoryError)

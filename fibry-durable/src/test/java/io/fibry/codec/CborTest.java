@@ -69,4 +69,14 @@ class CborTest {
 
     assertEquals(true, refused.getMessage().contains(why), refused.getMessage());
   }
+
+  @ParameterizedTest
+  @CsvSource({"c4823b7fffffffffffffff00, -9223372036854775808", "c4823a7fffffff00, -2147483648",
+    "c4821a8000000000, 2147483648"})
+  void decimalWithExponentBeyondIntIsRefused(String hex, String exponent) {
+    var refused =
+        assertThrows(CodecException.class, () -> Codec.of(BigDecimal.class).decode(HexFormat.of().parseHex(hex)));
+
+    assertEquals(true, refused.getMessage().contains("a decimal with an exponent of " + exponent), refused.getMessage());
+  }
 }

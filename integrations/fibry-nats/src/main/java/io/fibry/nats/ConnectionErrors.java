@@ -14,15 +14,17 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The faults that the client reports only here: they are logged, and passed on to waiting calls.
+ * Logs the errors that the client reports only to its listeners, and passes refusals on to pending
+ * calls.
  */
 final class ConnectionErrors implements ErrorListener, ConnectionListener {
   private static final Logger LOG = LoggerFactory.getLogger(NatsNetwork.class);
   private static final int MAX_FAILURES = 8;
+  private static final int MAX_CAUSES = 100; // causes may form a cycle
   private static final Pattern DENIED =
       Pattern.compile("permissions violation for (publish|subscription) to \"([^\"]+)\".*", Pattern.CASE_INSENSITIVE);
 
-  /** Gets what the server does not let this program do. */
+  /** Called when the server refuses that this program publishes or subscribes to a subject. */
   @FunctionalInterface
   interface DenialListener {
     void denied(boolean toSend, String subject);
@@ -43,9 +45,9 @@ final class ConnectionErrors implements ErrorListener, ConnectionListener {
     return identity;
   }
 
-  AutoCloseable onDenied(DenialListener reader) {
-    denialListeners.add(reader);
-    return () -> denialListeners.remove(reader);
+  AutoCloseable onDenied(DenialListener listener) {
+    denialListeners.add(listener);
+    return () -> denialListeners.remove(listener);
   }
 
   void onReconnected(Runnable code) {
@@ -54,20 +56,21 @@ final class ConnectionErrors implements ErrorListener, ConnectionListener {
 
   @Override
   public void errorOccurred(Connection connection, String error) {
-    note(Lines.escaped(error));
+    addFailure(Lines.escaped(error));
     LOG.warn("{}: the server of NATS says: {}", clientName, Lines.escaped(error));
-    var denied = DENIED.matcher(error.strip());
-    if (denied.matches())
-      denialListeners.forEach(one -> one.denied(denied.group(1).equalsIgnoreCase("publish"), denied.group(2)));
+    var violation = DENIED.matcher(error.strip());
+    if (violation.matches())
+      denialListeners.forEach(listener -> listener.denied(violation.group(1).equalsIgnoreCase("publish"),
+          violation.group(2)));
   }
 
   @Override
   public void exceptionOccurred(Connection connection, Exception failure) {
-    note(text(failure));
+    addFailure(text(failure));
     LOG.debug("{}: the client of NATS: {}", clientName, text(failure));
   }
 
-  private void note(String failure) {
+  private void addFailure(String failure) {
     if (failures.addIfAbsent(failure) && failures.size() > MAX_FAILURES) failures.removeFirst();
   }
 
@@ -83,7 +86,7 @@ final class ConnectionErrors implements ErrorListener, ConnectionListener {
   }
 
   @Override
-  @SuppressWarnings("deprecation") // it must be there
+  @SuppressWarnings("deprecation") // the interface requires this method
   public void connectionEvent(Connection connection, Events event) {
     switch (event) {
       case DISCONNECTED -> LOG.warn("{}: the connection to NATS is cut; it is tried again", clientName);
@@ -98,19 +101,20 @@ final class ConnectionErrors implements ErrorListener, ConnectionListener {
     return ServerUrls.withoutSecrets(String.valueOf(connection.getConnectedUrl()));
   }
 
-  /** The messages of a failure and its causes, each once, without secrets in URLs. */
+  /** Returns the messages of a failure and its causes, each once, without secrets in URLs. */
   static String text(Throwable failure) {
     String text = Lines.message(failure);
-    for (var cause = failure.getCause(); cause != null; cause = cause.getCause()) {
-      String said = Lines.message(cause);
-      if (!text.contains(said)) text += ": " + said;
+    int causes = 0;
+    for (var cause = failure.getCause(); cause != null && causes < MAX_CAUSES; cause = cause.getCause(), causes++) {
+      String message = Lines.message(cause);
+      if (!text.contains(message)) text += ": " + message;
     }
     return ServerUrls.withoutSecrets(text);
   }
 
-  /** {@return the same, and the errors that the client has reported before} */
+  /** {@return the text of a failure, and the errors that the client has reported before it} */
   String textWithReasons(Throwable failure) {
-    var reasons = failures.stream().filter(one -> !one.isEmpty()).collect(Collectors.joining("; "));
+    var reasons = failures.stream().filter(error -> !error.isEmpty()).collect(Collectors.joining("; "));
     return text(failure) + (reasons.isEmpty() ? "" : ": " + reasons);
   }
 }
