@@ -8,47 +8,53 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executor;
 
 /**
- * Handles messages one at a time. It is an executor, whose tasks run in turn with the messages. Its
- * method {@code actor::sendMessage} is a {@code Consumer}. Thread-safe.
+ * Handles messages one at a time, by calling a handler with each. An actor is also an executor,
+ * whose tasks take turns with the messages. The method reference {@code actor::sendMessage} can be
+ * used as a {@code Consumer}. Thread-safe.
  * {@snippet class="io.fibry.JavadocSnippetsTest" region="actor"}
  *
- * <p>Messages from one sender are handled in order, unless the mailbox has its own. The handler
- * sees what the sender wrote before sending.
+ * <p>Messages from one sender are handled in the order in which they were sent, unless the mailbox
+ * has an order of its own. The handler sees all memory writes that the sender made before sending.
  *
- * @param <M> messages
+ * @param <M> the type of the messages
  */
 public interface Actor<M> extends Exitable, Executor {
 
   /**
-   * Sends a message. Waits only for a full mailbox that says {@code BLOCK}; if interrupted, returns
-   * false and keeps the flag.
+   * Sends a message. Waits only if the mailbox is full and its overflow rule is {@code BLOCK}. If
+   * the thread is interrupted while it waits, this method returns false and keeps the interrupt
+   * flag set.
    *
    * @param message never null
-   * @return false if refused, full or ended: it is then a dead letter
-   * @throws AskCycleException if the wait could never end, as for a handler's own full mailbox
+   * @return true if the mailbox accepted the message. False if the mailbox refused it or the actor
+   * has ended; the message is then a dead letter
+   * @throws AskCycleException if the wait could never end, for example because a handler sends to
+   * the full mailbox of its own actor
    */
   boolean sendMessage(M message);
 
   /**
-   * Sends messages to handle in order, with nothing in between.
+   * Sends several messages, which are handled in their order. No other message is handled between
+   * them.
    *
-   * @param block no message may be null
-   * @return true if all were taken, false if none
-   * @throws UnsupportedOperationException if the mailbox has its own order
-   * @throws IllegalArgumentException if the mailbox can never hold them
+   * @param block the messages; no message may be null
+   * @return true if the mailbox accepted all of them, false if it accepted none
+   * @throws UnsupportedOperationException if the mailbox has an order of its own
+   * @throws IllegalArgumentException if there are more messages than the mailbox can hold
    */
   boolean sendMessages(List<? extends M> block);
 
   /**
-   * Sends a request and waits for the answer, at most for the scope's ask limit.
+   * Sends a request and waits for the answer, at most as long as the ask limit of the scope allows.
    *
-   * <p>Throws the exception that the handler threw, with the stack of the asker added as
-   * suppressed, or a {@link RequestException} if there is no answer. An interrupt throws a
-   * {@link java.util.concurrent.CancellationException} and keeps the flag. The handler may throw a
-   * checked exception, although {@code ask} declares none: see {@link #declareThrown}.
+   * <p>If the handler throws, this method throws the same exception, and adds the stack of the
+   * asker to it as a suppressed exception. If there is no answer, it throws a
+   * {@link RequestException}. If the thread is interrupted, it throws a
+   * {@link java.util.concurrent.CancellationException} and keeps the interrupt flag set. The
+   * exception may be checked, although {@code ask} declares none: see {@link #declareThrown}.
    *
-   * @param <Q> request
-   * @param <R> answer
+   * @param <Q> the type of the request
+   * @param <R> the type of the answer
    * @param request never null
    * @return the answer
    */
@@ -57,24 +63,26 @@ public interface Actor<M> extends Exitable, Executor {
   /**
    * Sends a request and waits at most {@code limit} for the answer.
    *
-   * @param <Q> request
-   * @param <R> answer
+   * @param <Q> the type of the request
+   * @param <R> the type of the answer
    * @param request never null
-   * @param limit how long at most
+   * @param limit how long to wait at most; more than zero
    * @return the answer
    * @see #ask(Request)
    */
   <Q extends M, R> R ask(Request<Q, R> request, Duration limit);
 
   /**
-   * Sends a request. Completing the future from outside, in any way, cancels it: if still queued,
-   * it is never handled, and its place in the mailbox is free at once.
+   * Sends a request and returns a future of the answer. If the caller completes or cancels the
+   * future, the request is canceled. If it was still queued, it is never handled, and its place in
+   * the mailbox is free at once.
    *
-   * <p>Stages chained to the future never run on the actor's thread during its turn; behind
-   * {@code allOf} and {@code anyOf} they may. They never run on a thread that keeps a promise.
+   * <p>Code chained to the future never runs on the actor's thread while a message is handled; code
+   * chained to {@code allOf} or {@code anyOf} of it may. No such code runs on a thread that
+   * completes an answer promised by {@link ActorContext#replyWhen}.
    *
-   * @param <Q> request
-   * @param <R> answer
+   * @param <Q> the type of the request
+   * @param <R> the type of the answer
    * @param request never null
    * @return completes with the answer, with the exception that the handler threw, or with a
    * {@link RequestException}
@@ -82,61 +90,64 @@ public interface Actor<M> extends Exitable, Executor {
   <Q extends M, R> CompletableFuture<R> sendMessageReturn(Request<Q, R> request);
 
   /**
-   * Sends a request whose future fails with an {@link AskTimeoutException} after a time. If it is
-   * still queued then, it is never handled.
+   * Sends a request and returns a future of the answer, which fails with an
+   * {@link AskTimeoutException} when the limit is over. A request that is still queued at that time
+   * is never handled.
    *
-   * @param <Q> request
-   * @param <R> answer
+   * @param <Q> the type of the request
+   * @param <R> the type of the answer
    * @param request never null
-   * @param limit more than zero; also for room in the mailbox
-   * @return completes with the answer, or with what {@code ask} would throw
+   * @param limit more than zero; a wait for capacity in the mailbox counts
+   * @return completes with the answer, or with the exception that {@code ask} would throw
    */
   <Q extends M, R> CompletableFuture<R> sendMessageReturn(Request<Q, R> request, Duration limit);
 
   /**
-   * {@return a timer that sends a message later} It never waits for room: a full mailbox that would
-   * block drops it. If the actor ends first, the message is a dead letter.
+   * {@return a timer that sends a message later} The timer never waits for capacity: a full mailbox
+   * that would make a sender wait drops the message. If the actor ends before the message is sent,
+   * the message is a dead letter.
    *
    * @param message never null
-   * @param delay from now
+   * @param delay from now; zero or more
    */
   Scheduler.Timer sendMessageLater(M message, Duration delay);
 
   /**
-   * {@return a timer that sends a message later, and replaces the one with this key} It is an
-   * alarm, such as a time-out, and ends with the actor.
+   * {@return a timer that sends a message later, and replaces the actor's timer with an equal key}
+   * Use it for alarms, such as a time-out. If the actor ends before the message is sent, the
+   * message is discarded and is no dead letter.
    *
-   * @param key names the timer
+   * @param key identifies the timer, compared by {@code equals}
    * @param message never null
-   * @param delay from now
+   * @param delay from now; zero or more
    */
   Scheduler.Timer sendMessageLater(Object key, M message, Duration delay);
 
   /**
-   * {@return a timer that sends a message at the end of each period, unless the previous one is
+   * {@return a timer that sends a message at the end of each period, unless its previous message is
    * still queued}
    *
    * @param message never null
-   * @param period between messages
+   * @param period the time between two messages; more than zero
    */
   Scheduler.Timer sendMessageEvery(M message, Duration period);
 
   /**
-   * {@return a timer as from {@link #sendMessageEvery(Object, Duration)}, which replaces the one
-   * with this key}
+   * {@return a timer that sends a message at the end of each period, and replaces the actor's timer
+   * with an equal key} It sends no message while its previous message is still queued.
    *
-   * @param key names the timer
+   * @param key identifies the timer, compared by {@code equals}
    * @param message never null
-   * @param period between messages
+   * @param period the time between two messages; more than zero
    */
   Scheduler.Timer sendMessageEvery(Object key, M message, Duration period);
 
   /**
-   * Runs a task on the actor's thread, in turn with its messages.
+   * Queues a task, which runs on the actor's thread between two messages.
    *
-   * @param task if it throws, the handler has failed
-   * @throws java.util.concurrent.RejectedExecutionException where {@link #sendMessage} returns
-   * false
+   * @param task an exception that it throws counts as a failure of the actor's handler
+   * @throws java.util.concurrent.RejectedExecutionException if the mailbox refuses the task or the
+   * actor has ended
    */
   @Override
   void execute(Runnable task);
@@ -145,13 +156,13 @@ public interface Actor<M> extends Exitable, Executor {
   Actor<M> closeOnExit(AutoCloseable... resources);
 
   /**
-   * Does nothing, but declares an exception, so that it can be caught by name around an
-   * {@code ask}. An {@code ask} throws whatever the handler threw, and the compiler knows of no
-   * checked exceptions there.
+   * Does nothing, but declares a checked exception, so that code around an {@code ask} can catch
+   * the exception by name. {@code ask} throws the checked exceptions of the handler without
+   * declaring them, so the compiler would reject the {@code catch} without this call.
    * {@snippet class="io.fibry.JavadocSnippetsTest" region="declareThrown"}
    *
-   * @param <X> its type
-   * @param type of what a handler may throw
+   * @param <X> the type of the exception
+   * @param type an exception that the handler may throw
    * @throws X never
    */
   static <X extends Exception> void declareThrown(Class<X> type) throws X {

@@ -10,211 +10,221 @@ import java.util.concurrent.Executor;
 import java.util.function.Predicate;
 
 /**
- * Makes actors. Everything in Fibry that does takes a builder. Immutable and thread-safe; one
- * builder can make many actors.
+ * Makes actors. Immutable and thread-safe: each setting returns a copy, and one builder can make
+ * many actors. All blocks of Fibry that make actors, such as pools and servers, take a builder.
  *
- * <p>Making one throws {@link IllegalArgumentException} if a living actor of the scope has the
- * name.
+ * <p>If the builder has a name, and a living actor of the scope has the same name, the methods that
+ * make an actor throw {@link IllegalArgumentException}.
  *
- * @param <M> messages; {@code Object} until {@code protocol} or a mailbox narrows it
+ * @param <M> the type of the messages: {@code Object}, until {@link #protocol} or
+ * {@link #mailbox} narrows it
  */
 public interface ActorBuilder<M> {
 
   /**
    * {@return a copy with this strategy}
    *
-   * @param strategy instead of the scope's
+   * @param strategy used instead of the default of the scope
    */
   ActorBuilder<M> strategy(Strategy strategy);
 
   /**
    * {@return a copy with this mailbox}
    *
-   * @param <N> messages
-   * @param mailbox instead of the scope's
+   * @param <N> the type of the messages
+   * @param mailbox used instead of the default of the scope
    */
   <N extends M> ActorBuilder<N> mailbox(Mailbox<? super N> mailbox);
 
   /**
-   * {@return a copy with this policy}
+   * {@return a copy with this policy for exceptions of the handler}
    *
-   * @param policy instead of {@link FailurePolicy#resume}
+   * @param policy used instead of {@link FailurePolicy#resume}
    */
   ActorBuilder<M> onFailure(FailurePolicy policy);
 
   /**
-   * {@return a copy for this type of messages, by which {@code find} finds a named actor}
+   * {@return a copy for messages of this type} {@link ActorScope#find} finds a named actor only if
+   * its builder was given the same type.
    *
-   * @param <N> messages
-   * @param type of messages
+   * @param <N> the type of the messages
+   * @param type the class or interface of the messages
    */
   <N extends M> ActorBuilder<N> protocol(Class<N> type);
 
   /**
-   * {@return a copy with code around every message, such as rate limits or hooks}
+   * {@return a copy that runs this code around the handling of each message, such as a rate limit}
    *
-   * @param <N> messages
-   * @param around goes around those given before
+   * @param <N> the type of the messages
+   * @param around the code; it also surrounds the interceptors that were given before
    */
   <N extends M> ActorBuilder<N> intercept(Handler.Interceptor<? super N> around);
 
   /**
-   * {@return a copy whose idle actors handle an {@code ask} without its own limit on the asker's
-   * virtual thread, which spares a switch of threads} Only for {@link Strategy#FIBER}. Messages
-   * still run one at a time and see what those before them wrote.
+   * {@return a copy whose actors, while idle, handle an {@code ask} on the virtual thread of the
+   * asker, which saves a switch of threads} This holds only for {@link Strategy#FIBER}, and only
+   * for an {@code ask} that is called without a limit. Messages are still handled one at a time,
+   * and a handler sees all writes of the previous handler.
    *
-   * <p>The handler then sees the asker's thread-locals, name, context class loader and interrupts.
-   * It runs on the asker's stack (at most 32 deep, then queued), so a {@link StackOverflowError}
-   * comes earlier. {@code kill} does not interrupt it. The scope's ask limit does not end the wait;
-   * the handler sees it in {@code context.cancelled()}.
+   * <p>The handler then sees the asker's thread-locals, thread name, context class loader and
+   * interrupts. It runs on the asker's stack, so a {@link StackOverflowError} comes earlier. Such
+   * calls nest at most 32 deep; a deeper request is queued. {@code kill} does not interrupt the
+   * handler. The scope's ask limit does not end the wait either, but when the limit is over,
+   * {@link ActorContext#isCancelled} returns true.
    */
   ActorBuilder<M> inlineRequests();
 
   /**
-   * {@return a builder of actors with a state, made on their thread before the first message} If
-   * that throws, the message has failed, and the next tries again.
+   * {@return a builder of actors with a state} The state is made on the thread of the actor, before
+   * the first message. If {@code initial} throws, that message has failed, and the next message
+   * calls {@code initial} again.
    *
-   * @param <S> state
-   * @param initial never null
+   * @param <S> the type of the state
+   * @param initial makes the state, which is never null
    */
   <S> Stateful<S, M> initialState(Callable<? extends S> initial);
 
   /**
    * {@return a new actor}
    *
-   * @param <N> messages
-   * @param handler its handler
+   * @param <N> the type of the messages
+   * @param handler called with each message
    */
   <N extends M> Actor<N> newActor(Handler<N> handler);
 
   /**
    * {@return a new actor}
    *
-   * @param <N> messages
-   * @param handler its handler
+   * @param <N> the type of the messages
+   * @param handler called with each message
    */
   <N extends M> Actor<N> newActor(Handler.WithContext<N> handler);
 
   /**
-   * {@return a new actor that answers}
+   * {@return a new actor, which answers each message with the value that its handler returns}
    *
-   * @param <N> messages
-   * @param <R> answers
-   * @param handler its handler
+   * @param <N> the type of the messages
+   * @param <R> the type of the answers
+   * @param handler called with each message
    */
   <N extends M, R> ActorWithReturn<N, R> newActorWithReturn(Handler.Returning<N, R> handler);
 
   /**
-   * {@return a new actor that answers}
+   * {@return a new actor, which answers each message with the value that its handler returns}
    *
-   * @param <N> messages
-   * @param <R> answers
-   * @param handler its handler
+   * @param <N> the type of the messages
+   * @param <R> the type of the answers
+   * @param handler called with each message
    */
   <N extends M, R> ActorWithReturn<N, R> newActorWithReturn(Handler.ReturningWithContext<N, R> handler);
 
-  /** {@return a sink without an object, which passes {@code null} to its code} */
+  /** {@return a new sink without an object, which passes {@code null} to the code that it runs} */
   Sink<Void> newSink();
 
   /**
-   * Makes actors with a state. Immutable and thread-safe. The steps of a builder may come before or
-   * after {@link #initialState}.
+   * Makes actors with a state. Immutable and thread-safe. The settings that both builders have may
+   * be given before or after {@link #initialState}.
    *
-   * @param <S> state
-   * @param <M> messages
+   * @param <S> the type of the state
+   * @param <M> the type of the messages
    */
   interface Stateful<S, M> {
 
     /**
-     * {@return a copy, as of {@link ActorBuilder#strategy(Strategy)}}
+     * {@return a copy with this strategy}
      *
-     * @param strategy instead of the scope's
+     * @param strategy used instead of the default of the scope
      */
     Stateful<S, M> strategy(Strategy strategy);
 
     /**
-     * {@return a copy, as of {@link ActorBuilder#mailbox(Mailbox)}}
+     * {@return a copy with this mailbox}
      *
-     * @param <N> messages
-     * @param mailbox instead of the scope's
+     * @param <N> the type of the messages
+     * @param mailbox used instead of the default of the scope
      */
     <N extends M> Stateful<S, N> mailbox(Mailbox<? super N> mailbox);
 
     /**
-     * {@return a copy, as of {@link ActorBuilder#onFailure}}
+     * {@return a copy with this policy for exceptions of the handler}
      *
-     * @param policy instead of {@link FailurePolicy#resume}
+     * @param policy used instead of {@link FailurePolicy#resume}
      */
     Stateful<S, M> onFailure(FailurePolicy policy);
 
     /**
-     * {@return a copy, as of {@link ActorBuilder#protocol}}
+     * {@return a copy for messages of this type} See {@link ActorBuilder#protocol}.
      *
-     * @param <N> messages
-     * @param type of messages
+     * @param <N> the type of the messages
+     * @param type the class or interface of the messages
      */
     <N extends M> Stateful<S, N> protocol(Class<N> type);
 
     /**
-     * {@return a copy, as of {@link ActorBuilder#intercept}}
+     * {@return a copy that runs this code around the handling of each message}
      *
-     * @param <N> messages
-     * @param around goes around those given before
+     * @param <N> the type of the messages
+     * @param around the code; it also surrounds the interceptors that were given before
      */
     <N extends M> Stateful<S, N> intercept(Handler.Interceptor<? super N> around);
 
-    /** {@return a copy, as of {@link ActorBuilder#inlineRequests}} */
+    /**
+     * {@return a copy whose idle actors handle an {@code ask} on the virtual thread of the asker}
+     * See {@link ActorBuilder#inlineRequests}.
+     */
     Stateful<S, M> inlineRequests();
 
     /**
-     * {@return a copy with a hook, called on the actor's thread when it ends, if a state was made}
+     * {@return a copy with a hook, which is called on the actor's thread when the actor ends} The
+     * hook is not called if no state was made.
      *
-     * @param hook takes the state; an exception that it throws is logged
+     * @param hook called with the state; an exception that it throws is logged
      */
     Stateful<S, M> onStop(Handler<S> hook);
 
     /**
-     * {@return a copy that restores the state if a handler throws}
+     * {@return a copy whose actors return to the state before the message if the handler throws}
      *
-     * @param copy called before each message; shares nothing the handler changes
+     * @param copy copies the state, and is called before each message. The copy must not share
+     * objects that the handler changes
      */
     Stateful<S, M> rollback(Handler.Returning<S, S> copy);
 
     /**
      * {@return a new actor}
      *
-     * @param <N> messages
-     * @param handler its handler
+     * @param <N> the type of the messages
+     * @param handler called with each message
      */
     <N extends M> Actor<N> newActor(Handler.Stateful<S, N> handler);
 
     /**
      * {@return a new actor}
      *
-     * @param <N> messages
-     * @param handler its handler
+     * @param <N> the type of the messages
+     * @param handler called with each message
      */
     <N extends M> Actor<N> newActor(Handler.StatefulWithContext<S, N> handler);
 
     /**
-     * {@return a new actor that answers}
+     * {@return a new actor, which answers each message with the value that its handler returns}
      *
-     * @param <N> messages
-     * @param <R> answers
-     * @param handler its handler
+     * @param <N> the type of the messages
+     * @param <R> the type of the answers
+     * @param handler called with each message
      */
     <N extends M, R> ActorWithReturn<N, R> newActorWithReturn(Handler.StatefulReturning<S, N, R> handler);
 
     /**
-     * {@return a new actor that answers}
+     * {@return a new actor, which answers each message with the value that its handler returns}
      *
-     * @param <N> messages
-     * @param <R> answers
-     * @param handler its handler
+     * @param <N> the type of the messages
+     * @param <R> the type of the answers
+     * @param handler called with each message
      */
     <N extends M, R> ActorWithReturn<N, R> newActorWithReturn(Handler.StatefulReturningWithContext<S, N, R> handler);
 
-    /** {@return the state itself as an actor} */
+    /** {@return a new sink, whose object is the state: it passes the state to the code it runs} */
     Sink<S> newSink();
   }
 }

@@ -7,106 +7,118 @@ import java.util.function.Function;
 import java.util.function.Predicate;
 
 /**
- * What a handler may do beside its work. Valid on the handler's thread, until the handler returns;
- * other calls, or calls once the actor was cut off, throw {@link IllegalStateException}.
+ * Gives a handler access to its actor and to the message that is being handled. A context may be
+ * used only on the handler's thread, and only until the handler returns. Other calls throw
+ * {@link IllegalStateException}, and so do calls after the actor was cut off by a kill.
  * {@snippet class="io.fibry.JavadocSnippetsTest" region="context"}
  *
- * @param <M> messages
+ * @param <M> the type of the messages
  */
 public interface ActorContext<M> {
 
-  /** {@return the actor, to keep and pass on freely} */
+  /** {@return the actor} Unlike the context, it may be stored and passed to other threads. */
   Actor<M> self();
 
   /**
-   * Completes a request that the handler was given with its answer. The request is found by
-   * identity; if the same object was received twice, the first open request is completed. An answer
-   * no longer awaited is discarded.
+   * Replies to a request that the handler was given. The request is found by object identity. If
+   * the same object was received twice, the first request that is not answered yet gets the answer.
+   * If the asker no longer waits, the answer is discarded.
    *
-   * @param <R> answer
+   * @param <R> the type of the answer
    * @param request the message
-   * @param value never null
-   * @throws IllegalArgumentException if the handler was not given it, or has answered it
+   * @param value the answer, never null
+   * @throws IllegalArgumentException if the handler was not given this object as a request, or has
+   * answered it
    */
   <R> void reply(Request<?, R> request, R value);
 
   /**
-   * Completes a request when the stage completes, with the value or the failure of the stage. The
-   * actor handles other messages meanwhile. If the actor ends first, the request fails with
-   * {@link ActorStoppedException}. Code that the asker has chained to the answer never runs on the
-   * thread that completes the stage.
+   * Promises an answer: the request completes when the stage completes, with the value or the
+   * failure of the stage. The actor handles other messages meanwhile. If the actor ends first, the
+   * request fails with {@link ActorStoppedException}. Code that the asker has chained to the answer
+   * never runs on the thread that completes the stage.
    *
-   * @param <R> answer
+   * @param <R> the type of the answer
    * @param request the message
-   * @param value the future answer
-   * @throws IllegalArgumentException as {@link #reply}
+   * @param value completes with the answer
+   * @throws IllegalArgumentException if the handler was not given this object as a request, or has
+   * answered it
    */
   <R> void replyWhen(Request<?, R> request, CompletionStage<? extends R> value);
 
   /**
-   * Completes a request when the stage completes, as {@link #replyWhen(Request, CompletionStage)}
-   * does, and tells the handler if the asker gives up before that: by an interrupt, at its limit,
-   * or by canceling the future. A durable actor, whose turn is stored all the same, is not told.
+   * Promises an answer, as {@link #replyWhen(Request, CompletionStage)} does, and calls
+   * {@code onAbandoned} if the asker stops waiting before the stage completes. An asker stops
+   * waiting when it is interrupted, when its limit is over, or when it cancels the future. A
+   * durable actor ignores {@code onAbandoned}, because its turn is stored in any case.
    *
-   * @param <R> answer
+   * @param <R> the type of the answer
    * @param request the message
-   * @param value the future answer
-   * @param givenUp may end work that has begun for the request; runs at most once, on a thread of
-   * its own
-   * @throws IllegalArgumentException as {@link #reply}
+   * @param value completes with the answer
+   * @param onAbandoned may end work that was begun for the request; runs at most once, on a thread
+   * of its own
+   * @throws IllegalArgumentException if the handler was not given this object as a request, or has
+   * answered it
    */
-  default <R> void replyWhen(Request<?, R> request, CompletionStage<? extends R> value, Runnable givenUp) {
+  default <R> void replyWhen(Request<?, R> request, CompletionStage<? extends R> value, Runnable onAbandoned) {
     replyWhen(request, value);
   }
 
   /**
-   * Fails a request with an exception. The actor has not failed.
+   * Replies to a request with an exception, which does not count as a failure of the actor.
    *
    * @param request the message
    * @param failure the exception that the asker gets
-   * @throws IllegalArgumentException as {@link #reply}
+   * @throws IllegalArgumentException if the handler was not given this object as a request, or has
+   * answered it
    */
   void replyFailure(Request<?, ?> request, Throwable failure);
 
-  /** {@return whether this message is a request no longer awaited} */
+  /** {@return whether the current message is a request whose asker no longer waits} */
   boolean isCancelled();
 
   /**
-   * {@return how long the asker of this message still waits, for calls of other libraries} It is
-   * empty if the asker has no limit, or if the message is no request. An {@code ask} of the handler
-   * takes this limit by itself.
+   * {@return how long the asker of the current message still waits, or empty if the asker has no
+   * limit or the message is no request} Use it as the limit of calls to other libraries. An
+   * {@code ask} in the handler applies this limit by itself.
    */
   Optional<Duration> remainingTime();
 
   /**
-   * Waits for the next message of this type, leaving the others in order.
+   * Waits for the next message of this type, and takes it from the mailbox. The other messages keep
+   * their order.
    *
-   * @param <T> type
-   * @param type of the message
-   * @param limit how long at most; zero does not wait
-   * @return empty if the limit is over, or the actor is ending and none is queued
+   * @param <T> the type of the message
+   * @param type the class or interface of the message
+   * @param limit how long to wait at most; zero returns at once
+   * @return the message; empty if the limit is over, or if the actor is ending and no such message
+   * is queued
    * @throws IllegalStateException if the mailbox is not selective
-   * @throws java.util.concurrent.CancellationException if interrupted, keeping the flag
+   * @throws java.util.concurrent.CancellationException if the thread is interrupted; the interrupt
+   * flag stays set
    */
   <T extends M> Optional<T> receive(Class<T> type, Duration limit);
 
   /**
-   * Waits as {@link #receive(Class, Duration)}, but only for messages that fit.
+   * Waits for the next message of this type that passes the filter, and takes it from the mailbox.
+   * The other messages keep their order.
    *
-   * @param <T> type
-   * @param type of the message
-   * @param which chooses among messages of that type
-   * @param limit how long at most; zero does not wait
-   * @return as there
+   * @param <T> the type of the message
+   * @param type the class or interface of the message
+   * @param which returns whether to take a message of that type
+   * @param limit how long to wait at most; zero returns at once
+   * @return the message; empty if the limit is over, or if the actor is ending and no such message
+   * is queued
+   * @see #receive(Class, Duration)
    */
   <T extends M> Optional<T> receive(Class<T> type, Predicate<? super T> which, Duration limit);
 
   /**
-   * Puts the current message aside. It no longer counts against the capacity; if the actor ends, it
-   * is undelivered.
+   * Stashes the current message, to be handled again after {@link #unstash}. A stashed message does
+   * not count against the capacity of the mailbox. If the actor ends, it is undelivered.
    *
-   * @throws IllegalStateException if the mailbox is not selective, or the message is answered or
-   * aside
+   * @throws IllegalStateException if the mailbox is not selective, or if the message is already
+   * answered or stashed
    */
   void stash();
 
@@ -118,17 +130,21 @@ public interface ActorContext<M> {
   void unstash();
 
   /**
-   * Sends this actor a message when the other ends; at once if it has. Watching again replaces the
-   * message. No full mailbox refuses it. The watch ends with this actor. It keeps this actor alive
-   * while the other lives, but not the other.
+   * Watches another actor or block: when it ends, this actor gets a message, even if its own
+   * mailbox is full. If the other has already ended, the message is sent at once. A second watch of
+   * the same actor or block replaces the message of the first. The watch ends when this actor ends.
+   *
+   * <p>While the watched actor is reachable, the watch keeps this actor from being garbage
+   * collected. It does not keep the watched actor from being garbage collected.
    *
    * @param other the actor or block to watch
-   * @param message makes it; quick, since it runs on the thread that ends the other
+   * @param message makes the message; must be quick, because it runs on the thread that ends the
+   * other
    */
   void watch(Exitable other, Function<ExitReason, ? extends M> message);
 
   /**
-   * Ends a watch. A message already in the mailbox stays.
+   * Ends a watch. If the message of the watch is already in the mailbox, it is still handled.
    *
    * @param other the actor or block that was watched
    */

@@ -14,16 +14,17 @@ import java.util.function.UnaryOperator;
 import java.util.stream.Stream;
 
 /**
- * Owns the actors and scopes made in it; closing it ends them. When one escalates, its failure
- * policy decides. Thread-safe.
+ * Owns the actors and scopes that are made in it: closing the scope ends them. If an actor
+ * escalates a failure, the failure policy of its scope decides. Thread-safe.
  * {@snippet class="io.fibry.JavadocSnippetsTest" region="scope"}
  *
- * <p>Only the root, {@link ActorSystem}, does not track its unnamed actors: its report counts them,
- * but {@code close}, {@code dump}, {@code awaitQuiescence} and the watchdog do not see them.
+ * <p>Every scope but the root tracks all its actors. The root, {@link ActorSystem}, tracks only its
+ * named actors. Its report counts the messages of unnamed actors, but {@code close}, {@code dump},
+ * {@code awaitQuiescence} and the watchdog ignore these actors.
  */
 public interface ActorScope extends AutoCloseable {
 
-  /** {@return the name; "root" for the root} */
+  /** {@return the name of the scope; "root" for the root scope} */
   String name();
 
   /** {@return a builder of actors without a name} */
@@ -37,130 +38,142 @@ public interface ActorScope extends AutoCloseable {
   ActorBuilder<Object> named(String name);
 
   /**
-   * {@return the living actor with this name, if any} It must have been made with
-   * {@link ActorBuilder#protocol}, as the JVM does not know a handler's type of messages.
+   * {@return the living actor with this name, or empty if there is none} The actor must have been
+   * made with {@link ActorBuilder#protocol}, because the JVM does not know the type of messages
+   * that a handler takes.
    *
-   * @param <M> messages
-   * @param name of the actor
-   * @param protocol that it was made with
-   * @throws IllegalStateException if it was made without one
-   * @throws IllegalArgumentException if it was made with another
+   * @param <M> the type of the messages
+   * @param name the name of the actor
+   * @param protocol the type that was given to the actor's builder
+   * @throws IllegalStateException if the actor was made without a protocol
+   * @throws IllegalArgumentException if the actor was made with another protocol
    */
   <M> Optional<Actor<M>> find(String name, Class<M> protocol);
 
   /**
-   * {@return a new, open scope inside this one, with the same options}
+   * {@return a new, open scope inside this scope, with the same options}
    *
    * @param name not blank; need not be unique
-   * @throws IllegalStateException if this one is closed
+   * @throws IllegalStateException if this scope is closed
    */
   ActorScope openScope(String name);
 
   /**
-   * {@return a new, open scope inside this one}
+   * {@return a new, open scope inside this scope, with changed options}
    *
    * @param name not blank; need not be unique
-   * @param options changes this scope's
-   * @throws IllegalStateException if this one is closed
+   * @param options gets the options of this scope, and returns the options of the new scope
+   * @throws IllegalStateException if this scope is closed
    */
   ActorScope openScope(String name, UnaryOperator<Options> options);
 
-  /** {@return the accounts so far; exact while quiet, final once closed} */
+  /** {@return counts of all messages so far; exact if no message moves, final after the close} */
   Report report();
 
   /**
-   * {@return the last 100 dead letters in and below this scope, oldest first} Each keeps its actor.
+   * {@return the last 100 dead letters of this scope and the scopes in it, oldest first} A listed
+   * dead letter keeps its actor in memory.
    */
   List<DeadLetter> deadLetters();
 
-  /** {@return the tree as text: name, strategy, activity, queue, counts of each actor} */
+  /**
+   * {@return a text with a line for each scope and actor in this scope} The line of a scope shows
+   * its counts. The line of an actor shows its name, strategy, activity, queue length and counts.
+   */
   String dump();
 
   /**
-   * {@return measurements of all actors that this scope and the scopes below it track, in the order
-   * in which they were made} A pool counts as one actor. Meters and dashboards use them.
+   * {@return statistics of all actors that this scope and the scopes in it track, oldest first} A
+   * pool counts as one actor. Meters and dashboards use these statistics.
    */
   List<ActorStats> actors();
 
   /**
-   * Waits until nothing is queued, no handler runs and no timer is due; for tests. With a manual
-   * clock, a message that waits for a later time leaves the scope quiet until the clock is moved.
+   * Waits until no message is queued, no handler runs and no timer is due; for tests. With a manual
+   * clock, a handler or actor that waits for a later time of the clock does not count as busy.
    *
-   * @param limit counted by the system's clock, whichever clock the scope has
-   * @return false if the limit came first
-   * @throws java.util.concurrent.CancellationException if interrupted, keeping the flag
+   * @param limit how long to wait at most, by the system's clock, whichever clock the scope has
+   * @return true if the scope became quiet, false if the limit was over before that
+   * @throws java.util.concurrent.CancellationException if the thread is interrupted; the interrupt
+   * flag stays set
    */
   boolean awaitQuiescence(Duration limit);
 
   /**
-   * {@return whether this scope, or one around it, has begun to close, so that nothing new can be
-   * made in it} The root is never closed.
+   * {@return whether this scope or a scope around it has begun to close} No actor or scope can then
+   * be made in it. The root is never closed.
    */
   boolean isClosed();
 
   /**
-   * Runs code once when this scope, or a scope around it, begins to close, or at once if that has
-   * begun. A long conversation says farewell to its client in this way. It has a thread of its own,
-   * and the close does not wait for it. An exception that it throws is logged.
+   * Registers code that runs once, when this scope or a scope around it begins to close; it runs at
+   * once if the close has begun. For example, the code says goodbye to the client of a long
+   * connection. It runs on a thread of its own, and the close does not wait for it. An exception
+   * that it throws is logged.
    *
    * @param farewell the code to run
-   * @return ends the registration
+   * @return the registration, which can be canceled
    */
   CloseHook onClosing(Runnable farewell);
 
-  /** Closes within the drain limit. Logs the report if something was left. */
+  /**
+   * Closes the scope as {@link #closeWithin} does, with the drain limit of its options. If messages
+   * were left unhandled, the report is logged.
+   */
   @Override
   void close();
 
   /**
-   * Ends all members, the last made first, each after what is queued. After the limit it interrupts
-   * the rest, and after the grace cuts them off. Meanwhile no actor can be made, except by
-   * {@code Entities}, which end after the servers. No message begins after this call has returned.
-   * The root ends what it tracks, and stays open.
+   * Ends all actors and scopes in this scope, the last made first; each actor first handles its
+   * queued messages. When the limit is over, the remaining actors are interrupted. Actors that
+   * still run after the kill grace are cut off. No actor can be made after the close has begun,
+   * except by {@code Entities}, which end after the servers. No message is begun after this method
+   * has returned. The root scope ends the actors that it tracks, and stays open.
    *
-   * <p>A second call waits for the report of the first. Called by a handler inside the scope, it
-   * ends all others, lets the handler's actor exit after its message, and returns.
+   * <p>A second call waits for the report of the first. If a handler inside the scope calls this
+   * method, all other actors end, and the method returns; the handler's own actor ends after the
+   * current message.
    *
-   * @param limit for all together; zero interrupts at once
-   * @return the accounts, with what was left
-   * @throws java.util.concurrent.CancellationException if interrupted, keeping the flag; the scope
-   * is closed, without more patience
+   * @param limit for all actors together; zero interrupts at once
+   * @return the counts, and the dead letters that were left
+   * @throws java.util.concurrent.CancellationException if the thread is interrupted: the remaining
+   * actors are then interrupted at once, the scope is closed, and the interrupt flag stays set
    */
   Report closeWithin(Duration limit);
 
-  /** A registration of {@link #onClosing}. */
+  /** The registration of code by {@link #onClosing}. */
   interface CloseHook extends AutoCloseable {
 
-    /** Forgets the code, unless it has begun. */
+    /** Cancels the registration. Code that has begun continues. */
     @Override
     void close();
   }
 
   /**
-   * The accounts of a scope and those below: {@code sent} = {@code handled} + {@code handling} +
-   * all {@code unhandled} + {@code waiting}.
+   * Counts of the messages of a scope and the scopes in it: {@code sent} = {@code handled} +
+   * {@code handling} + all {@code unhandled} + {@code queued}.
    *
-   * @param scope its name
-   * @param sent all, even if refused
-   * @param handled by a handler that returned
-   * @param handling by a handler that runs now
-   * @param unhandled by reason
-   * @param queued in mailboxes now
-   * @param undelivered dead letters of a close
-   * @param unresponsive ended actors whose handlers still run
+   * @param scope the name of the scope
+   * @param sent all messages, including refused messages
+   * @param handled messages whose handler has returned
+   * @param handling messages whose handler runs now
+   * @param unhandled for each reason the number of messages that were not handled
+   * @param queued messages that wait in mailboxes now
+   * @param undelivered the dead letters that a close left
+   * @param unresponsive names of actors that were cut off and whose handlers still run
    */
   record Report(String scope, long sent, long handled, long handling, Map<DeadLetter.Reason, Long> unhandled,
       long queued, List<DeadLetter> undelivered, List<String> unresponsive) {}
 
-  /** How a scope treats its actors; copied from the scope around it. Immutable. */
+  /** The options of a scope. A new scope has the options of the scope around it. Immutable. */
   final class Options implements Cloneable {
     private static final Options DEFAULT = new Options();
 
     /**
-     * When a scope reports an actor.
+     * The limits beyond which a scope logs an actor.
      *
-     * @param handlingLimit how long one message may take
-     * @param maxQueued how many messages may be queued
+     * @param handlingLimit how long the handling of one message may take
+     * @param maxQueued how many messages may be queued in a mailbox
      */
     public record Watchdog(Duration handlingLimit, int maxQueued) {}
 
@@ -175,11 +188,11 @@ public interface ActorScope extends AutoCloseable {
     private Scheduler scheduler = Scheduler.system();
     private Watchdog watchdog; // null: none
     private boolean messageTexts = true;
-    private List<ContextPropagator<?>> carriers = List.of();
+    private List<ContextPropagator<?>> propagators = List.of();
 
     private Options() {}
 
-    /** {@return the root's options unless changed; always the same} */
+    /** {@return the default options, which the root scope has until it is configured} */
     public static Options defaults() {
       return DEFAULT;
     }
@@ -188,7 +201,7 @@ public interface ActorScope extends AutoCloseable {
       try {
         var copy = (Options) clone();
         change.accept(copy);
-        VarHandle.storeStoreFence(); // a thread that finds the copy by a race sees it whole
+        VarHandle.storeStoreFence(); // a thread that gets the copy by a data race sees all its fields
         return copy;
       } catch (CloneNotSupportedException impossible) {
         throw new AssertionError(impossible);
@@ -198,7 +211,7 @@ public interface ActorScope extends AutoCloseable {
     /**
      * {@return a copy with this default strategy}
      *
-     * @param strategy {@link Strategy#FIBER} unless changed
+     * @param strategy by default {@link Strategy#FIBER}
      */
     public Options withStrategy(Strategy strategy) {
       Objects.requireNonNull(strategy, "strategy");
@@ -208,7 +221,7 @@ public interface ActorScope extends AutoCloseable {
     /**
      * {@return a copy with this default mailbox}
      *
-     * @param mailbox {@link Mailbox#unbounded()} unless changed
+     * @param mailbox by default {@link Mailbox#unbounded()}
      */
     public Options withMailbox(Mailbox<Object> mailbox) {
       Objects.requireNonNull(mailbox, "mailbox");
@@ -218,7 +231,7 @@ public interface ActorScope extends AutoCloseable {
     /**
      * {@return a copy with this policy for failures that its actors escalate}
      *
-     * @param policy {@link FailurePolicy#stop()} unless changed: the scope closes
+     * @param policy by default {@link FailurePolicy#stop()}, which closes the scope
      */
     public Options withFailurePolicy(FailurePolicy policy) {
       Objects.requireNonNull(policy, "policy");
@@ -235,7 +248,7 @@ public interface ActorScope extends AutoCloseable {
     /**
      * {@return a copy with this default limit of {@code ask}}
      *
-     * @param limit 30 seconds unless changed; more than zero
+     * @param limit by default 30 seconds; more than zero
      */
     public Options withAskLimit(Duration limit) {
       Objects.requireNonNull(limit, "limit");
@@ -245,30 +258,30 @@ public interface ActorScope extends AutoCloseable {
     }
 
     /**
-     * {@return a copy whose {@code close} handles what is queued within this limit}
+     * {@return a copy whose {@code close} lets actors handle queued messages for this time}
      *
-     * @param limit 10 seconds unless changed, for all actors together; zero interrupts at once
+     * @param limit by default 10 seconds, for all actors together; zero interrupts at once
      */
     public Options withDrainLimit(Duration limit) {
-      notNegative(limit, "drain limit");
+      requireNotNegative(limit, "drain limit");
       return with(copy -> copy.drainLimit = limit);
     }
 
     /**
-     * {@return a copy with this time to obey an interrupt by {@code kill} or close}
+     * {@return a copy with this time in which a handler must obey an interrupt by a kill or close}
      *
-     * @param grace 1 second unless changed; zero cuts off at once
+     * @param grace by default 1 second; zero cuts off at once
      */
     public Options withKillGrace(Duration grace) {
-      notNegative(grace, "grace");
+      requireNotNegative(grace, "grace");
       return with(copy -> copy.grace = grace);
     }
 
     /**
-     * {@return a copy whose listener sees every dead letter, on the thread that makes it}
+     * {@return a copy whose listener gets every dead letter, on the thread that causes it}
      *
-     * @param listener quick and thread-safe; an exception that it throws is logged, and dead
-     * letters that it causes are only counted
+     * @param listener quick and thread-safe. An exception that it throws is logged. Dead letters
+     * that the listener itself causes are only counted
      */
     public Options withDeadLetters(Consumer<DeadLetter> listener) {
       Objects.requireNonNull(listener, "listener");
@@ -276,9 +289,9 @@ public interface ActorScope extends AutoCloseable {
     }
 
     /**
-     * {@return a copy that measures timers, limits, back-offs and graces by this clock}
+     * {@return a copy that measures timers, limits, back-offs and grace periods by this clock}
      *
-     * @param scheduler {@link Scheduler#system()} unless changed
+     * @param scheduler by default {@link Scheduler#system()}
      */
     public Options withScheduler(Scheduler scheduler) {
       Objects.requireNonNull(scheduler, "scheduler");
@@ -286,53 +299,55 @@ public interface ActorScope extends AutoCloseable {
     }
 
     /**
-     * {@return a copy that logs an actor that spends longer than {@code handling} on one message,
-     * with its stack, or has more than {@code waiting} messages in its mailbox} Each message is
-     * logged once, and the mailbox again after it has shrunk to half. Off by default.
+     * {@return a copy that logs slow actors and long mailboxes} An actor that handles one message
+     * for longer than {@code handlingLimit} is logged once, with its stack. An actor with more than
+     * {@code maxQueued} queued messages is logged, and again only after the queue has shrunk to
+     * half. The default is no watchdog.
      *
-     * @param handling more than zero; checked four times within
-     * @param waiting one or more
+     * @param handlingLimit more than zero; checked every quarter of this time
+     * @param maxQueued one or more
      */
-    public Options withWatchdog(Duration handling, int waiting) {
-      Objects.requireNonNull(handling, "handling");
-      if (!handling.isPositive()) throw new IllegalArgumentException(
-          "a watchdog after " + Durations.text(handling) + " would report every message; give more than zero");
-      if (waiting < 1) throw new IllegalArgumentException(
-          "a watchdog at " + waiting + " queued messages would report every actor; give one or more");
-      return with(copy -> copy.watchdog = new Watchdog(handling, waiting));
+    public Options withWatchdog(Duration handlingLimit, int maxQueued) {
+      Objects.requireNonNull(handlingLimit, "handlingLimit");
+      if (!handlingLimit.isPositive()) throw new IllegalArgumentException(
+          "a watchdog after " + Durations.text(handlingLimit) + " would report every message; give more than zero");
+      if (maxQueued < 1) throw new IllegalArgumentException(
+          "a watchdog at " + maxQueued + " queued messages would report every actor; give one or more");
+      return with(copy -> copy.watchdog = new Watchdog(handlingLimit, maxQueued));
     }
 
     /**
-     * {@return a copy with one more carrier, for actors made from now on} Carriers are set in the
-     * order in which they were added, and reset in reverse.
+     * {@return a copy with one more context propagator, used by actors made from now on} Contexts
+     * are restored in the order in which their propagators were added, and closed in reverse.
      * {@snippet class="io.fibry.JavadocSnippetsTest" region="carrier"}
      *
-     * @param <C> the type of the context that it captures
-     * @param carrier thread-safe
+     * @param <C> the type of the context that the propagator captures
+     * @param propagator thread-safe
      */
-    public <C> Options withContextPropagator(ContextPropagator<C> carrier) {
-      Objects.requireNonNull(carrier, "carrier");
-      List<ContextPropagator<?>> more = Stream.concat(carriers.stream(), Stream.of(carrier)).toList();
-      return with(copy -> copy.carriers = more);
+    public <C> Options withContextPropagator(ContextPropagator<C> propagator) {
+      Objects.requireNonNull(propagator, "propagator");
+      List<ContextPropagator<?>> extended = Stream.concat(propagators.stream(), Stream.of(propagator)).toList();
+      return with(copy -> copy.propagators = extended);
     }
 
     /**
-     * {@return a copy that tells logs, dumps, watchdog reports and the texts of exceptions what
-     * messages say, or only their class} For messages with personal data or secrets. Names of
-     * actors and the texts of your own exceptions stay. Texts of strings are in quotes, all of one
-     * line, at most 200 characters; a {@code toString} has 50 ms, or a second if it computes.
+     * {@return a copy that says whether logs, dumps, watchdog reports and the texts of exceptions
+     * show the text of a message, or only its class} Turn this off if messages have personal data
+     * or secrets. Names of actors and the texts of your own exceptions are shown in any case.
      *
-     * @param shown true unless changed
+     * <p>A message is shown by its {@code toString}, in one line of at most 200 characters, and a
+     * string in quotes. A {@code toString} has a limit of 50 ms, or of a second if it computes.
+     *
+     * @param shown true, the default, shows the texts of messages; false shows only their class
      */
     public Options withMessageContents(boolean shown) {
       return with(copy -> copy.messageTexts = shown);
     }
 
-    private static Duration notNegative(Duration time, String name) {
-      if (Objects.requireNonNull(time, name).isNegative())
+    private static void requireNotNegative(Duration limit, String name) {
+      if (Objects.requireNonNull(limit, name).isNegative())
         throw new IllegalArgumentException(
-            "a " + name + " of " + Durations.text(time) + " lies in the past; give zero or more");
-      return time;
+            "a " + name + " of " + Durations.text(limit) + " lies in the past; give zero or more");
     }
 
     /** {@return the default strategy} */
@@ -345,7 +360,7 @@ public interface ActorScope extends AutoCloseable {
       return mailbox;
     }
 
-    /** {@return the policy for escalated failures} */
+    /** {@return the policy for failures that actors escalate} */
     public FailurePolicy failurePolicy() {
       return failurePolicy;
     }
@@ -355,41 +370,39 @@ public interface ActorScope extends AutoCloseable {
       return askLimit;
     }
 
-    /** {@return the limit of {@code close}} */
+    /** {@return how long {@code close} lets actors handle queued messages} */
     public Duration drainLimit() {
       return drainLimit;
     }
 
-    /** {@return the time to obey an interrupt} */
+    /** {@return the time in which a handler must obey an interrupt by a kill or close} */
     public Duration killGrace() {
       return grace;
     }
 
-    /** {@return the listener to dead letters} */
+    /** {@return the listener that gets every dead letter} */
     public Consumer<DeadLetter> deadLetters() {
       return deadLetters;
     }
 
-    /** {@return the clock} */
+    /** {@return the clock of timers, limits, back-offs and grace periods} */
     public Scheduler scheduler() {
       return scheduler;
     }
 
-    /** {@return when actors are reported, or empty if never} */
+    /** {@return the limits beyond which an actor is logged, or empty if there is no watchdog} */
     public Optional<Watchdog> watchdog() {
       return Optional.ofNullable(watchdog);
     }
 
-    /** {@return whether texts of messages are shown} */
+    /** {@return whether logs, dumps and exceptions show texts of messages} */
     public boolean hasMessageContents() {
       return messageTexts;
     }
 
-    /**
-     * {@return the carriers of context that travels with messages, in order; always the same list}
-     */
+    /** {@return the context propagators, in the order in which they were added} */
     public List<ContextPropagator<?>> contextPropagators() {
-      return carriers;
+      return propagators;
     }
   }
 }

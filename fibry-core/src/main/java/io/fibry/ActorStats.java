@@ -4,26 +4,26 @@ import java.time.Duration;
 import java.util.List;
 
 /**
- * What an actor does, and has done, at one moment: a line of {@link ActorScope#dump} as data.
+ * Statistics of an actor at one moment: a line of {@link ActorScope#dump} as data.
  *
- * @param scopes the names of all scopes around the actor, from the scope that was asked to the
- * actor's own
- * @param name its name
- * @param kind its strategy, and of a pool how its workers share the mailbox
- * @param queued messages that wait, stashed ones included; counts up to 100,000
- * @param handled messages that were handled, added when the actor goes idle or yields, and the
- * steps that have ended of the message that it is handling
- * @param failed messages
- * @param activity in words that follow its name
- * @param busyFor for how long at least it has been at its message or step, of a pool the longest;
- * zero if at none. The time begins when the library first looks at the message: in a scope with a
- * scheduler of yours, at an inline request, and at a step of your own
- * {@link io.fibry.spi.MultiStepMessage}. So it may be longer
+ * @param scopes the names of the scopes around the actor, from the scope whose
+ * {@link ActorScope#actors} was called to the actor's own scope
+ * @param name the name of the actor
+ * @param kind the strategy of the actor; for a pool also how its workers share the mailbox
+ * @param queued messages in the mailbox, including stashed messages; counted up to 100,000
+ * @param handled messages that the actor had handled when it last went idle or yielded, plus the
+ * completed steps of the current message
+ * @param failed messages whose handler threw
+ * @param activity describes the current activity, in words that follow the actor's name
+ * @param busyFor how long at least the actor has been handling its current message or step; zero if
+ * it handles none. For a pool, it is the longest such time of its workers. In a scope with a
+ * scheduler of your own, for inline requests, and for steps of your own
+ * {@link io.fibry.spi.MultiStepMessage}, the time begins when the library first observes them
  */
 public record ActorStats(List<String> scopes, String name, String kind, long queued, long handled, long failed,
     String activity, Duration busyFor) {
 
-  /** {@return the name of its scope} */
+  /** {@return the name of the actor's own scope} */
   public String scope() {
     return scopes.getLast();
   }

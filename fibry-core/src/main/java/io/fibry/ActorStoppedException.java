@@ -3,8 +3,8 @@ package io.fibry;
 import io.fibry.engine.jvm.MessageTexts;
 
 /**
- * The actor had ended, or ended before it answered. The outcome is NOT_DONE if it had not begun
- * with the request.
+ * Thrown to the asker if the actor had ended, or ended before it answered. If the actor had not
+ * begun to handle the request, the outcome is NOT_DONE.
  */
 public final class ActorStoppedException extends RequestException {
   private static final long serialVersionUID = 1;
@@ -12,24 +12,24 @@ public final class ActorStoppedException extends RequestException {
   private final transient ExitReason reason;
 
   /**
-   * For tests that fake an actor.
+   * Creates an exception with the outcome UNKNOWN; for tests that replace an actor by a fake.
    *
-   * @param text what happened
-   * @param actor its name
+   * @param text describes the failure
+   * @param actor the name of the actor
    * @param request the message
-   * @param reason why it ended
+   * @param reason why the actor ended
    */
   public ActorStoppedException(String text, String actor, Object request, ExitReason reason) {
     this(text, actor, request, reason, Outcome.UNKNOWN);
   }
 
   /**
-   * For libraries.
+   * Creates an exception; for libraries that build on actors.
    *
-   * @param text what happened
-   * @param actor its name
+   * @param text describes the failure
+   * @param actor the name of the actor
    * @param request the message
-   * @param reason why it ended
+   * @param reason why the actor ended
    * @param outcome whether the request is handled
    */
   public ActorStoppedException(String text, String actor, Object request, ExitReason reason, Outcome outcome) {
@@ -38,17 +38,17 @@ public final class ActorStoppedException extends RequestException {
   }
 
   @Override
-  String filled(String text) {
-    String filled = super.filled(text);
-    return filled.contains(MessageTexts.REASON) ? filled.replace(MessageTexts.REASON, why()) : filled;
+  String fillIn(String text) {
+    String message = super.fillIn(text);
+    return message.contains(MessageTexts.REASON) ? message.replace(MessageTexts.REASON, reasonText()) : message;
   }
 
-  private String why() {
-    return reason instanceof ExitReason.Failed failed ? "Failed: " + shown(failed.cause())
+  private String reasonText() {
+    return reason instanceof ExitReason.Failed failed ? "Failed: " + describe(failed.cause())
         : String.valueOf(reason);
   }
 
-  /** {@return why it ended} */
+  /** {@return why the actor ended} */
   public ExitReason reason() {
     return reason;
   }

@@ -8,8 +8,9 @@ import java.util.Optional;
 import java.util.function.UnaryOperator;
 
 /**
- * The root scope, as static methods. It does not track its unnamed actors: idle and unreferenced,
- * they are garbage, their hooks unrun. It is not drained when the JVM ends. Thread-safe.
+ * Gives access to the root scope by static methods. The root scope does not track its unnamed
+ * actors. If such an actor is idle and unreachable, it is garbage collected, and its hooks do not
+ * run. When the JVM ends, queued messages of the root scope are lost. Thread-safe.
  * {@snippet class="io.fibry.JavadocSnippetsTest" region="system"}
  */
 public final class ActorSystem {
@@ -30,18 +31,19 @@ public final class ActorSystem {
   }
 
   /**
-   * {@return the living actor made with this name and {@code protocol}, if any}
+   * {@return the living actor of the root scope with this name, or empty if there is none}
    *
-   * @param <M> messages
-   * @param name of the actor
-   * @param protocol of the actor
+   * @param <M> the type of the messages
+   * @param name the name of the actor
+   * @param protocol the type that was given to the actor's builder
+   * @see ActorScope#find
    */
   public static <M> Optional<Actor<M>> find(String name, Class<M> protocol) {
     return Scope.root().find(name, protocol);
   }
 
   /**
-   * {@return a new, open scope}
+   * {@return a new, open scope inside the root scope, with the same options}
    *
    * @param name not blank; need not be unique
    */
@@ -50,20 +52,21 @@ public final class ActorSystem {
   }
 
   /**
-   * {@return a new, open scope}
+   * {@return a new, open scope inside the root scope, with changed options}
    *
    * @param name not blank; need not be unique
-   * @param options changes the root's
+   * @param options gets the options of the root scope, and returns the options of the new scope
    */
   public static ActorScope openScope(String name, UnaryOperator<ActorScope.Options> options) {
     return Scope.root().openScope(name, options);
   }
 
   /**
-   * {@return a builder of actors in the scope of another actor} They have the clock, the limit and
-   * the carriers of that scope, and their dead letters go to it.
+   * {@return a builder of actors in the scope of another actor} Its actors have the clock, the ask
+   * limit and the context propagators of that scope, and their dead letters go to that scope.
    *
-   * @param actor or a block, or an address; an implementation of your own is in the root scope
+   * @param actor an actor, a block or an address; an actor of a class of your own counts as an
+   * actor of the root scope
    */
   public static ActorBuilder<Object> beside(Exitable actor) {
     if (actor instanceof LastingAddress address) return address.beside();
@@ -72,9 +75,9 @@ public final class ActorSystem {
   }
 
   /**
-   * Sets the strategy of new actors without their own.
+   * Sets the strategy of new actors of the root scope whose builder has no strategy.
    *
-   * @param strategy {@link Strategy#FIBER} unless changed
+   * @param strategy by default {@link Strategy#FIBER}
    */
   public static void setDefaultStrategy(Strategy strategy) {
     Objects.requireNonNull(strategy, "strategy");
@@ -82,15 +85,16 @@ public final class ActorSystem {
   }
 
   /**
-   * Changes the root's options: strategy and mailbox for new actors, the rest at once.
+   * Changes the options of the root scope. A changed strategy, mailbox or context propagator
+   * applies to actors that are made after the change. All other options apply at once.
    *
-   * @param options returns changed ones
+   * @param options gets the present options, and returns the new options
    */
   public static void configure(UnaryOperator<ActorScope.Options> options) {
     Scope.root().configure(options);
   }
 
-  /** {@return the root scope; closing ends what it tracks, but it stays open} */
+  /** {@return the root scope} Closing it ends the actors that it tracks, but it stays open. */
   public static ActorScope root() {
     return Scope.root();
   }

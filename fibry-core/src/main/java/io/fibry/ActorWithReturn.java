@@ -4,44 +4,51 @@ import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 
 /**
- * An actor that answers every message with an {@code R}: a function with a mailbox. Where {@code M}
- * is a {@link Request}, let {@code R} be the answer that the request declares.
- * {@link Actor#ask(Request)} throws a ClassCastException if the handler returns another type.
- * Thread-safe.
+ * An actor that answers every message with an {@code R}: a function with a mailbox. If {@code M} is
+ * a {@link Request}, let {@code R} be the type of answer that the request declares. Otherwise
+ * {@link Actor#ask(Request)} throws a ClassCastException. Thread-safe.
  * {@snippet class="io.fibry.JavadocSnippetsTest" region="openWithReturn"}
  *
- * @param <M> messages
- * @param <R> answers
+ * @param <M> the type of the messages
+ * @param <R> the type of the answers
  */
 public interface ActorWithReturn<M, R> extends Actor<M> {
 
   /**
-   * {@return the answer to a message, awaited as by {@link Actor#ask(Request)}}
+   * Sends a message and waits for the answer, as {@link Actor#ask(Request)} does.
    *
    * @param message never null
+   * @return the answer
    */
   R ask(M message);
 
   /**
-   * {@return the answer to a message, awaited as by {@link Actor#ask(Request, Duration)}}
+   * Sends a message and waits at most {@code limit} for the answer.
    *
    * @param message never null
-   * @param limit how long at most
+   * @param limit how long to wait at most; more than zero
+   * @return the answer
+   * @see Actor#ask(Request, Duration)
    */
   R ask(M message, Duration limit);
 
   /**
-   * {@return a future of the answer, as from {@link Actor#sendMessageReturn(Request)}}
+   * Sends a message and returns a future of the answer, as
+   * {@link Actor#sendMessageReturn(Request)} does.
    *
    * @param message never null
+   * @return completes with the answer or a failure
    */
   CompletableFuture<R> sendMessageReturn(M message);
 
   /**
-   * {@return a future of the answer, as from {@link Actor#sendMessageReturn(Request, Duration)}}
+   * Sends a message and returns a future of the answer, which fails with an
+   * {@link AskTimeoutException} when the limit is over.
    *
    * @param message never null
    * @param limit more than zero
+   * @return completes with the answer or a failure
+   * @see Actor#sendMessageReturn(Request, Duration)
    */
   CompletableFuture<R> sendMessageReturn(M message, Duration limit);
 

@@ -4,25 +4,25 @@ import java.util.List;
 import java.util.Objects;
 
 /**
- * The actor to wait for waits for the asker, directly or through others. The text names each, and
- * what it waits for.
+ * Thrown to a caller that would wait for an actor which itself waits for the caller, directly or
+ * through other actors. The text names each actor of this cycle, and what the actor waits for.
  */
 public final class AskCycleException extends RequestException {
   private static final long serialVersionUID = 1;
 
-  private final transient List<String> ring;
+  private final transient List<String> cycle;
 
   /**
-   * For tests that fake an actor.
+   * Creates an exception; for tests that replace an actor by a fake.
    *
-   * @param text what happened
-   * @param actor its name
+   * @param text describes the failure
+   * @param actor the name of the actor that the caller would wait for
    * @param request the message
-   * @param ring names; the first is also the last
+   * @param ring the names of the waiting actors; the first name is also the last
    */
   public AskCycleException(String text, String actor, Object request, List<String> ring) {
     super(text, actor, request, null, true, Outcome.UNKNOWN);
-    this.ring = List.copyOf(Objects.requireNonNull(ring, "ring"));
+    this.cycle = List.copyOf(Objects.requireNonNull(ring, "ring"));
   }
 
   /**
@@ -30,6 +30,6 @@ public final class AskCycleException extends RequestException {
    * exception}
    */
   public List<String> cycle() {
-    return ring;
+    return cycle;
   }
 }

@@ -3,49 +3,52 @@ package io.fibry;
 import java.time.Duration;
 
 /**
- * The answer did not come in time. The request is cancelled: if still queued, it is never handled.
- * The text says which message the actor is handling instead, for at least how long, for whom that
- * handler waits, and where the request stood in the queue. The cause shows where its handler was.
- * The outcome is NOT_DONE if it is certain that the handler did not begin.
+ * Thrown to the asker if the answer did not come in time. The request is canceled: if it is still
+ * queued, it is never handled. The outcome is NOT_DONE if it is certain that the handler did not
+ * begin with the request.
+ *
+ * <p>The text says which message the actor is handling instead, for at least how long, and for
+ * which actor its handler waits. It also gives the position of the request in the queue. The cause
+ * has the stack of the running handler.
  */
 public final class AskTimeoutException extends RequestException {
   private static final long serialVersionUID = 1;
 
-  /** How long the asker could wait. */
+  /** The limit of the wait. */
   private final Duration waited;
 
   /**
-   * For tests that fake an actor.
+   * Creates an exception with the outcome UNKNOWN; for tests that replace an actor by a fake.
    *
-   * @param text what happened
-   * @param actor its name
+   * @param text describes the failure
+   * @param actor the name of the actor
    * @param request the message
-   * @param waited the limit
-   * @param handler has the stack of the actor's handler, or is null if it was handling nothing
+   * @param limit how long the asker could wait
+   * @param handlerStack has the stack of the actor's handler; null if no handler was running
    */
-  public AskTimeoutException(String text, String actor, Object request, Duration waited, Throwable handler) {
-    this(text, actor, request, waited, handler, Outcome.UNKNOWN);
+  public AskTimeoutException(String text, String actor, Object request, Duration limit, Throwable handlerStack) {
+    this(text, actor, request, limit, handlerStack, Outcome.UNKNOWN);
   }
 
   /**
-   * For libraries.
+   * Creates an exception; for libraries that build on actors.
    *
-   * @param text what happened
-   * @param actor its name
+   * @param text describes the failure
+   * @param actor the name of the actor
    * @param request the message
-   * @param waited the limit
-   * @param handler has the stack of the actor's handler, or is null if it was handling nothing
+   * @param limit how long the asker could wait
+   * @param handlerStack has the stack of the actor's handler; null if no handler was running
    * @param outcome whether the request is handled
    */
-  public AskTimeoutException(String text, String actor, Object request, Duration waited, Throwable handler,
+  public AskTimeoutException(String text, String actor, Object request, Duration limit, Throwable handlerStack,
       Outcome outcome) {
-    super(text, actor, request, handler, true, outcome);
-    this.waited = waited;
+    super(text, actor, request, handlerStack, true, outcome);
+    this.waited = limit;
   }
 
   /**
-   * {@return the limit of the {@code ask}, or the time that was left for the request that the asker
-   * itself was handling, if that was shorter}
+   * {@return how long the asker could wait: the limit of the {@code ask}, or the shorter time that
+   * remained for the request which the asker itself was handling}
    */
   public Duration waited() {
     return waited;

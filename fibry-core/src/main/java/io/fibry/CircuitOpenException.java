@@ -1,14 +1,15 @@
 package io.fibry;
 
-/** A circuit breaker refused the request, because others before it failed. It is not handled. */
+/** Thrown if a circuit breaker refused the request, because earlier requests failed. */
 public final class CircuitOpenException extends RequestException {
   private static final long serialVersionUID = 1;
 
   /**
-   * For circuit breakers, and for tests that fake one.
+   * Creates an exception with the outcome NOT_DONE; for circuit breakers, and for tests that fake
+   * a circuit breaker.
    *
-   * @param text what happened
-   * @param breaker its name
+   * @param text describes the failure
+   * @param breaker the name of the circuit breaker
    * @param request the message
    */
   public CircuitOpenException(String text, String breaker, Object request) {

@@ -1,56 +1,63 @@
 package io.fibry;
 
 /**
- * Something of the sender's thread that travels with messages, such as the MDC: captured when one
- * is sent or its timer started, and set while it is handled. A request handled on its asker's
- * thread needs none. What a carrier throws is logged; the message is handled all the same. Must be
- * thread-safe and quick.
+ * Passes a context of the sender's thread, such as the MDC, to the handler of a message. The
+ * context is captured when the message is sent or its timer is started, and restored while the
+ * message is handled. It is not captured for a request that is handled on the asker's own thread.
  *
- * @param <C> the type of the context that it captures
+ * <p>A propagator must be thread-safe and quick. If it throws, the exception is logged, and the
+ * message is still handled.
+ *
+ * @param <C> the type of the captured context
  */
 public interface ContextPropagator<C> {
 
-  /** {@return a carrier of the MDC of slf4j, with any provider; always the same object} */
+  /** {@return the propagator of the MDC of slf4j, which works with any slf4j provider} */
   static ContextPropagator<?> mdc() {
-    return Mdc.CARRIER;
+    return Mdc.INSTANCE;
   }
 
   /**
-   * {@return the context of this thread, as an object that does not change} Called on the sender's
-   * thread.
+   * {@return the context of the current thread, as an object that does not change} Called on the
+   * sender's thread.
    */
   C capture();
 
   /**
-   * {@return the context of this thread, as an object that does not change} For a carrier that
-   * looks at the message; by default the same as {@link #capture()}. The library calls only this
-   * one: before it offers the message, and while it holds no lock.
+   * {@return the context of the current thread, as an object that does not change} Override this
+   * method if the context depends on the message; by default it calls {@link #capture()}. The
+   * library calls only this method. It does so before it offers the message to the mailbox, and
+   * while it holds no lock.
    *
-   * @param to is sent the message; a pool, not its worker
-   * @param message the message that is sent: for a block the list, for a task the {@link Runnable}
+   * @param recipient the actor that the message is sent to; for a pool the pool, not a worker
+   * @param message the message; for {@link Actor#sendMessages} the list, for a task the
+   * {@link Runnable}
    */
-  default C capture(Actor<?> to, Object message) {
+  default C capture(Actor<?> recipient, Object message) {
     return capture();
   }
 
   /**
-   * Called on the handler's thread, before the handler and the code around it.
+   * Sets a captured context on the current thread. Called on the handler's thread, before the
+   * handler and its interceptors.
    *
-   * @param captured for this message
-   * @return closed on the same thread after the message; puts back what was there
+   * @param captured the context that was captured for the message
+   * @return restores the previous context of the thread; closed on the same thread, after the
+   * message was handled
    */
   AutoCloseable restore(C captured);
 
   /**
-   * For a carrier that looks at the message; by default as {@link #restore(Object)}. The library
-   * calls only this one.
+   * Sets a captured context on the current thread. Override this method if the context depends on
+   * the message; by default it calls {@link #restore(Object)}. The library calls only this method.
    *
-   * @param captured for this message
-   * @param at handles the message; a pool, not its worker
-   * @param message the message that is handled: for a block one of its messages
-   * @return closed on the same thread after the message; puts back what was there
+   * @param captured the context that was captured for the message
+   * @param actor the actor that handles the message; for a pool the pool, not a worker
+   * @param message the message that is handled; for {@link Actor#sendMessages} one of the list
+   * @return restores the previous context of the thread; closed on the same thread, after the
+   * message was handled
    */
-  default AutoCloseable restore(C captured, Actor<?> at, Object message) {
+  default AutoCloseable restore(C captured, Actor<?> actor, Object message) {
     return restore(captured);
   }
 }

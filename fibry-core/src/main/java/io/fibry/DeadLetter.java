@@ -3,18 +3,18 @@ package io.fibry;
 import java.util.Optional;
 
 /**
- * A message that no handler finished. Requests are counted, but are no dead letters: their asker is
- * told. Thread-safe.
+ * A message that no handler finished. A request never becomes a dead letter, because its asker gets
+ * an exception; it is only counted. Thread-safe.
  */
 public interface DeadLetter {
 
-  /** {@return the name of the actor it was sent to} */
+  /** {@return the name of the actor that the message was sent to} */
   String actor();
 
   /** {@return the message that was not handled} */
   Object message();
 
-  /** {@return why it was not handled} */
+  /** {@return why the message was not handled} */
   Reason reason();
 
   /**
@@ -23,30 +23,35 @@ public interface DeadLetter {
    */
   Optional<Throwable> cause();
 
-  /** {@return whether the actor took it, sent again without waiting for room} */
+  /**
+   * Sends the message to its actor again, without waiting for capacity.
+   *
+   * @return whether the mailbox accepted the message
+   */
   boolean resend();
 
   /** Why a message was not handled. */
   enum Reason {
     /** The handler threw. */
     FAILED,
-    /** The handler asked an actor, and threw on that it got no answer. */
+    /** The handler asked another actor, got no answer, and threw the {@link RequestException}. */
     NESTED_REQUEST_FAILED,
-    /** A full mailbox refused it. */
+    /** A full mailbox refused the message. */
     REJECTED,
-    /** A full mailbox dropped it. */
+    /** A full mailbox dropped the message. */
     DROPPED,
-    /** A request whose limit was over first. */
+    /** The limit of the request was over before it was handled. */
     EXPIRED,
-    /** A request cancelled before it was handled. */
+    /** The request was canceled before it was handled. */
     CANCELLED,
-    /** The actor had ended, or ended first. */
+    /** The actor ended before it handled the message. */
     UNDELIVERED,
-    /** {@code sendMessageLater}, without a key, was to send it after the actor's end. */
+    /** The actor ended before a {@code sendMessageLater} without a key was due. */
     TIMER_CANCELLED,
     /**
-     * It was for a client, such as that of a {@code lineActor}, whose connection had ended. It is
-     * counted, and told to the listener, but not kept among the last dead letters.
+     * The message was for a client, such as that of a {@code lineActor}, whose connection had
+     * ended. It is counted and passed to the listener, but is not listed by
+     * {@link ActorScope#deadLetters}.
      */
     DISCONNECTED
   }

@@ -1,11 +1,12 @@
 package io.fibry;
 
 /**
- * The answer to a request that only asks to be told when it is done, as in
- * {@code record Save(String text) implements Request<Save, Done>}. Answers are never null.
+ * The answer to a request that has no result, as in
+ * {@code record Save(String text) implements Request<Save, Done>}. Answers are never null, so a
+ * handler answers {@code DONE} when it has handled the request.
  * {@snippet class="io.fibry.JavadocSnippetsTest" region="done"}
  */
 public enum Done {
-  /** The only one. */
+  /** The only value. */
   DONE
 }

@@ -2,12 +2,12 @@ package io.fibry;
 
 import io.fibry.text.Lines;
 
-/** Why something ended. */
+/** Why an actor or a block ended. */
 public sealed interface ExitReason {
-  // the texts are written here, because the generated text of a record fails for ever if it is
-  // first used without memory
+  // Each record has a toString of its own: if the generated toString of a record is first called
+  // while memory is exhausted, it fails for ever.
 
-  /** It had done all it was given: a poison pill, a close, a task that returned. */
+  /** The actor handled all its messages first: after a poison pill, a close or its only task. */
   record Finished() implements ExitReason {
     @Override
     public String toString() {
@@ -15,7 +15,7 @@ public sealed interface ExitReason {
     }
   }
 
-  /** It was asked to, by {@code askExit} or because its scope closed. */
+  /** The actor was asked to end, by {@code askExit} or because its scope closed. */
   record Stopped() implements ExitReason {
     @Override
     public String toString() {
@@ -24,9 +24,9 @@ public sealed interface ExitReason {
   }
 
   /**
-   * Its failure policy gave up, or it could get no thread any more.
+   * The failure policy stopped the actor, or its strategy could not give it a thread any more.
    *
-   * @param cause the exception of the handler
+   * @param cause the exception of the handler or of the strategy
    */
   record Failed(Throwable cause) implements ExitReason {
     @Override
@@ -35,7 +35,7 @@ public sealed interface ExitReason {
     }
   }
 
-  /** It was killed. */
+  /** The actor was ended by {@code kill}. */
   record Killed() implements ExitReason {
     @Override
     public String toString() {

@@ -4,64 +4,75 @@ import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 
 /**
- * Lives until it is told to end: an actor, a sink, a server. Thread-safe.
+ * An actor, a sink, or a block such as a server. It lives until it is asked to end, is killed, or
+ * fails. Thread-safe.
  *
- * <p>No actor keeps the JVM running: a main method waits by {@link #waitForExit()} or
- * {@link #close()}.
+ * <p>No actor keeps the JVM running. A main method can wait for the end of an actor by
+ * {@link #waitForExit()} or {@link #close()}.
  */
 public interface Exitable extends AutoCloseable {
 
-  /** {@return its name in its scope, made up if none was given} */
+  /** {@return the name in the scope; a generated name if the builder had no name} */
   String name();
 
-  /** Ends the actor after its current message; waiting messages become dead letters. */
+  /** Asks the actor to end after its current message. Queued messages become dead letters. */
   void askExit();
 
-  /** Ends it once it has handled what is queued now. */
+  /** Asks the actor to end after the messages that are queued now. */
   void sendPoisonPill();
 
   /**
-   * Interrupts and ends it. If it ignores that beyond the grace, it is cut off: it counts as ended,
-   * waits for it end, and its context refuses all calls. Interrupts only the library's threads; on
-   * an executor's or caller's, waits for the grace and cuts off.
+   * Interrupts the handler and ends the actor. If the handler still runs after the kill grace of
+   * the scope, the actor is cut off: it counts as ended, {@link #waitForExit()} returns, and its
+   * context refuses all calls.
+   *
+   * <p>Only threads of the library are interrupted. A handler on a thread of an executor or of a
+   * caller has the kill grace to return, and is then cut off.
    */
   void kill();
 
   /**
-   * Waits until it has ended. Its own handler gets an {@link AskCycleException}.
+   * Waits until the actor has ended.
    *
-   * @throws java.util.concurrent.CancellationException if interrupted, keeping the flag
+   * @throws AskCycleException if the actor's own handler calls this method
+   * @throws java.util.concurrent.CancellationException if the thread is interrupted; the interrupt
+   * flag stays set
    */
   void waitForExit();
 
   /**
-   * Waits at most {@code limit} until it has ended.
+   * Waits at most {@code limit} until the actor has ended.
    *
-   * @param limit how long at most
-   * @return true if it ended
-   * @throws java.util.concurrent.CancellationException if interrupted, keeping the flag
+   * @param limit how long to wait at most
+   * @return whether the actor has ended
+   * @throws AskCycleException if the actor's own handler calls this method
+   * @throws java.util.concurrent.CancellationException if the thread is interrupted; the interrupt
+   * flag stays set
    */
   boolean waitForExit(Duration limit);
 
   /**
-   * {@return a future that completes with the reason} The future of an actor is read-only, and
-   * always the same. A batch returns a copy to each caller.
+   * {@return a future that completes with the reason when the actor has ended} The future of an
+   * actor is read-only, and always the same object. A batch returns a copy to each caller.
    */
   CompletableFuture<ExitReason> onExit();
 
   /**
-   * Closes resources, last one first, when it ends and before {@link #waitForExit} returns; at once
-   * if it has. An exception of one resource is logged, and the others are closed all the same.
+   * Registers resources to close when the actor ends, the last resource first. They are closed
+   * before {@link #waitForExit} returns. If the actor has already ended, they are closed at once.
+   * If a resource throws, the exception is logged, and the other resources are still closed.
    *
    * @param resources the resources to close at the end
-   * @return this
+   * @return this object
    */
   Exitable closeOnExit(AutoCloseable... resources);
 
   /**
-   * Calls {@link #sendPoisonPill} and {@link #waitForExit()}; from its own handler, only the first.
+   * Calls {@link #sendPoisonPill} and then {@link #waitForExit()}. If the actor's own handler calls
+   * this method, it sends only the pill and does not wait.
    *
-   * @throws java.util.concurrent.CancellationException if interrupted, keeping the flag
+   * @throws java.util.concurrent.CancellationException if the thread is interrupted; the interrupt
+   * flag stays set
    */
   @Override
   void close();

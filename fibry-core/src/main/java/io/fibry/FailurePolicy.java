@@ -7,12 +7,12 @@ import java.util.Optional;
 import java.util.function.Function;
 
 /**
- * Decides what happens when a handler throws or, for a scope, when a failure of an actor escalates.
- * Restarts keep the mailbox and its messages. Immutable.
+ * Decides what happens when a handler throws. The policy of a scope decides about the failures that
+ * its actors escalate. A restarted actor keeps its mailbox and the messages in it. Immutable.
  * {@snippet class="io.fibry.JavadocSnippetsTest" region="policy"}
  */
 public final class FailurePolicy {
-  /** What a policy does. */
+  /** The action of a policy, named like the factory method of the policy. */
   public enum Kind {
     /** {@link #resume}. */
     RESUME("resume()"),
@@ -35,19 +35,19 @@ public final class FailurePolicy {
       this.call = call;
     }
 
-    /** {@return whether it restarts actors} */
+    /** {@return whether a policy of this kind restarts actors} */
     public boolean isRestart() {
       return this == RESTART || isForScopes();
     }
 
-    /** {@return whether only scopes can have it} */
+    /** {@return whether only a scope can have a policy of this kind} */
     public boolean isForScopes() {
       return this == RESTART_ALL || this == RESTART_FROM_FAILED;
     }
   }
 
   /**
-   * How many restarts within which time.
+   * How many restarts a policy permits within a period.
    *
    * @param maxRestarts zero or more
    * @param period more than zero
@@ -57,197 +57,210 @@ public final class FailurePolicy {
   /**
    * How long an actor is suspended before it restarts or resumes.
    *
-   * @param initial before the first
-   * @param max before any
+   * @param initial how long before the first restart
+   * @param max how long at most before each later restart
    */
   public record Backoff(Duration initial, Duration max) {}
 
-  private static final int DEEPEST_CHOICE = 8;
-  private static final FailurePolicy[] PLAIN = plain(); // by kind: many actors share one
+  private static final int MAX_CHOICE_DEPTH = 8;
+  // by kind; shared, because many actors have such a policy
+  private static final FailurePolicy[] UNMODIFIED = unmodifiedPolicies();
 
   private final Kind kind;
-  private final boolean logs;
+  private final boolean isLogged;
   private final int retries;
   private final int redeliveries;
   private final Budget budget; // null: unlimited
   private final Backoff backoff; // null: none
-  private final Function<Throwable, FailurePolicy> choice; // BY only
-  private final FailurePolicy unanswered; // null: see withRequestFailurePolicy
+  private final Function<Throwable, FailurePolicy> choice; // kind CHOOSE only, else null
+  private final FailurePolicy requestPolicy; // null: see withRequestFailurePolicy
 
-  private FailurePolicy(Kind kind, boolean logs, int retries, int redeliveries, Budget budget, Backoff backoff,
-      Function<Throwable, FailurePolicy> choice, FailurePolicy unanswered) {
+  private FailurePolicy(Kind kind, boolean isLogged, int retries, int redeliveries, Budget budget, Backoff backoff,
+      Function<Throwable, FailurePolicy> choice, FailurePolicy requestPolicy) {
     this.kind = kind;
-    this.logs = logs;
+    this.isLogged = isLogged;
     this.retries = retries;
     this.redeliveries = redeliveries;
     this.budget = budget;
     this.backoff = backoff;
     this.choice = choice;
-    this.unanswered = unanswered;
+    this.requestPolicy = requestPolicy;
   }
 
-  private static FailurePolicy of(Kind kind) {
-    return PLAIN[kind.ordinal()];
+  private static FailurePolicy unmodified(Kind kind) {
+    return UNMODIFIED[kind.ordinal()];
   }
 
-  private static FailurePolicy[] plain() {
-    var all = new FailurePolicy[Kind.values().length];
-    for (var kind : Kind.values()) all[kind.ordinal()] = new FailurePolicy(kind, true, 0, 0, null, null, null, null);
-    return all;
+  private static FailurePolicy[] unmodifiedPolicies() {
+    var policies = new FailurePolicy[Kind.values().length];
+    for (var kind : Kind.values())
+      policies[kind.ordinal()] = new FailurePolicy(kind, true, 0, 0, null, null, null, null);
+    return policies;
   }
 
   /**
-   * {@return a policy that logs a failure and continues with the next message; the default of
-   * actors} Of equal failures it logs one a second, with the number of the others.
+   * {@return a policy that logs a failure and continues with the next message; this is the default
+   * of actors} If failures are equal, it logs at most one of them a second, with the number of the
+   * omitted failures.
    */
   public static FailurePolicy resume() {
-    return of(Kind.RESUME);
+    return unmodified(Kind.RESUME);
   }
 
   /**
-   * {@return a policy that logs a failure and continues with a fresh state} The old state is passed
+   * {@return a policy that logs a failure and continues with a new state} The old state is passed
    * to {@code onStop}, the new state is made before the next message, and stashed messages return
    * to the mailbox.
    */
   public static FailurePolicy restart() {
-    return of(Kind.RESTART);
+    return unmodified(Kind.RESTART);
   }
 
   /**
-   * {@return for scopes: a policy that restarts all actors in and below it, in the order made, each
-   * after its current message}
+   * {@return a policy for scopes that restarts all actors of the scope and of the scopes in it} The
+   * actors restart in the order in which they were made, each after its current message.
    */
   public static FailurePolicy restartAll() {
-    return of(Kind.RESTART_ALL);
+    return unmodified(Kind.RESTART_ALL);
   }
 
-  /** {@return for scopes: a policy that restarts the failed actor and those made after it} */
+  /** {@return a policy for scopes that restarts the failed actor and all actors made after it} */
   public static FailurePolicy restartFromFailed() {
-    return of(Kind.RESTART_FROM_FAILED);
+    return unmodified(Kind.RESTART_FROM_FAILED);
   }
 
   /**
-   * {@return a policy that logs a failure and ends the actor with {@link ExitReason.Failed}; for a
-   * scope, a policy that closes the scope, which is the default of scopes} The root scope never
-   * closes for good, and ends the actor instead.
+   * {@return a policy that logs a failure and ends the actor with {@link ExitReason.Failed}} As the
+   * policy of a scope, it closes the scope; this is the default of scopes. The root scope stays
+   * open, and ends the actor instead.
    */
   public static FailurePolicy stop() {
-    return of(Kind.STOP);
-  }
-
-  /** {@return a policy that leaves failures to the scope, or the scope around it} */
-  public static FailurePolicy escalate() {
-    return of(Kind.ESCALATE);
+    return unmodified(Kind.STOP);
   }
 
   /**
-   * {@return a policy that chooses one by what was thrown} Its modifiers hold where the chosen one
-   * has none. If the choice fails, the actor stops. A {@link RequestException} is no failure of the
-   * actor: see {@link #withRequestFailurePolicy}.
+   * {@return a policy that leaves the decision to the policy of the actor's scope} As the policy of
+   * a scope, it leaves the decision to the scope around it.
+   */
+  public static FailurePolicy escalate() {
+    return unmodified(Kind.ESCALATE);
+  }
+
+  /**
+   * {@return a policy that chooses another policy for each exception} Modifiers of this policy,
+   * such as a back-off, apply if the chosen policy has no such modifier. If {@code choice} throws
+   * or returns null, the actor stops. A {@link RequestException} is no failure of the actor: see
+   * {@link #withRequestFailurePolicy}.
    *
-   * @param choice returns a policy; runs on the actor's thread
+   * @param choice gets the exception and returns a policy; runs on the actor's thread
    */
   public static FailurePolicy choose(Function<Throwable, FailurePolicy> choice) {
     return new FailurePolicy(Kind.CHOOSE, true, 0, 0, null, null, Objects.requireNonNull(choice, "choice"), null);
   }
 
   /**
-   * {@return a copy that escalates after more restarts within this time}
+   * {@return a copy that escalates a failure instead of restarting more often than this}
    *
-   * @param restarts zero or more
-   * @param within more than zero
+   * @param restarts how many restarts are permitted within the time; zero or more
+   * @param within the time; more than zero
    */
   public FailurePolicy withBudget(int restarts, Duration within) {
-    needsRestart("a budget");
+    requireRestarting("a budget");
     if (restarts < 0) throw new IllegalArgumentException("a budget of " + restarts + " restarts; give zero or more");
     if (!Objects.requireNonNull(within, "within").isPositive())
       throw new IllegalArgumentException(
           "a budget cannot count restarts within " + Durations.text(within) + "; give more than zero");
-    return new FailurePolicy(kind, logs, retries, redeliveries, new Budget(restarts, within), backoff, choice,
-        unanswered);
+    return new FailurePolicy(kind, isLogged, retries, redeliveries, new Budget(restarts, within), backoff, choice,
+        requestPolicy);
   }
 
   /**
    * {@return a copy that suspends the actor before it restarts or resumes} Each pause is twice as
-   * long as the last, up to {@code most}, and is shortened at random by up to half. Messages wait
-   * meanwhile, and no thread is held. After {@code most} without failure it starts over.
+   * long as the previous pause, up to {@code most}, and is then shortened at random by up to half.
+   * During a pause the messages wait, and the actor has no thread. When the actor has not failed
+   * for {@code most}, its next pause begins at {@code first} again.
    *
-   * @param first more than zero
-   * @param most at least {@code first}
+   * @param first the first pause; more than zero
+   * @param most the longest pause; at least {@code first}
    */
   public FailurePolicy withBackoff(Duration first, Duration most) {
-    mayGoOn("a back-off");
+    requireContinuing("a back-off");
     if (!Objects.requireNonNull(first, "first").isPositive())
       throw new IllegalArgumentException(
           "a back-off of " + Durations.text(first) + " does not wait; give more than zero");
     if (Objects.requireNonNull(most, "most").compareTo(first) < 0) throw new IllegalArgumentException(
         "a back-off cannot grow from " + Durations.text(first) + " to " + Durations.text(most)
             + "; let the second be at least the first");
-    return new FailurePolicy(kind, logs, retries, redeliveries, budget, new Backoff(first, most), choice, unanswered);
+    return new FailurePolicy(kind, isLogged, retries, redeliveries, budget, new Backoff(first, most), choice,
+        requestPolicy);
   }
 
   /**
-   * {@return a copy that redelivers a failed message before all waiting messages} That happens
-   * after the restart, or with the same state if the policy is {@link #resume}. With a back-off no
-   * message is lost or overtaken while, for example, a connection is down. The asker of the message
-   * continues to wait. A message that was answered or stashed, or whose asker no longer waits, is
-   * not redelivered. When it has been redelivered {@code times} times and fails once more, it has
-   * failed, and the actor continues with the next message. This belongs to an actor's policy, also
-   * to {@link #escalate}.
+   * {@return a copy that redelivers a failed message before all queued messages} The message is
+   * redelivered after the restart, or with the same state if the policy is {@link #resume}. With a
+   * back-off, no message is lost or overtaken while, for example, a connection is down. The asker
+   * of the message continues to wait. A message that was answered or stashed, or whose asker no
+   * longer waits, is not redelivered. If a message fails again after {@code times} redeliveries, it
+   * has failed, and the actor continues with the next message. Only an actor's policy can redeliver
+   * messages, including {@link #escalate}.
    * {@snippet class="io.fibry.JavadocSnippetsTest" region="redelivery"}
    *
-   * @param times in a row, for one message; more than zero
+   * @param times how often one message is redelivered at most; more than zero
    */
   public FailurePolicy withRedelivery(int times) {
-    if (kind != Kind.ESCALATE) mayGoOn("a redelivery");
+    if (kind != Kind.ESCALATE) requireContinuing("a redelivery");
     if (times <= 0) throw new IllegalArgumentException(
         "a message cannot be given again " + times + " times; give more than zero, or leave withRedelivery out");
-    return new FailurePolicy(kind, logs, retries, times, budget, backoff, choice, unanswered);
+    return new FailurePolicy(kind, isLogged, retries, times, budget, backoff, choice, requestPolicy);
   }
 
-  private void mayGoOn(String what) {
-    if (kind == Kind.STOP || kind == Kind.ESCALATE) throw new IllegalStateException(this + " does not go on, so " + what
+  private void requireContinuing(String modifier) {
+    if (kind == Kind.STOP || kind == Kind.ESCALATE) throw new IllegalStateException(this + " does not go on, so "
+        + modifier
         + " has no meaning; give it to resume(), restart(), restartAll(), restartFromFailed() or choose(..)");
   }
 
-  private void needsRestart(String what) {
-    if (!kind.isRestart() && kind != Kind.CHOOSE) throw new IllegalStateException(this + " restarts nothing, so " + what
-        + " has no meaning; give it to restart(), restartAll(), restartFromFailed() or choose(..)");
+  private void requireRestarting(String modifier) {
+    if (!kind.isRestart() && kind != Kind.CHOOSE) throw new IllegalStateException(this + " restarts nothing, so "
+        + modifier + " has no meaning; give it to restart(), restartAll(), restartFromFailed() or choose(..)");
   }
 
   /**
-   * {@return a copy that first repeats a failed message at once, unless it was answered or stashed}
+   * {@return a copy that handles a failed message again at once, before it does anything else} A
+   * message that was answered or stashed is not handled again.
    *
-   * @param times zero or more
+   * @param times how often one message is handled again at most; zero or more
    */
   public FailurePolicy withRetries(int times) {
     if (times < 0)
       throw new IllegalArgumentException("a message cannot be retried " + times + " times; give zero or more");
-    return new FailurePolicy(kind, logs, times, redeliveries, budget, backoff, choice, unanswered);
+    return new FailurePolicy(kind, isLogged, times, redeliveries, budget, backoff, choice, requestPolicy);
   }
 
   /**
-   * {@return a copy with a policy of its own for a {@link RequestException} that leaves the
-   * handler} In that case another actor refused the handler's request, was late or had ended, which
-   * is no failure of this actor. Without such a policy, the actor continues with its state: it does
-   * not retry, restart or escalate, even if its policy does so for other failures. Its own asker
-   * gets the exception, and the message counts as {@link DeadLetter.Reason#NESTED_REQUEST_FAILED}.
-   * The log has one line a second at most, without a stack.
+   * {@return a copy with a separate policy for a {@link RequestException} that the handler throws}
+   * The exception means that another actor refused the handler's request, was late or had ended,
+   * which is no failure of this actor. Without a separate policy, the actor continues with its
+   * state. It does not retry, restart or escalate, even if its policy does so for other failures.
+   * Its own asker gets the exception, and the message counts as
+   * {@link DeadLetter.Reason#NESTED_REQUEST_FAILED}. The log gets at most one line a second,
+   * without a stack.
    *
-   * @param policy for such exceptions; that it has one itself means nothing
+   * @param policy for such exceptions; a separate policy of this policy is ignored
    */
   public FailurePolicy withRequestFailurePolicy(FailurePolicy policy) {
-    return new FailurePolicy(kind, logs, retries, redeliveries, budget, backoff, choice,
+    return new FailurePolicy(kind, isLogged, retries, redeliveries, budget, backoff, choice,
         Objects.requireNonNull(policy, "policy"));
   }
 
   /** {@return a copy that counts failures but does not log them} */
   public FailurePolicy withoutLog() {
-    return new FailurePolicy(kind, false, retries, redeliveries, budget, backoff, choice, unanswered);
+    return new FailurePolicy(kind, false, retries, redeliveries, budget, backoff, choice, requestPolicy);
   }
 
   /**
-   * {@return this policy, or what {@code by(..)} chooses; never of kind {@link Kind#CHOOSE}}
+   * {@return this policy, or the policy that {@link #choose} chooses for the failure} The result is
+   * never of kind {@link Kind#CHOOSE}.
    *
    * @param failure the exception of the handler
    * @throws RuntimeException if the choice throws or returns null
@@ -255,8 +268,9 @@ public final class FailurePolicy {
   public FailurePolicy resolve(Throwable failure) {
     var policy = this;
     for (int depth = 0; policy.kind == Kind.CHOOSE; depth++) {
-      if (depth == DEEPEST_CHOICE) throw new IllegalStateException("choose(..) chooses choose(..) without end");
-      policy = policy.within(Objects.requireNonNull(policy.choice.apply(failure),
+      if (depth == MAX_CHOICE_DEPTH) throw new IllegalStateException(
+          "choose(..) returned another choose(..) " + MAX_CHOICE_DEPTH + " times; return a policy of another kind");
+      policy = policy.addModifiersTo(Objects.requireNonNull(policy.choice.apply(failure),
           "choose(..) returned null for a failure; return a policy"));
     }
     return policy;
@@ -269,40 +283,40 @@ public final class FailurePolicy {
 
   /** {@return whether failures are logged} */
   public boolean isLogged() {
-    return logs;
+    return isLogged;
   }
 
-  /** {@return how often a failed message is repeated} */
+  /** {@return how often a failed message is handled again at once} */
   public int retries() {
     return retries;
   }
 
-  /** {@return how often a failed message is given again} */
+  /** {@return how often a failed message is redelivered} */
   public int redeliveries() {
     return redeliveries;
   }
 
-  /** {@return how many restarts the policy permits, or empty if any number} */
+  /** {@return how many restarts the policy permits, or empty if it permits any number} */
   public Optional<Budget> budget() {
     return Optional.ofNullable(budget);
   }
 
-  /** {@return how long the policy suspends the actor, or empty if not at all} */
+  /** {@return how long the policy suspends the actor, or empty if it does not suspend it} */
   public Optional<Backoff> backoff() {
     return Optional.ofNullable(backoff);
   }
 
-  /** {@return the policy for requests of the handler that were not answered, if it has one} */
+  /** {@return the separate policy for a {@link RequestException}, or empty if there is none} */
   public Optional<FailurePolicy> requestFailurePolicy() {
-    return Optional.ofNullable(unanswered);
+    return Optional.ofNullable(requestPolicy);
   }
 
-  /** The chosen policy, with this one's modifiers where it has none. */
-  private FailurePolicy within(FailurePolicy chosen) {
-    return new FailurePolicy(chosen.kind, logs && chosen.logs, Math.max(retries, chosen.retries),
+  /** Returns the chosen policy, with those modifiers of this policy that it does not have. */
+  private FailurePolicy addModifiersTo(FailurePolicy chosen) {
+    return new FailurePolicy(chosen.kind, isLogged && chosen.isLogged, Math.max(retries, chosen.retries),
         Math.max(redeliveries, chosen.redeliveries), chosen.budget != null ? chosen.budget : budget,
         chosen.backoff != null ? chosen.backoff : backoff,
-        chosen.choice, unanswered);
+        chosen.choice, requestPolicy);
   }
 
   @Override
@@ -313,6 +327,7 @@ public final class FailurePolicy {
             ? ".withBackoff(" + Durations.text(backoff.initial) + ", " + Durations.text(backoff.max) + ")"
             : "")
         + (redeliveries > 0 ? ".withRedelivery(" + redeliveries + ")" : "")
-        + (unanswered != null ? ".withRequestFailurePolicy(" + unanswered + ")" : "") + (logs ? "" : ".withoutLog()");
+        + (requestPolicy != null ? ".withRequestFailurePolicy(" + requestPolicy + ")" : "")
+        + (isLogged ? "" : ".withoutLog()");
   }
 }

@@ -1,11 +1,11 @@
 package io.fibry;
 
 /**
- * User code for one message, written as a lambda or method reference. It may block and throw: the
- * failure policy decides, and an asker gets the exception. One thread at a time calls it, and sees
- * what earlier calls wrote.
+ * User code that handles one message, written as a lambda or method reference. It may block. It may
+ * also throw: the failure policy then decides, and the asker of a request gets the exception. Only
+ * one thread at a time calls a handler, and this thread sees all writes of earlier calls.
  *
- * @param <M> message
+ * @param <M> the type of the messages
  */
 @FunctionalInterface
 public interface Handler<M> {
@@ -14,14 +14,14 @@ public interface Handler<M> {
    * Handles a message.
    *
    * @param message never null
-   * @throws Exception on failure
+   * @throws Exception if the handler fails
    */
   void handle(M message) throws Exception;
 
   /**
    * A handler with a context.
    *
-   * @param <M> message
+   * @param <M> the type of the messages
    */
   @FunctionalInterface
   interface WithContext<M> {
@@ -29,8 +29,8 @@ public interface Handler<M> {
      * Handles a message.
      *
      * @param message never null
-     * @param context the actor's
-     * @throws Exception on failure
+     * @param context valid until this method returns
+     * @throws Exception if the handler fails
      */
     void handle(M message, ActorContext<M> context) throws Exception;
   }
@@ -38,16 +38,17 @@ public interface Handler<M> {
   /**
    * A handler that answers.
    *
-   * @param <M> message
-   * @param <R> answer
+   * @param <M> the type of the messages
+   * @param <R> the type of the answers
    */
   @FunctionalInterface
   interface Returning<M, R> {
     /**
-     * {@return the answer}
+     * Handles a message.
      *
      * @param message never null
-     * @throws Exception on failure
+     * @return the answer, never null
+     * @throws Exception if the handler fails
      */
     R handle(M message) throws Exception;
   }
@@ -55,17 +56,18 @@ public interface Handler<M> {
   /**
    * A handler with a context that answers.
    *
-   * @param <M> message
-   * @param <R> answer
+   * @param <M> the type of the messages
+   * @param <R> the type of the answers
    */
   @FunctionalInterface
   interface ReturningWithContext<M, R> {
     /**
-     * {@return the answer}
+     * Handles a message.
      *
      * @param message never null
-     * @param context the actor's
-     * @throws Exception on failure
+     * @param context valid until this method returns
+     * @return the answer, never null
+     * @throws Exception if the handler fails
      */
     R handle(M message, ActorContext<M> context) throws Exception;
   }
@@ -73,17 +75,17 @@ public interface Handler<M> {
   /**
    * A handler with a state.
    *
-   * @param <S> state
-   * @param <M> message
+   * @param <S> the type of the state
+   * @param <M> the type of the messages
    */
   @FunctionalInterface
   interface Stateful<S, M> {
     /**
      * Handles a message.
      *
-     * @param state the actor's
+     * @param state the state of the actor
      * @param message never null
-     * @throws Exception on failure
+     * @throws Exception if the handler fails
      */
     void handle(S state, M message) throws Exception;
   }
@@ -91,18 +93,18 @@ public interface Handler<M> {
   /**
    * A handler with state and context.
    *
-   * @param <S> state
-   * @param <M> message
+   * @param <S> the type of the state
+   * @param <M> the type of the messages
    */
   @FunctionalInterface
   interface StatefulWithContext<S, M> {
     /**
      * Handles a message.
      *
-     * @param state the actor's
+     * @param state the state of the actor
      * @param message never null
-     * @param context the actor's
-     * @throws Exception on failure
+     * @param context valid until this method returns
+     * @throws Exception if the handler fails
      */
     void handle(S state, M message, ActorContext<M> context) throws Exception;
   }
@@ -110,18 +112,19 @@ public interface Handler<M> {
   /**
    * A handler with a state that answers.
    *
-   * @param <S> state
-   * @param <M> message
-   * @param <R> answer
+   * @param <S> the type of the state
+   * @param <M> the type of the messages
+   * @param <R> the type of the answers
    */
   @FunctionalInterface
   interface StatefulReturning<S, M, R> {
     /**
-     * {@return the answer}
+     * Handles a message.
      *
-     * @param state the actor's
+     * @param state the state of the actor
      * @param message never null
-     * @throws Exception on failure
+     * @return the answer, never null
+     * @throws Exception if the handler fails
      */
     R handle(S state, M message) throws Exception;
   }
@@ -129,48 +132,49 @@ public interface Handler<M> {
   /**
    * A handler with state and context that answers.
    *
-   * @param <S> state
-   * @param <M> message
-   * @param <R> answer
+   * @param <S> the type of the state
+   * @param <M> the type of the messages
+   * @param <R> the type of the answers
    */
   @FunctionalInterface
   interface StatefulReturningWithContext<S, M, R> {
     /**
-     * {@return the answer}
+     * Handles a message.
      *
-     * @param state the actor's
+     * @param state the state of the actor
      * @param message never null
-     * @param context the actor's
-     * @throws Exception on failure
+     * @param context valid until this method returns
+     * @return the answer, never null
+     * @throws Exception if the handler fails
      */
     R handle(S state, M message, ActorContext<M> context) throws Exception;
   }
 
   /**
-   * Code around a handler.
+   * Code that runs around the handling of each message.
    *
-   * @param <M> message
+   * @param <M> the type of the messages
    */
   @FunctionalInterface
   interface Interceptor<M> {
     /**
-     * Runs around the handler. A request whose {@code next} was not run fails with
-     * {@link NoReplyException}.
+     * Called instead of the handler. If this method does not run {@code next}, the message is not
+     * handled, and a request fails with {@link NoReplyException}.
      *
      * @param message never null
-     * @param next runs the handler, and throws what it throws
-     * @throws Exception as the handler
+     * @param next runs the handler, and throws the exception of the handler
+     * @throws Exception counts as a failure of the handler
      */
     void intercept(M message, Task next) throws Exception;
   }
 
-  /** Code without a message. */
+  /** Code that takes no argument and may throw. */
   @FunctionalInterface
   interface Task {
     /**
-     * Runs it.
+     * Runs the code.
      *
-     * @throws Exception on failure
+     * @throws Exception if the code fails
      */
     void run() throws Exception;
   }

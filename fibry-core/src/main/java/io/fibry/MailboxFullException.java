@@ -1,19 +1,19 @@
 package io.fibry;
 
-/** The mailbox refused the request, which is not handled. */
+/** Thrown to the asker if the mailbox of the actor was full and refused or dropped the request. */
 public final class MailboxFullException extends RequestException {
   private static final long serialVersionUID = 1;
 
-  /** The capacity of the mailbox. */
+  /** How many messages the mailbox can hold. */
   private final int capacity;
 
   /**
-   * For tests that fake an actor.
+   * Creates an exception with the outcome NOT_DONE; for tests that replace an actor by a fake.
    *
-   * @param text what happened
-   * @param actor its name
+   * @param text describes the failure
+   * @param actor the name of the actor
    * @param request the message
-   * @param capacity of the mailbox
+   * @param capacity how many messages the mailbox can hold
    */
   public MailboxFullException(String text, String actor, Object request, int capacity) {
     super(text, actor, request, null, false, Outcome.NOT_DONE);

@@ -4,11 +4,11 @@ import java.util.Map;
 import org.slf4j.MDC;
 
 /**
- * Carries the MDC of slf4j. A provider without one, or a thread that never used it, has null, which
- * counts as empty.
+ * Propagates the MDC of slf4j. The MDC is null if the slf4j provider has none, or if the thread has
+ * never used it; null counts as an empty MDC.
  */
 final class Mdc implements ContextPropagator<Map<String, String>> {
-  static final Mdc CARRIER = new Mdc();
+  static final Mdc INSTANCE = new Mdc();
 
   private Mdc() {}
 
@@ -18,12 +18,12 @@ final class Mdc implements ContextPropagator<Map<String, String>> {
     return copy == null ? Map.of() : copy;
   }
 
-  /** Sets an empty one too, since a thread of the user may have its own. */
+  /** Replaces the MDC even if the captured MDC is empty, because the thread may have an MDC. */
   @Override
   public AutoCloseable restore(Map<String, String> captured) {
-    var before = capture();
+    var previous = capture();
     put(captured);
-    return () -> put(before);
+    return () -> put(previous);
   }
 
   private static void put(Map<String, String> values) {

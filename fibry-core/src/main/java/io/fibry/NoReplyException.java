@@ -1,14 +1,14 @@
 package io.fibry;
 
-/** The handler returned and neither answered nor promised to. */
+/** Thrown to the asker if the handler returned, and neither answered nor promised an answer. */
 public final class NoReplyException extends RequestException {
   private static final long serialVersionUID = 1;
 
   /**
-   * For tests that fake an actor.
+   * Creates an exception with the outcome UNKNOWN; for tests that replace an actor by a fake.
    *
-   * @param text what happened
-   * @param actor its name
+   * @param text describes the failure
+   * @param actor the name of the actor
    * @param request the message
    */
   public NoReplyException(String text, String actor, Object request) {

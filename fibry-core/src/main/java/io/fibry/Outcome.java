@@ -1,14 +1,18 @@
 package io.fibry;
 
-/** Whether a request that got no answer is handled: so whether it may be sent again. */
+/**
+ * Says whether a request that got no answer is handled all the same, and thus whether it may be
+ * sent again.
+ */
 public enum Outcome {
-  /** It was not handled, and never will be. Sent again, it is not done twice. */
+  /** The request was not handled, and never will be. It may be sent again. */
   NOT_DONE,
   /**
-   * It is stored, and its turn counts once without being sent again: now, later, or already. If its
-   * handler throws when nobody waits for it any more, it is put aside for an operator.
+   * The request is stored by a durable actor, which has handled it or will handle it. It takes
+   * effect once, and need not be sent again. If its handler throws after the asker stopped waiting,
+   * the request is parked for an operator.
    */
   WILL_BE_DONE,
-  /** It may have been handled, may be handled later, or not at all. */
+  /** The request may have been handled, may be handled later, or may never be handled. */
   UNKNOWN
 }

@@ -8,11 +8,11 @@ import java.util.concurrent.CompletionException;
 import java.util.concurrent.ExecutionException;
 
 /**
- * Why a request got neither a value nor the handler's own exception. The core has a subclass for
- * each cause: {@link ActorStoppedException}, {@link MailboxFullException},
+ * Thrown to an asker that gets neither an answer nor an exception of the handler. The core has a
+ * subclass for each cause: {@link ActorStoppedException}, {@link MailboxFullException},
  * {@link AskTimeoutException}, {@link AskCycleException}, {@link NoReplyException} and
  * {@link CircuitOpenException}. Libraries that build on actors add subclasses of their own, so a
- * {@code switch} over these needs a default.
+ * {@code switch} over the subclasses needs a default.
  */
 public abstract class RequestException extends RuntimeException {
   private static final long serialVersionUID = 1;
@@ -22,14 +22,17 @@ public abstract class RequestException extends RuntimeException {
   private final transient Object request;
   /** Whether the request is handled. */
   private final Outcome outcome;
-  /** Null until it is read: a {@code toString} is user code, and must not hold up an end. */
+  /**
+   * The complete text. Null until it is first read, because the {@code toString} of the request is
+   * user code, which must not delay the end of an actor.
+   */
   private String shown;
 
   /**
-   * Made by a library that builds on actors. Has no stack trace, because it is made on a thread
-   * that is not the asker's.
+   * Creates an exception; for libraries that build on actors. It has no stack trace, because it is
+   * created on another thread than the asker's.
    *
-   * @param text the description of the failure
+   * @param text describes the failure
    * @param actor the name of the actor
    * @param request the message
    * @param cause the cause, or null if no other exception led to this one
@@ -39,7 +42,7 @@ public abstract class RequestException extends RuntimeException {
     this(text, actor, request, cause, false, outcome);
   }
 
-  /** Has a stack trace only if it is made on the asker's own thread. */
+  /** Creates an exception, with a stack trace only if it is created on the asker's own thread. */
   RequestException(String text, String actor, Object request, Throwable cause, boolean onAskersThread,
       Outcome outcome) {
     super(text, cause, true, onAskersThread);
@@ -49,31 +52,32 @@ public abstract class RequestException extends RuntimeException {
   }
 
   /**
-   * {@return a description of the failure, with the text of the message, which is made when this
-   * method is called}
+   * {@return a description of the failure} It includes the text of the request, which is made by
+   * the first call of this method.
    */
   @Override
   public String getMessage() {
     String text = super.getMessage();
-    if (shown == null && text != null) shown = filled(text);
+    if (shown == null && text != null) shown = fillIn(text);
     return shown;
   }
 
-  /** Puts texts of a user's code where they belong. */
-  String filled(String text) {
-    return text.contains(MessageTexts.REQUEST) ? text.replace(MessageTexts.REQUEST, shown(request)) : text;
+  /** Replaces the placeholder of the request by the text of the request. */
+  String fillIn(String text) {
+    return text.contains(MessageTexts.REQUEST) ? text.replace(MessageTexts.REQUEST, describe(request)) : text;
   }
 
-  static String shown(Object code) {
-    return MessageTexts.describe(code);
+  static String describe(Object object) {
+    return MessageTexts.describe(object);
   }
 
   /**
-   * Keeps the text.
+   * Makes the complete text before the exception is serialized, because the request itself is not
+   * serialized.
    *
-   * @serialData the text, made now
-   * @param out where it is written
-   * @throws IOException if that fails
+   * @serialData the complete text
+   * @param out the stream to write to
+   * @throws IOException if the stream cannot be written
    */
   private void writeObject(ObjectOutputStream out) throws IOException {
     getMessage();
@@ -85,32 +89,34 @@ public abstract class RequestException extends RuntimeException {
     return actor;
   }
 
-  /** {@return the message} */
+  /** {@return the request; null in a deserialized exception} */
   public Object request() {
     return request;
   }
 
   /**
-   * {@return whether {@link #request} is handled} If a handler lets an exception of a request of
-   * its own through to its asker, this is about that other request: see {@link #outcomeOf}.
+   * {@return whether {@link #request} is handled} A handler may ask another actor, and pass the
+   * exception of that request on to its own asker. The outcome is then that of the handler's
+   * request: see {@link #outcomeOf}.
    */
   public Outcome outcome() {
     return outcome;
   }
 
   /**
-   * Reads the outcome of a request from its failure.
+   * Returns the outcome of a request that failed.
    *
-   * @param failure thrown by {@code ask}, or that of the future
+   * @param failure the exception that {@code ask} threw, or with which the future failed
    * @param request the object that was sent
-   * @return the outcome of that request; UNKNOWN if the failure is about another one, or is not a
-   *     {@link RequestException}
+   * @return the outcome of that request; UNKNOWN if the failure is about another request, or is not
+   *     a {@link RequestException}
    */
   public static Outcome outcomeOf(Throwable failure, Object request) {
     Objects.requireNonNull(request, "request");
     var cause = Objects.requireNonNull(failure, "failure");
     while ((cause instanceof CompletionException || cause instanceof ExecutionException) && cause.getCause() != null)
       cause = cause.getCause();
-    return cause instanceof RequestException told && told.request == request ? told.outcome : Outcome.UNKNOWN;
+    return cause instanceof RequestException exception && exception.request == request
+        ? exception.outcome : Outcome.UNKNOWN;
   }
 }

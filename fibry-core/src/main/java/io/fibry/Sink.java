@@ -5,61 +5,69 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executor;
 
 /**
- * Any object as an actor: runs code on it, one piece at a time. Thread-safe, so the object need not
- * be.
+ * An actor around any object: its messages are code, which it runs with the object, one message at
+ * a time. A sink is thread-safe, even if its object is not.
  * {@snippet class="io.fibry.JavadocSnippetsTest" region="sink"}
  *
- * @param <S> the object
+ * @param <S> the type of the object
  */
 public interface Sink<S> extends Exitable, Executor {
 
   /**
-   * Queues the code and returns at once.
+   * Sends code to the sink, and does not wait until it has run.
    *
-   * @param code takes the object
-   * @return false if refused, full or ended: it is then a dead letter
+   * @param code called with the object
+   * @return true if the mailbox accepted the code. False if the mailbox refused it or the sink has
+   * ended; the code is then a dead letter
    */
   boolean execAsync(Handler<S> code);
 
   /**
-   * Runs the code and waits for it, without a limit.
+   * Sends code to the sink, and waits without a limit until it has run.
    *
-   * @param code takes the object; an exception that it throws is thrown to the caller
-   * @throws RequestException if it never ran
-   * @throws java.util.concurrent.CancellationException if interrupted, keeping the flag
+   * @param code called with the object; an exception that it throws is thrown to the caller
+   * @throws RequestException if the code did not run to its end
+   * @throws java.util.concurrent.CancellationException if the thread is interrupted; the interrupt
+   * flag stays set
    */
   void execAndWait(Handler<S> code);
 
   /**
-   * {@return a future of the value of the code, as from {@link Actor#sendMessageReturn(Request)}}
+   * Sends code to the sink, and returns a future of its value, as
+   * {@link Actor#sendMessageReturn(Request)} does.
    *
-   * @param <R> value
-   * @param code never returns null
+   * @param <R> the type of the value
+   * @param code called with the object; never returns null
+   * @return completes with the value that the code returns, or with a failure
    */
   <R> CompletableFuture<R> execFuture(Handler.Returning<S, R> code);
 
   /**
-   * {@return the value of the code, awaited as by {@link Actor#ask(Request)}}
+   * Sends code to the sink, and waits for its value, as {@link Actor#ask(Request)} does.
    *
-   * @param <R> value
-   * @param code never returns null
+   * @param <R> the type of the value
+   * @param code called with the object; never returns null
+   * @return the value that the code returns
    */
   <R> R ask(Handler.Returning<S, R> code);
 
   /**
-   * {@return the value of the code, awaited as by {@link Actor#ask(Request, Duration)}}
+   * Sends code to the sink, and waits at most {@code limit} for its value, as
+   * {@link Actor#ask(Request, Duration)} does.
    *
-   * @param <R> value
-   * @param code never returns null
-   * @param limit how long at most
+   * @param <R> the type of the value
+   * @param code called with the object; never returns null
+   * @param limit how long to wait at most; more than zero
+   * @return the value that the code returns
    */
   <R> R ask(Handler.Returning<S, R> code, Duration limit);
 
   /**
-   * Runs a task on the actor's thread, in turn with the others.
+   * Queues a task, which runs on the actor's thread like code that was sent to the sink.
    *
    * @param task never null
-   * @throws java.util.concurrent.RejectedExecutionException where {@link #execAsync} returns false
+   * @throws java.util.concurrent.RejectedExecutionException if the mailbox refuses the task or the
+   * sink has ended
    */
   @Override
   void execute(Runnable task);

@@ -7,7 +7,7 @@ import java.util.Objects;
 import java.util.concurrent.Executor;
 import java.util.concurrent.ExecutorService;
 
-/** The strategies that {@link Strategy} offers. */
+/** Implements the strategies that {@link Strategy} offers. */
 final class Strategies {
   static final Strategy FIBER = new Labelled("FIBER", EngineThreads::startFiber, false);
   static final Strategy RESIDENT_FIBER = new Labelled("RESIDENT_FIBER", EngineThreads::startFiber, true);
@@ -16,10 +16,10 @@ final class Strategies {
 
   private Strategies() {}
 
-  private record Labelled(String label, Executor threads, boolean isResident) implements Strategy {
+  private record Labelled(String label, Executor executor, boolean isResident) implements Strategy {
     @Override
     public void activate(Runnable activation) {
-      threads.execute(activation);
+      executor.execute(activation);
     }
 
     @Override

@@ -3,54 +3,64 @@ package io.fibry;
 import java.util.concurrent.Executor;
 
 /**
- * How an actor gets a thread. Write your own by implementing {@code activate}: {@code activation ->
- * Thread.ofPlatform().start(activation)} is one. Must be thread-safe.
+ * Gives an actor a thread when it has work. A strategy of your own implements {@code activate}; for
+ * example, {@code activation -> Thread.ofPlatform().start(activation)} is a strategy. It must be
+ * thread-safe.
  * {@snippet class="io.fibry.JavadocSnippetsTest" region="strategy"}
  *
  * <p>On {@link #FIBER}, {@link #THREAD} and {@link #RESIDENT_FIBER} a handler may block, which
- * delays only its own actor and the callers that wait for that actor. Computing holds a carrier
- * thread (use {@link #THREAD}); so does, before Java 24, blocking inside {@code synchronized}.
- * Their threads are daemons, inherit nothing from the sender's (no inheritable thread-locals; the
- * system's class loader), and bear the name of a named actor at work.
+ * delays only its own actor and the callers that wait for that actor. On the two kinds of fibers, a
+ * handler that computes for long holds a carrier thread; use {@link #THREAD} for it. Before Java
+ * 24, a handler that blocks inside {@code synchronized} holds a carrier thread, too.
+ *
+ * <p>The threads of these three strategies are daemons. They inherit nothing from the thread of the
+ * sender: they have no inheritable thread-locals, and the context class loader is that of the
+ * system. While such a thread handles messages of a named actor, it has the name of the actor.
  */
 @FunctionalInterface
 public interface Strategy {
 
   /**
-   * A virtual thread, only while there is work. The virtual thread may then run an actor that its
-   * handler has woken, which costs far less than a new thread. So a handler must remove what it
-   * sets in a {@code ThreadLocal}, as on any pool, or another actor may see it; where it cannot,
-   * use {@link #RESIDENT_FIBER}.
+   * Runs the actor on a virtual thread, which it has only while it has work. After that, the
+   * virtual thread may run another actor that the handler has woken, because this costs far less
+   * than a new thread. A handler must therefore remove the values that it sets in a
+   * {@code ThreadLocal}, as on any pool: otherwise another actor may see them. If a handler cannot
+   * do so, use {@link #RESIDENT_FIBER}.
    */
   Strategy FIBER = Strategies.FIBER;
 
   /**
-   * A platform thread of its own, parked when idle: for handlers that compute or need one thread.
+   * Runs the actor on a platform thread of its own, which is parked while the actor is idle. Use it
+   * for handlers that compute, or that must always run on the same thread.
    */
   Strategy THREAD = Strategies.THREAD;
 
   /**
-   * The sender's thread, for unit tests and deterministic runs: messages are handled before
-   * {@code sendMessage} returns, unless the actor is busy on another thread. Handlers nest at most
-   * 64 deep; deeper messages wait for the outermost, or until this thread waits for an answer. The
-   * system clock's timers send on a virtual thread.
+   * Runs the actor on the thread of the sender; for unit tests and deterministic runs. A message is
+   * handled before {@code sendMessage} returns, unless the actor is busy on another thread.
+   * Handlers nest at most 64 deep. A message sent by a deeper handler is handled when the outermost
+   * handler has returned, or when the thread waits for an answer. Timers of the system clock send
+   * their messages on a virtual thread.
    */
   Strategy CALLER = Strategies.CALLER;
 
-  /** A virtual thread of its own, parked when idle: for handlers that keep thread-local state. */
+  /**
+   * Runs the actor on a virtual thread of its own, which is parked while the actor is idle. Use it
+   * for handlers that keep thread-local state.
+   */
   Strategy RESIDENT_FIBER = Strategies.RESIDENT_FIBER;
 
   /**
-   * {@return a strategy that submits a task to an executor whenever there is work} After 256
-   * messages or a millisecond the rest is a new task, so no actor starves another. For handlers
-   * that do not block, on a pool, event loop or UI thread. Threads are neither renamed nor
-   * interrupted.
+   * {@return a strategy that submits a task to an executor when an actor has work} After 256
+   * messages or a millisecond, the actor submits a new task for its remaining messages, so that it
+   * does not starve other actors. Use this strategy to run handlers that do not block on a pool, an
+   * event loop or a UI thread. The threads of the executor are neither renamed nor interrupted.
    *
-   * <p>An {@code ExecutorService} that is shut down ends actors that need it with
-   * {@link ExitReason.Failed}. One that silently drops accepted tasks breaks its actors' promises.
-   * Handlers that wait for each other can take all threads, until an {@code ask} reaches its limit.
-   * A ForkJoinPool adds threads meanwhile, as far as it may, but on Java 21 sometimes forgets to
-   * wake one.
+   * <p>If an {@code ExecutorService} is shut down, actors that need a thread of it end with
+   * {@link ExitReason.Failed}. An executor that silently drops accepted tasks breaks the promises
+   * of its actors. Handlers that wait for each other can occupy all threads, until an {@code ask}
+   * reaches its limit. A ForkJoinPool adds threads in this case, up to its maximum, but on Java 21
+   * it sometimes does not wake a thread for a task.
    *
    * @param executor runs the activations
    */
@@ -59,27 +69,31 @@ public interface Strategy {
   }
 
   /**
-   * Called when an actor without a thread has work. Run the activation soon, on any thread that
-   * sees what came before this call; only the first run counts. If this throws, it is called again
-   * later. It must return soon, because senders, kills and closes call it. A resident strategy is
-   * called once per new actor, and {@code newActor} throws what it throws.
+   * Called when an actor without a thread has work. An implementation runs the activation soon, on
+   * any thread that sees all writes made before this call. It must return soon, because senders,
+   * kills and closes call it. If the activation is run twice, the second run does nothing. If this
+   * method throws, it is called again later.
    *
-   * @param activation works through the mailbox
+   * <p>A resident strategy is called once for each new actor, and {@code newActor} throws its
+   * exceptions.
+   *
+   * @param activation handles the messages in the mailbox
    */
   void activate(Runnable activation);
 
   /**
-   * {@return whether an activation lasts as long as its actor, parked when idle, instead of ending
-   * with the work; false by default}
+   * {@return whether the strategy is resident; false by default} The activation of a resident
+   * strategy lasts as long as the actor, and parks its thread while the actor is idle. Any other
+   * activation ends when the mailbox is empty.
    */
   default boolean isResident() {
     return false;
   }
 
   /**
-   * {@return whether it will never run an activation again; false by default} If true, actors
-   * without a thread end with {@link ExitReason.Failed}. If false, a failed {@code activate} is
-   * tried again.
+   * {@return whether this strategy will never run an activation again; false by default} If true,
+   * actors without a thread end with {@link ExitReason.Failed}. If false, a call of
+   * {@code activate} that threw is repeated.
    */
   default boolean isShutDown() {
     return false;

@@ -3,34 +3,35 @@ package io.fibry;
 import java.util.Map;
 
 /**
- * A carrier whose values also have a form as texts, such as a trace or a tenant. So they cross from
- * node to node of a cluster, and a store keeps them with messages that wait there. Values of other
- * carriers stay in their process.
+ * A context propagator that can also write its context as texts, such as a trace or a tenant. The
+ * texts travel with messages to other nodes of a cluster, and are stored with messages of durable
+ * actors. The context of any other propagator stays in its process.
  * {@snippet class="io.fibry.JavadocSnippetsTest" region="textCarrier"}
  *
- * <p>All carriers of a scope share the names of their texts. The texts of one message have at most
- * 2,048 bytes together, names included, as a URL encodes them. Texts of a carrier that do not fit
- * beside those of the carriers before it are left out, which is logged. Stores and networks have
- * these texts as they are, so they should contain no secrets.
+ * <p>The propagators of a scope must choose different names for their texts. The texts of one
+ * message have together at most 2,048 bytes, names included, as a URL encodes them. If the texts of
+ * a propagator do not fit beside the texts of earlier propagators, they are omitted, which is
+ * logged. Stores and networks get the texts unencrypted, so the texts should contain no secrets.
  *
- * @param <C> what it captures
+ * @param <C> the type of the captured context
  */
 public interface TextContextPropagator<C> extends ContextPropagator<C> {
 
   /**
-   * Called on the sender's thread.
+   * Writes a captured context as texts. Called on the sender's thread.
    *
-   * @param captured as returned by {@link #capture(Actor, Object)}, and not null
-   * @return texts by name; empty: nothing crosses
+   * @param captured the result of {@link #capture(Actor, Object)}, not null
+   * @return the texts by name; empty if there is no context to pass on
    */
   Map<String, String> write(C captured);
 
   /**
-   * Called where the message arrives, before it is sent to its actor there.
+   * Reads a context from texts. Called in the process of the actor, before the message is sent to
+   * the actor.
    *
-   * @param texts what {@link #write} returned in the process of the sender, with the texts of other
-   *     carriers; they come from outside of this process, so check them
-   * @return what to set, such as {@link #capture} returns; null: the texts say nothing
+   * @param texts the texts that {@link #write} returned in the process of the sender, together with
+   *     the texts of other propagators. Check them, because they come from outside of this process
+   * @return the context to restore; null if the texts contain no context of this propagator
    */
   C read(Map<String, String> texts);
 }

@@ -1,6 +1,5 @@
 /**
- * Actors and what they promise. Start at {@link io.fibry.ActorSystem}, which makes actors. After
- * that, {@link io.fibry.Actor} explains how to use them, and {@link io.fibry.ActorScope} how to end
- * them together.
+ * Actors: {@link io.fibry.ActorSystem} makes them, {@link io.fibry.Actor} sends messages to an
+ * actor, and {@link io.fibry.ActorScope} ends several actors together.
  */
 package io.fibry;

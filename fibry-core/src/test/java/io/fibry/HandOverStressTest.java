@@ -51,7 +51,7 @@ class HandOverStressTest {
     }
   }
 
-  /** A ring, one of which is killed. Its neighbours send past it once it has ended. */
+  /** A ring, one of which is killed. Its neighbors send past it once it has ended. */
   private final class Seats {
     private final List<Actor<Integer>> ring = new ArrayList<>();
     final Actor<Integer> victim;

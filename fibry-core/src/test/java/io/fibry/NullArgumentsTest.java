@@ -97,11 +97,11 @@ class NullArgumentsTest {
     put("run", "arguments", () -> program.run((String[]) null));
     put("run", "an argument", () -> program.run((String) null));
     put("run with input", "arguments", () -> program.run(new byte[0], null));
-    put("perMessage", "how", () -> Pools.perMessage(null));
-    put("fixed", "how", () -> Pools.fixed(null, 1));
-    put("scaling", "how", () -> Pools.scaling(null, 1, 2));
-    put("weighted", "how", () -> Pools.weighted(null, 1, m -> 1));
-    put("byKey", "how", () -> Pools.byKey(null, 1, m -> m));
+    put("perMessage", "builder", () -> Pools.perMessage(null));
+    put("fixed", "builder", () -> Pools.fixed(null, 1));
+    put("scaling", "builder", () -> Pools.scaling(null, 1, 2));
+    put("weighted", "builder", () -> Pools.weighted(null, 1, m -> 1));
+    put("byKey", "builder", () -> Pools.byKey(null, 1, m -> m));
   }
 
   @Test

@@ -9,7 +9,7 @@ import org.junit.jupiter.api.Test;
 class RawTextsRulesTest {
   /** Places at which a text is needed as it is, each with its reason. */
   private static final Map<String, String> REASONS = Map.ofEntries(
-      Map.entry("HttpConversation.java: told", "the text of an HttpException is for the client"),
+      Map.entry("HttpConversation.java: thrown", "the text of an HttpException is for the client"),
       Map.entry("ListenerSocket.java: listener", "a Listener"),
       Map.entry("DefaultEntities.java: key", "part(..) escapes it"),
       Map.entry("PoolEntry.java: receiver", "the pool"),

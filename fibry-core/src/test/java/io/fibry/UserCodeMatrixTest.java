@@ -4,7 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.fibry.Misbehaviour.Kind;
+import io.fibry.Misbehavior.Kind;
 import io.fibry.flow.Generator;
 import io.fibry.flow.Pipeline;
 import io.fibry.mailbox.Mailbox;
@@ -63,7 +63,7 @@ class UserCodeMatrixTest {
       EnumSet.of(Place.LISTENER, Place.STOP_HOOK, Place.RESOURCE, Place.EXIT_CALLBACK, Place.WATCH);
 
   private final Gate held = new Gate();
-  private Misbehaviour code;
+  private Misbehavior code;
   private ActorScope scope;
 
   static Stream<Arguments> all() {
@@ -82,7 +82,7 @@ class UserCodeMatrixTest {
   @ParameterizedTest
   @MethodSource("all")
   void misbehavingCodeBlocksNeitherOthersNorExit(Place place, Kind kind) throws Exception {
-    code = new Misbehaviour(kind);
+    code = new Misbehavior(kind);
     scope = ActorSystem.openScope("bad", options -> options(options.withKillGrace(SHORT), place));
     var victim = victim(place);
     code.arm();
@@ -112,7 +112,7 @@ class UserCodeMatrixTest {
   @ParameterizedTest
   @MethodSource("told")
   void cutOffNotifiesOthersDespiteMisbehavingCode(Place place, Kind kind) {
-    code = new Misbehaviour(kind);
+    code = new Misbehavior(kind);
     scope = ActorSystem.openScope("bad", options -> options.withKillGrace(SHORT));
     var actor = how().newActorWithReturn((Object m) -> {
       held.passDeaf();
@@ -154,7 +154,7 @@ class UserCodeMatrixTest {
   @ParameterizedTest
   @ValueSource(booleans = {false, true})
   void hangingDeadLetterListenerDelaysNoAsker(boolean pool) {
-    code = new Misbehaviour(Kind.HANGS_DEAF);
+    code = new Misbehavior(Kind.HANGS_DEAF);
     code.arm();
     scope = ActorSystem.openScope("bad", o -> o.withKillGrace(SHORT).withDeadLetters(letter -> code.strike()));
     var actor = (pool ? Pools.fixed(how(), 1) : how()).newActorWithReturn(this::held);
@@ -185,8 +185,8 @@ class UserCodeMatrixTest {
   }
 
   private static void goesOn(ActorScope scope) {
-    var neighbour = scope.anonymous().newActorWithReturn((Integer i) -> i + 1);
-    assertEquals(2, neighbour.ask(1, Patience.LONG));
+    var neighbor = scope.anonymous().newActorWithReturn((Integer i) -> i + 1);
+    assertEquals(2, neighbor.ask(1, Patience.LONG));
     var fired = new CountDownLatch(1);
     scope.anonymous().newActor((Integer i) -> fired.countDown()).sendMessageLater(1, Duration.ofMillis(1));
     Patience.await(fired);

@@ -4,25 +4,25 @@ import io.fibry.text.Durations;
 import java.time.Duration;
 import java.util.Objects;
 
-/** Checks of arguments. A fault is the text of what would be wrong. */
+/** Checks arguments. A {@code fault} is the text that says what is wrong with the argument. */
 public final class Arguments {
   private Arguments() {}
 
-  /** Returns the number if it is at least one. */
+  /** Returns the number if it is at least 1; else throws an exception with the fault. */
   public static int requireAtLeastOne(int number, String fault) {
     if (number < 1) throw new IllegalArgumentException(fault + "; give at least 1");
     return number;
   }
 
-  /** Checks a rate of messages or the like. */
-  public static void requireRate(int number, String what, Duration period) {
-    var rate = "a rate of " + number + " " + what + " in " + Durations.text(Objects.requireNonNull(period, "period"));
+  /** Checks that the number and the period of a rate are positive. */
+  public static void requireRate(int number, String unit, Duration period) {
+    var rate = "a rate of " + number + " " + unit + " in " + Durations.text(Objects.requireNonNull(period, "period"));
     requireAtLeastOne(number, rate + " would let none through");
     if (!period.isPositive())
       throw new IllegalArgumentException(rate + " is none; give a period of more than zero");
   }
 
-  /** Returns the time if it is positive. */
+  /** Returns the time if it is more than zero; else throws an exception with the fault. */
   public static Duration requirePositive(Duration time, String name, String fault) {
     if (!Objects.requireNonNull(time, name).isPositive())
       throw new IllegalArgumentException(fault + "; give more than zero");

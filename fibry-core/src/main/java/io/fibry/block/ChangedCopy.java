@@ -10,11 +10,11 @@ import java.util.function.Consumer;
 import java.util.function.UnaryOperator;
 import java.util.stream.Stream;
 
-/** Changed copies of immutable objects. */
+/** Makes changed copies of immutable objects. */
 public final class ChangedCopy {
   private ChangedCopy() {}
 
-  /** A clone, changed before it is shared. */
+  /** Returns a clone that was changed before any other thread can see it. */
   @SuppressWarnings("unchecked") // a clone is of the same type
   public static <O> O of(Callable<Object> clone, Consumer<O> change) {
     O copy;
@@ -24,22 +24,25 @@ public final class ChangedCopy {
       throw new AssertionError(impossible);
     }
     change.accept(copy);
-    VarHandle.storeStoreFence(); // a thread that finds the copy by a race sees it whole
+    VarHandle.storeStoreFence(); // a thread that gets the copy by a data race sees all its fields
     return copy;
   }
 
-  /** A list with one more. */
-  public static <T> List<T> append(List<? extends T> list, T added) {
-    return Stream.concat(list.stream(), Stream.of(added)).toList();
+  /** Returns an unmodifiable copy of the list, with one element more at its end. */
+  public static <T> List<T> append(List<? extends T> list, T element) {
+    return Stream.concat(list.stream(), Stream.of(element)).toList();
   }
 
-  /** Applies the user's changes to the default options. */
+  /** Returns the options that the user's function makes of the default options. */
   public static <O> O of(O defaults, UnaryOperator<O> options) {
     return Objects.requireNonNull(Objects.requireNonNull(options, "options").apply(defaults),
         "options returned null; return the options it was given, changed or not");
   }
 
-  /** For actors with other messages than the user's. Only the mailbox minds the type. */
+  /**
+   * Returns a copy of the builder for a block's own messages. It has an unbounded mailbox, because
+   * the user's mailbox may order messages of the user's type.
+   */
   @SuppressWarnings("unchecked")
   public static ActorBuilder<Object> withOwnMessages(ActorBuilder<?> builder) {
     return ((ActorBuilder<Object>) builder).mailbox(Mailbox.unbounded());

@@ -8,7 +8,10 @@ import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 
-/** An actor whose messages go to the actor in front of it, unless the block overrides that. */
+/**
+ * Base class of blocks that are actors. It forwards each call to {@link #target}, unless the block
+ * overrides the method.
+ */
 public abstract class ForwardingActor<M> extends ForwardingExitable<Actor<M>> implements Actor<M> {
 
   @Override

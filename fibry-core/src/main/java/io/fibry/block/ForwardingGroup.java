@@ -10,18 +10,18 @@ import java.util.concurrent.CancellationException;
 import java.util.stream.Stream;
 
 /**
- * A fronted block that has members, actors which end before it. A handler of a member cannot wait
- * for the block, which waits for it.
+ * Base class of blocks that have members: actors that end before the block. A handler of a member
+ * must not wait for the end of the block, because the block waits for the end of the member.
  */
 public abstract class ForwardingGroup<B extends Exitable> extends ForwardingExitable<B> {
 
   /** Ends the members and waits for them. */
   protected abstract void drain();
 
-  /** Throws in a handler of a member. */
+  /** Throws an {@code AskCycleException} if the current thread is in a handler of a member. */
   protected abstract void refuseCycle();
 
-  /** {@return whether this is a handler of a member} */
+  /** {@return whether the current thread is in a handler of a member} */
   protected abstract boolean isInMember();
 
   @Override
@@ -49,8 +49,8 @@ public abstract class ForwardingGroup<B extends Exitable> extends ForwardingExit
         .toArray(AutoCloseable[]::new));
   }
 
-  /** A resource that members may use until they have ended. */
-  @SuppressWarnings("try") // it may throw anything
+  /** A resource that is closed after all members have ended, because they may use it. */
+  @SuppressWarnings("try") // its close may throw any exception
   private record SharedResource(ForwardingGroup<?> group, AutoCloseable resource) implements AutoCloseable {
     @Override
     public void close() throws Exception {
@@ -64,17 +64,18 @@ public abstract class ForwardingGroup<B extends Exitable> extends ForwardingExit
     }
   }
 
-  /** Waits for the end of a member, also in an interrupted thread. */
+  /** Waits for the end of a member, even if the current thread is interrupted. */
   protected static void awaitEnd(Exitable member) {
     while (true) {
       try {
         member.waitForExit();
         return;
       } catch (CancellationException interrupt) {
-        // by a kill, also of the front, or by a closing scope, which will interrupt the member
+        // The thread was interrupted by a kill of the block, or by a closing scope. A closing scope
+        // interrupts the member, too.
         Thread.interrupted();
-      } catch (RequestException ring) {
-        return; // its handler waits for the block, or for the scope, which goes first
+      } catch (RequestException cycle) {
+        return; // the handler of the member waits for this block or its scope
       }
     }
   }

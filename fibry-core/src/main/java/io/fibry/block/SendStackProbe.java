@@ -3,13 +3,16 @@ package io.fibry.block;
 import io.fibry.engine.jvm.StackProbe;
 
 /**
- * Room on the stack. A block calls this before it takes something that it must give back, such as a
- * lock: a StackOverflowError in between would leave it taken for ever.
+ * Checks for free space on the stack. A block calls this before it acquires a lock or another thing
+ * that it must release: a StackOverflowError before the release would leave it acquired for ever.
  */
 public final class SendStackProbe {
   private SendStackProbe() {}
 
-  /** Throws the StackOverflowError now, if there is no room for a send and some frames more. */
+  /**
+   * Throws a StackOverflowError if less than about 24 kB of the stack are free, which is enough for
+   * a send and a few more calls.
+   */
   public static void probe() {
     StackProbe.probeForSend();
   }

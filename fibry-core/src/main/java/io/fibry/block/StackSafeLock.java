@@ -5,71 +5,72 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * A lock that stays sound when the stack of a thread ends. A park near the end of a fiber's stack
- * throws a StackOverflowError. A {@link java.util.concurrent.locks.ReentrantLock} would then keep
- * the thread in its line for ever and wake no thread behind it. The lock is neither reentrant nor
- * fair, and an interrupt does not end a wait for it. {@code try (var held = lock.acquire())} gives it
- * back.
+ * A lock that works correctly even if a waiting thread overflows its stack. A park near the end of
+ * a fiber's stack throws a StackOverflowError. A {@link java.util.concurrent.locks.ReentrantLock}
+ * would then keep the thread in its queue for ever, and would wake no thread behind it. This lock
+ * is neither reentrant nor fair, and an interrupt does not end a wait for it. Use it by
+ * {@code try (var held = lock.acquire())}, which releases it at the end.
  *
- * <p>A thread enters the line before it tries again; a thread that gives the lock back wakes the
- * first in line afterwards. So one of them sees the other, and while a thread waits, either the
- * lock is held or a thread has been woken to take it. One that leaves without the lock passes its
- * wake-up on.
+ * <p>A waiting thread adds itself to {@code waiters} and then tries to take the lock. A thread that
+ * releases the lock clears {@code isTaken} and then wakes the first waiter. So either the waiter
+ * sees that the lock is free, or the releasing thread sees the waiter. While a thread waits, the
+ * lock is therefore held, or a thread has been woken to take it. A waiter that gives up without the
+ * lock wakes the next waiter in its place.
  */
 public final class StackSafeLock implements AutoCloseable {
-  private final boolean brief;
-  private final AtomicBoolean taken = new AtomicBoolean();
+  private final boolean holdersNeverWait;
+  private final AtomicBoolean isTaken = new AtomicBoolean();
   private final ConcurrentLinkedQueue<Thread> waiters = new ConcurrentLinkedQueue<>();
 
   /**
-   * {@code brief}: its holders never wait. So a fiber that cannot park spins; otherwise it gets the
-   * StackOverflowError.
+   * Makes a lock. If its holders never wait while they hold it, a fiber that cannot park for lack
+   * of stack spins until the lock is free. Otherwise such a fiber gets the StackOverflowError.
    */
-  public StackSafeLock(boolean brief) {
-    this.brief = brief;
+  public StackSafeLock(boolean holdersNeverWait) {
+    this.holdersNeverWait = holdersNeverWait;
   }
 
   public StackSafeLock acquire() {
-    SendStackProbe.probe(); // it must be given back
+    SendStackProbe.probe(); // a stack overflow before the release would leave the lock taken
     if (!tryTake()) await();
     return this;
   }
 
   private boolean tryTake() {
-    return !taken.get() && taken.compareAndSet(false, true);
+    return !isTaken.get() && isTaken.compareAndSet(false, true);
   }
 
   private void await() {
-    var current = Thread.currentThread();
-    boolean interrupted = false;
-    waiters.add(current);
+    var waiter = Thread.currentThread();
+    boolean wasInterrupted = false;
+    waiters.add(waiter);
     try {
       while (!tryTake()) {
         park();
-        interrupted |= Thread.interrupted();
+        wasInterrupted |= Thread.interrupted();
       }
-      waiters.remove(current);
-    } catch (Throwable deep) {
-      waiters.remove(current);
+      waiters.remove(waiter);
+    } catch (Throwable failure) {
+      waiters.remove(waiter);
       wakeNext();
-      throw deep;
+      throw failure;
     } finally {
-      if (interrupted) current.interrupt();
+      if (wasInterrupted) waiter.interrupt();
     }
   }
 
   private void park() {
     try {
       LockSupport.park(this);
-    } catch (StackOverflowError deep) {
-      if (!brief) throw deep;
+    } catch (StackOverflowError overflow) {
+      if (!holdersNeverWait) throw overflow;
       Thread.onSpinWait();
     }
   }
 
   @Override
   public void close() {
-    taken.set(false);
+    isTaken.set(false);
     wakeNext();
   }
 

@@ -3,23 +3,29 @@ package io.fibry.block;
 import io.fibry.engine.message.RequestFailures;
 import java.util.concurrent.CompletionException;
 
-/** Failures as they were first thrown. */
+/** Throws and unwraps failures. */
 public final class Throwables {
   private Throwables() {}
 
-  /** Throws a failure, declared or not: {@code throw Rethrown.<RuntimeException>as(failure)}. */
-  @SuppressWarnings("unchecked") // erased, so nothing is cast
+  /**
+   * Throws a failure, even a checked exception that the caller does not declare:
+   * {@code throw Throwables.<RuntimeException>sneakyThrow(failure)}.
+   */
+  @SuppressWarnings("unchecked") // E is erased, so the cast does nothing at run time
   public static <E extends Throwable> E sneakyThrow(Throwable failure) throws E {
     throw (E) failure;
   }
 
-  /** What an actor answered in place of an answer, also through a future; else the failure. */
+  /**
+   * Returns the exception that an asker got in place of an answer, even if a future has wrapped it.
+   * Returns the failure itself if it is another exception.
+   */
   public static Throwable requestExceptionIn(Throwable failure) {
-    var refusal = RequestFailures.requestExceptionIn(failure);
-    return refusal != null ? refusal : failure;
+    var exception = RequestFailures.requestExceptionIn(failure);
+    return exception != null ? exception : failure;
   }
 
-  /** A request's future wraps failures that the JDK would take for its own. */
+  /** Returns the cause of a CompletionException, in which a future has wrapped a failure. */
   public static Throwable unwrap(Throwable failure) {
     return failure instanceof CompletionException wrapper ? wrapper.getCause() : failure;
   }

@@ -4,15 +4,16 @@ import io.fibry.Actor;
 import io.fibry.engine.actor.TimedMessage;
 import io.fibry.time.Scheduler;
 
-/** Messages that a block sends to its own actor. */
+/** Sends messages of a block to its own actor at a given time. */
 public final class TimedMessages {
   private TimedMessages() {}
 
   /**
-   * Sends it once.
+   * Starts a timer that sends a message once.
    *
-   * @param key replaces an earlier timer with an equal key; null for a timer without a key
-   * @param time by the clock of the actor's scope
+   * @param key replaces an earlier timer of the actor with an equal key; null for a timer without a
+   * key
+   * @param time when to send, in nanoseconds by the clock of the actor's scope
    */
   public static <M> Scheduler.Timer sendAt(Actor<M> actor, Object key, M message, long time) {
     return TimedMessage.start(actor, key, message, time);

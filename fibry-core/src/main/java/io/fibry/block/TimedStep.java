@@ -3,7 +3,10 @@ package io.fibry.block;
 import io.fibry.engine.jvm.CoarseClock;
 import io.fibry.engine.message.Timestamped;
 
-/** A step of {@link io.fibry.spi.MultiStepMessage} that knows when it began: when it was made. */
+/**
+ * A step of a {@link io.fibry.spi.MultiStepMessage} that records its start time. A step starts when
+ * its object is created.
+ */
 public abstract class TimedStep implements Timestamped {
   private final long startNanos = CoarseClock.systemTime();
 

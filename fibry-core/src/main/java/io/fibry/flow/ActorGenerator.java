@@ -17,8 +17,8 @@ import java.util.concurrent.atomic.AtomicReference;
 import java.util.stream.Stream;
 import java.util.stream.StreamSupport;
 
-/** Makes an actor of each producer. */
-record ActorGenerator<T>(ActorBuilder<Object> builder, int ahead, List<Handler<Generator.Output<T>>> producers)
+/** Starts an actor for each producer whenever an iteration begins. */
+record ActorGenerator<T>(ActorBuilder<Object> builder, int maxUnread, List<Handler<Generator.Output<T>>> producers)
     implements Generator<T> {
 
   static <T> Generator<T> of(ActorBuilder<?> builder, int ahead, List<Handler<Generator.Output<T>>> producers) {
@@ -31,67 +31,68 @@ record ActorGenerator<T>(ActorBuilder<Object> builder, int ahead, List<Handler<G
 
   @Override
   public Iteration<T> iterator() {
-    var buffer = new ReadAheadBuffer<T>(ahead, producers.size());
+    var buffer = new ReadAheadBuffer<T>(maxUnread, producers.size());
     var iteration = new ReadAheadIteration<>(buffer);
-    // on the reader's thread a producer could not wait for the reader
-    var threaded = BlockBuilder.of(builder).strategy() == Strategy.CALLER ? builder.strategy(Strategy.FIBER) : builder;
+    // on the reader's own thread, a producer could not wait for the reader
+    boolean onCaller = BlockBuilder.of(builder).strategy() == Strategy.CALLER;
+    var producerBuilder = onCaller ? builder.strategy(Strategy.FIBER) : builder;
     try {
-      for (var producer : producers) buffer.start(threaded, producer);
+      for (var producer : producers) buffer.start(producerBuilder, producer);
     } catch (Throwable failure) {
       buffer.end();
       throw failure;
     }
-    buffer.started();
+    buffer.allStarted();
     return iteration;
   }
 
   @Override
   public Stream<T> stream() {
-    int promises = Spliterator.NONNULL | (producers.size() == 1 ? Spliterator.ORDERED : 0);
-    var opened = new AtomicReference<Iteration<T>>();
+    int characteristics = Spliterator.NONNULL | (producers.size() == 1 ? Spliterator.ORDERED : 0);
+    var openedIteration = new AtomicReference<Iteration<T>>();
     return StreamSupport.stream(() -> {
-      opened.set(iterator());
-      return Spliterators.spliteratorUnknownSize(opened.get(), promises);
-    }, promises, false).onClose(() -> {
-      if (opened.get() != null) opened.get().close();
+      openedIteration.set(iterator());
+      return Spliterators.spliteratorUnknownSize(openedIteration.get(), characteristics);
+    }, characteristics, false).onClose(() -> {
+      if (openedIteration.get() != null) openedIteration.get().close();
     });
   }
 
   /**
-   * The reader's side of a {@link ReadAheadBuffer}. Neither buffer nor producers refer to it: when
-   * it is garbage, the cleaner ends the producers.
+   * The reader's side of a {@link ReadAheadBuffer}. Neither the buffer nor the producers refer to
+   * this object, so the cleaner ends the producers when this object is garbage.
    *
-   * <p>It takes up to a quarter of {@code ahead} at once, to spare the lock. These count as unread
-   * until the last of them is read.
+   * <p>An iteration takes several elements from the buffer at once, up to a quarter of the maximum,
+   * to acquire the lock less often. They count as unread until the last of them is read.
    */
   private static final class ReadAheadIteration<T> implements Iteration<T> {
     private static final Cleaner CLEANER = Cleaner.create();
-    private static final int MAX_TAKEN = 64;
+    private static final int MAX_CHUNK = 64;
 
     private final ReadAheadBuffer<T> buffer;
-    private final Cleaner.Cleanable producers;
-    private final Object[] taken; // of the reader, as the next two
-    private int next;
-    private int end;
+    private final Cleaner.Cleanable producerCleanup;
+    private final Object[] chunk; // elements taken from the buffer; used by the reader, like both indexes
+    private int nextIndex;
+    private int endIndex;
 
     ReadAheadIteration(ReadAheadBuffer<T> buffer) {
       this.buffer = buffer;
-      this.taken = new Object[Math.clamp(buffer.ahead / 4, 1, MAX_TAKEN)];
-      this.producers = CLEANER.register(this, buffer::end);
+      this.chunk = new Object[Math.clamp(buffer.maxUnread / 4, 1, MAX_CHUNK)];
+      this.producerCleanup = CLEANER.register(this, buffer::end);
     }
 
     @Override
     public boolean hasNext() {
       try {
         buffer.refuseIfClosed();
-        if (next < end) return true;
-        next = 0;
-        end = 0; // `take` may throw
-        end = buffer.take(taken);
-        if (end == 0) producers.clean();
-        return end > 0;
+        if (nextIndex < endIndex) return true;
+        nextIndex = 0;
+        endIndex = 0; // before the call of `takeElements`, which may throw
+        endIndex = buffer.takeElements(chunk);
+        if (endIndex == 0) producerCleanup.clean();
+        return endIndex > 0;
       } finally {
-        Reference.reachabilityFence(this); // not garbage while it waits
+        Reference.reachabilityFence(this); // not garbage while a reader waits here
       }
     }
 
@@ -99,16 +100,17 @@ record ActorGenerator<T>(ActorBuilder<Object> builder, int ahead, List<Handler<G
     @SuppressWarnings("unchecked")
     public T next() {
       if (!hasNext()) throw new NoSuchElementException("the producers have no more; ask hasNext() first");
-      if (next + 1 == end) buffer.allRead(); // first: if the stack ends there, the element is still to be read
-      var element = (T) taken[next];
-      taken[next++] = null;
+      // before the element is removed: if this overflows the stack, the element can be read again
+      if (nextIndex + 1 == endIndex) buffer.takenWereRead();
+      var element = (T) chunk[nextIndex];
+      chunk[nextIndex++] = null;
       return element;
     }
 
     @Override
     public void close() {
       buffer.close();
-      producers.clean();
+      producerCleanup.clean();
       buffer.awaitEnd();
     }
   }

@@ -21,7 +21,7 @@ import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Future;
 
-/** A pipeline of actors, made from the last to the first: a scope closes the last made first. */
+/** A pipeline of actors. The last stage is made first: a scope closes the newest actor first. */
 @SuppressWarnings("unchecked") // Pipeline checks the types of the stages
 record ActorPipeline<I, O>(ActorBuilder<Object> builder, List<ActorPipeline.PipelineStage> stages, int capacity)
     implements Pipeline<I, O> {
@@ -29,7 +29,7 @@ record ActorPipeline<I, O>(ActorBuilder<Object> builder, List<ActorPipeline.Pipe
 
   record PipelineStage(int parallel, boolean ordered, Handler.Returning<Object, Object> code, int capacity) {}
 
-  static <I, O> Pipeline<I, O> from(ActorBuilder<? super I> builder, Handler.Returning<I, O> stage) {
+  static <I, O> Pipeline<I, O> of(ActorBuilder<? super I> builder, Handler.Returning<I, O> stage) {
     Objects.requireNonNull(builder, "builder");
     return new ActorPipeline<I, I>((ActorBuilder<Object>) builder, List.of(), DEFAULT_CAPACITY).then(stage);
   }
@@ -51,9 +51,9 @@ record ActorPipeline<I, O>(ActorBuilder<Object> builder, List<ActorPipeline.Pipe
 
   private <P> Pipeline<I, P> append(int parallel, boolean ordered, Handler.Returning<O, P> stage) {
     Arguments.requireAtLeastOne(parallel, "a stage that handles " + parallel + " messages at once handles none");
-    var added = new PipelineStage(parallel, ordered,
+    var newStage = new PipelineStage(parallel, ordered,
         (Handler.Returning<Object, Object>) (Handler.Returning<?, ?>) Objects.requireNonNull(stage, "stage"), capacity);
-    return new ActorPipeline<>(builder, ChangedCopy.append(stages, added), capacity);
+    return new ActorPipeline<>(builder, ChangedCopy.append(stages, newStage), capacity);
   }
 
   @Override
@@ -63,49 +63,52 @@ record ActorPipeline<I, O>(ActorBuilder<Object> builder, List<ActorPipeline.Pipe
   }
 
   @Override
-  public Actor<I> into(Handler<O> last) {
-    Objects.requireNonNull(last, "last");
-    var opened = new ArrayList<Actor<Object>>();
-    opened.add(builder(stages.size() + 1, capacity).newActor((Handler<Object>) (Handler<?>) last));
+  public Actor<I> into(Handler<O> lastHandler) {
+    Objects.requireNonNull(lastHandler, "lastHandler");
+    var actors = new ArrayList<Actor<Object>>();
+    actors.add(builder(stages.size() + 1, capacity).newActor((Handler<Object>) (Handler<?>) lastHandler));
     try {
-      for (int number = stages.size(); number > 0; number--) open(number, stages.get(number - 1), opened);
-    } catch (Throwable refused) {
-      opened.forEach(Actor::kill);
-      throw refused;
+      for (int number = stages.size(); number > 0; number--) open(number, stages.get(number - 1), actors);
+    } catch (Throwable failure) {
+      actors.forEach(Actor::kill);
+      throw failure;
     }
-    var first = opened.removeLast();
+    var first = actors.removeLast();
     first.closeOnExit(() -> {
-      opened.getLast().sendPoisonPill();
-      // if each stage waited, an executor would need a thread for each
-      opened.forEach(Actor::waitForExit);
+      actors.getLast().sendPoisonPill();
+      // waits for all, because on an executor each waiting stage would hold a thread
+      actors.forEach(Actor::waitForExit);
     });
-    // stopped by its policy
-    opened.forEach(later -> later.onExit().thenRun(first::askExit));
+    // if a later stage ends first, for example by its failure policy, the first stage ends, too
+    actors.forEach(laterStage -> laterStage.onExit().thenRun(first::askExit));
     first.onExit().thenAccept(reason -> {
-      if (reason instanceof ExitReason.Killed) opened.forEach(Actor::kill);
+      if (reason instanceof ExitReason.Killed) actors.forEach(Actor::kill);
     });
     return (Actor<I>) (Actor<?>) first;
   }
 
-  private ActorBuilder<Object> builder(int number, int room) {
-    var mailbox = Mailbox.bounded(room, Overflow.BLOCK);
-    var part = BlockBuilder.of(builder).child("" + number);
-    return number == 1 ? part.defaultMailbox(mailbox) : part.mailbox(mailbox);
+  private ActorBuilder<Object> builder(int number, int capacity) {
+    var mailbox = Mailbox.bounded(capacity, Overflow.BLOCK);
+    var child = BlockBuilder.of(builder).child("" + number);
+    return number == 1 ? child.defaultMailbox(mailbox) : child.mailbox(mailbox);
   }
 
-  private void open(int number, PipelineStage stage, List<Actor<Object>> opened) {
-    var next = opened.getLast();
+  private void open(int number, PipelineStage stage, List<Actor<Object>> actors) {
+    var next = actors.getLast();
     var builder = builder(number, stage.capacity);
     if (stage.ordered && stage.parallel > 1) {
-      openOrdered(number, stage, builder, opened);
+      openOrdered(number, stage, builder, actors);
       return;
     }
     if (stage.parallel > 1)
       builder = BlockBuilder.of(builder).pooled(PoolPolicy.scaling(stage.parallel, stage.parallel));
-    opened.add(endBefore(next, builder.newActor(message -> pass(message, stage.code.handle(message), number, next))));
+    actors.add(endBefore(next, builder.newActor(message -> pass(message, stage.code.handle(message), number, next))));
   }
 
-  /** What a pool makes of a message. No record: that would call the user's {@code equals}. */
+  /**
+   * A message, and the future of its result. This is not a record, because a record's
+   * {@code equals} would call the {@code equals} of the user's message.
+   */
   private static final class PendingResult {
     private final Object message;
     private final Future<Object> future;
@@ -117,57 +120,60 @@ record ActorPipeline<I, O>(ActorBuilder<Object> builder, List<ActorPipeline.Pipe
   }
 
   /**
-   * Makes three actors: the first starts each message on a pool, the last waits for the results in
-   * that order. Both get the message itself, for dead letters. The last fails in place of the pool,
-   * so a retried message keeps its place.
+   * Makes three actors: the first sends each message to a pool, and the last waits for the results
+   * in the order of the messages. Both get the message itself, for dead letters. The last throws
+   * the failures of the pool, so a retried message keeps its position.
    */
-  private void openOrdered(int number, PipelineStage stage, ActorBuilder<Object> builder, List<Actor<Object>> opened) {
-    var next = opened.getLast();
+  private void openOrdered(int number, PipelineStage stage, ActorBuilder<Object> builder, List<Actor<Object>> actors) {
+    var next = actors.getLast();
     var pending = new ConcurrentLinkedQueue<PendingResult>();
     var pool = BlockBuilder
         .of(BlockBuilder.of(builder).child("work").mailbox(Mailbox.bounded(stage.parallel + 2, Overflow.BLOCK))
             .onFailure(FailurePolicy.resume().withoutLog()))
         .pooled(PoolPolicy.scaling(stage.parallel, stage.parallel))
         .newActorWithReturn(stage.code);
-    opened.add(pool);
-    var out =
+    actors.add(pool);
+    var output =
         BlockBuilder.of(builder).child("out").excludedFromAccounts()
             .mailbox(Mailbox.bounded(stage.parallel, Overflow.BLOCK))
-            .newActor((Object message) -> pass(message, result(future(pending, message, pool)), number, next));
-    opened.add(endBefore(next, out.closeOnExit(pool::sendPoisonPill)));
-    opened.add(endBefore(out,
+            .newActor((Object message) -> pass(message, awaitResult(resultOf(pending, message, pool)), number, next));
+    actors.add(endBefore(next, output.closeOnExit(pool::sendPoisonPill)));
+    actors.add(endBefore(output,
         BlockBuilder.of(builder).excludedFromAccounts()
-            .newActor((Object message) -> start(message, pending, pool, out))));
+            .newActor((Object message) -> start(message, pending, pool, output))));
   }
 
   private static void start(Object message, Queue<PendingResult> pending, ActorWithReturn<Object, Object> pool,
-      Actor<Object> out) {
-    var result = new PendingResult(message, pool.sendMessageReturn(message));
-    pending.add(result);
-    boolean sent = false;
+      Actor<Object> output) {
+    var pendingResult = new PendingResult(message, pool.sendMessageReturn(message));
+    pending.add(pendingResult);
+    boolean isSent = false;
     try {
-      sent = out.sendMessage(message);
+      isSent = output.sendMessage(message);
     } finally {
-      if (!sent) pending.remove(result);
+      if (!isSent) pending.remove(pendingResult);
     }
   }
 
-  /** Starts a message again if it is retried. */
-  private static Future<Object> future(Queue<PendingResult> pending, Object message,
+  /**
+   * Returns the future of the message's result. A retried message has none in {@code pending}, and
+   * is sent to the pool again.
+   */
+  private static Future<Object> resultOf(Queue<PendingResult> pending, Object message,
       ActorWithReturn<Object, Object> pool) {
-    var first = pending.peek();
-    return first != null && first.message == message ? pending.poll().future : pool.sendMessageReturn(message);
+    var oldest = pending.peek();
+    return oldest != null && oldest.message == message ? pending.poll().future : pool.sendMessageReturn(message);
   }
 
-  private static Object result(Future<Object> future) throws Exception {
+  private static Object awaitResult(Future<Object> future) throws Exception {
     try {
       return future.get();
-    } catch (ExecutionException failed) {
-      throw Throwables.<Exception>sneakyThrow(failed.getCause());
+    } catch (ExecutionException failure) {
+      throw Throwables.<Exception>sneakyThrow(failure.getCause());
     }
   }
 
-  /** If the next stage has ended, the result is a dead letter there. */
+  /** Sends the result to the next stage; if that has ended, the result is its dead letter. */
   private static void pass(Object message, Object result, int number, Actor<Object> next) {
     if (result == null) throw new NullPointerException("stage " + number + " of the pipeline answered null to "
         + message.getClass().getName() + "; let it answer an Optional");

@@ -15,16 +15,17 @@ import java.util.function.Function;
 
 /**
  * Actors that handle messages in batches. A batch is full at {@code size} messages, and due
- * {@code wait} after its first one. Thread-safe.
+ * {@code wait} after its first message. Thread-safe.
  * {@snippet class="io.fibry.RecipeSnippetsTest" region="batch"}
  *
- * <p>One actor gathers messages. Another, named after it ("clicks/batch"), handles each batch as
- * one message; both end together. While a full batch waits, the mailbox fills, and senders wait: it
- * is {@code bounded(1024, BLOCK)} unless set. Pools and priority mailboxes are refused.
+ * <p>One actor gathers messages. Another actor, named after it ("clicks/batch"), handles each batch
+ * as one message; both end together. While a full batch waits, the mailbox of the gathering actor
+ * fills, and senders wait. That mailbox is {@code bounded(1024, BLOCK)} by default. Pools and
+ * priority mailboxes are refused.
  *
  * <p>A batch fails as one message: the failure policy decides, a retry handles it again, and the
  * dead letter is the whole list or map. When a key or merge function throws, only that message
- * fails. Code {@code around} sees single messages.
+ * fails. The builder's interceptors see single messages.
  *
  * <p>A gathered message counts as handled. {@code close} and {@code askExit} handle the last batch;
  * {@code kill} makes it a dead letter.
@@ -37,8 +38,8 @@ public final class Batch {
    *
    * @param <M> messages
    * @param builder makes both actors
-   * @param size at least 1
-   * @param wait more than zero
+   * @param size number of messages in a full batch; at least 1
+   * @param wait how long a batch waits for more messages; more than zero
    * @param handler takes unmodifiable batches, never empty
    * @return the gathering actor
    */
@@ -49,12 +50,12 @@ public final class Batch {
   }
 
   /**
-   * Counts equal messages.
+   * Handles maps that count equal messages.
    *
    * @param <M> messages; usable as map keys
    * @param builder makes both actors
-   * @param size at least 1; equal messages count
-   * @param wait more than zero
+   * @param size number of messages in a full batch, with equal ones; at least 1
+   * @param wait how long a batch waits for more messages; more than zero
    * @param handler takes unmodifiable batches, in order of first arrival
    * @return the gathering actor
    */
@@ -66,15 +67,15 @@ public final class Batch {
   }
 
   /**
-   * Merges messages of the same key.
+   * Handles maps in which messages of the same key are merged.
    *
    * @param <K> keys
    * @param <M> messages
    * @param builder makes both actors
-   * @param size at least 1; merged messages count
-   * @param wait more than zero
+   * @param size number of messages in a full batch, with merged ones; at least 1
+   * @param wait how long a batch waits for more messages; more than zero
    * @param key returns the key of a message, never null
-   * @param merge merges a message with a later one; never null
+   * @param merge merges a message with a later message; never returns null
    * @param handler takes unmodifiable batches, in order of first arrival
    * @return the gathering actor
    */
@@ -82,7 +83,7 @@ public final class Batch {
       BinaryOperator<M> merge, Handler<Map<K, M>> handler) {
     Objects.requireNonNull(key, "key");
     Objects.requireNonNull(merge, "merge");
-    BinaryOperator<M> merger = (before, message) -> Objects.requireNonNull(merge.apply(before, message),
+    BinaryOperator<M> merger = (earlier, message) -> Objects.requireNonNull(merge.apply(earlier, message),
         "merge answered null for two messages; let it answer a message");
     var kind = new BatchKind<M, Map<K, M>>(
         LinkedHashMap::new, (merged, message) -> merged

@@ -19,30 +19,33 @@ import java.util.concurrent.CompletableFuture;
 
 /**
  * A gatherer, which takes all messages, and a writer, which handles batches. At its end the
- * gatherer hands over its batch and waits for the writer's end; a writer that ends first asks the
- * gatherer to exit. The writer is made first, since a scope ends the last made first.
+ * gatherer hands over its batch and waits for the writer's end. A writer that ends first asks the
+ * gatherer to exit. The writer is made first, because a scope ends the newest actor first.
  */
 final class BatchActor<M> extends ForwardingActor<M> {
   private static final int CAPACITY = 1024;
 
   private final Actor<Object> writer;
   private final Actor<M> gatherer;
-  private final CompletableFuture<ExitReason> end; // of both
-  private volatile Thread writing; // in the handler; written by that thread, read by all
+  private final CompletableFuture<ExitReason> bothEnded; // completes when both actors have ended
+  private volatile Thread writerThread; // in the handler, or null; written by that thread, read by all threads
 
-  /** Puts its code outside the user's, which sees neither batches nor timers. */
+  /**
+   * Adds interceptors outside the user's interceptors, which therefore see neither batches nor the
+   * messages of timers.
+   */
   private <B> BatchActor(ActorBuilder<Object> builder, BatchKind<M, B> kind, int size, Duration wait,
       Handler<B> handler) {
     writer = BlockBuilder.of(builder).child("batch").excludedFromAccounts().mailbox(Mailbox.bounded(1, Overflow.BLOCK))
         .intercept((batch, next) -> write(handler, batch)).newActor(batch -> {});
     try {
       gatherer = gatherer(builder, new PendingBatch<>(kind, size, wait, BlockBuilder.of(builder).scheduler(), writer));
-    } catch (Throwable refused) {
+    } catch (Throwable failure) {
       writer.askExit();
-      throw refused;
+      throw failure;
     }
-    end = gatherer.onExit().thenCombine(writer.onExit(),
-        (first, second) -> second instanceof ExitReason.Failed ? second : first);
+    bothEnded = gatherer.onExit().thenCombine(writer.onExit(),
+        (gathererReason, writerReason) -> writerReason instanceof ExitReason.Failed ? writerReason : gathererReason);
     gatherer.closeOnExit(this::endWriter);
     writer.closeOnExit(gatherer::askExit);
   }
@@ -58,30 +61,30 @@ final class BatchActor<M> extends ForwardingActor<M> {
         "a batch is timed by messages of its own, which a priority mailbox cannot order; give it another mailbox");
     if (BlockBuilder.of(builder).isPooled())
       throw new IllegalArgumentException("the workers of a pool would gather a batch each; give a builder of actors");
-    var bounded =
+    var boundedBuilder =
         (ActorBuilder<Object>) BlockBuilder.of(builder).defaultMailbox(Mailbox.bounded(CAPACITY, Overflow.BLOCK));
-    return new BatchActor<>(bounded, kind, size, wait, handler);
+    return new BatchActor<>(boundedBuilder, kind, size, wait, handler);
   }
 
   @SuppressWarnings("unchecked")
   private static <M, B> Actor<M> gatherer(ActorBuilder<Object> builder, PendingBatch<M, B> batch) {
-    ActorBuilder<Object> timed = builder.intercept((message, next) -> {
+    ActorBuilder<Object> timedBuilder = builder.intercept((message, next) -> {
       if (message instanceof PendingBatch.BatchExpiry expiry) expiry.handle();
       else next.run();
     });
-    Actor<Object> made =
-        timed.initialState(() -> batch).onStop(PendingBatch::handOverLast).newActor((PendingBatch<M, B> state,
+    Actor<Object> actor =
+        timedBuilder.initialState(() -> batch).onStop(PendingBatch::handOverLast).newActor((PendingBatch<M, B> state,
             Object message, ActorContext<Object> context) -> state.add((M) message, context.self()));
-    return (Actor<M>) (Actor<?>) made;
+    return (Actor<M>) (Actor<?>) actor;
   }
 
   @SuppressWarnings("unchecked")
   private <B> void write(Handler<B> handler, Object batch) throws Exception {
-    writing = Thread.currentThread();
+    writerThread = Thread.currentThread();
     try {
       handler.handle((B) batch);
     } finally {
-      writing = null;
+      writerThread = null;
     }
   }
 
@@ -89,10 +92,10 @@ final class BatchActor<M> extends ForwardingActor<M> {
     writer.sendPoisonPill();
     try {
       writer.waitForExit();
-    } catch (CancellationException impatient) {
+    } catch (CancellationException interrupted) {
       writer.kill();
-    } catch (RequestException ring) {
-      // the handler waits for the gatherer, and continues after it
+    } catch (RequestException cycle) {
+      // the batch handler waits for the gatherer, and continues after the gatherer's end
     }
   }
 
@@ -109,33 +112,36 @@ final class BatchActor<M> extends ForwardingActor<M> {
 
   @Override
   public void waitForExit() {
-    first().waitForExit();
+    firstToEnd().waitForExit();
     writer.waitForExit();
-    end.join();
+    bothEnded.join();
   }
 
   @Override
   public boolean waitForExit(Duration limit) {
-    long began = System.nanoTime();
-    if (!first().waitForExit(limit)) return false;
-    var left = limit.minusNanos(System.nanoTime() - began);
-    if (!writer.waitForExit(left.isNegative() ? Duration.ZERO : left)) return false;
-    end.join();
+    long start = System.nanoTime();
+    if (!firstToEnd().waitForExit(limit)) return false;
+    var remaining = limit.minusNanos(System.nanoTime() - start);
+    if (!writer.waitForExit(remaining.isNegative() ? Duration.ZERO : remaining)) return false;
+    bothEnded.join();
     return true;
   }
 
-  /** The writer reports a wait in its own handler as a ring. */
-  private Actor<?> first() {
-    return writing == Thread.currentThread() ? writer : gatherer;
+  /**
+   * Returns the actor to wait for first. In the batch handler this is the writer, which refuses
+   * such a wait as a cycle.
+   */
+  private Actor<?> firstToEnd() {
+    return writerThread == Thread.currentThread() ? writer : gatherer;
   }
 
-  /** Returns a copy for this caller, which the caller may complete. */
+  /** Returns a copy, because the caller may complete the future. */
   @Override
   public CompletableFuture<ExitReason> onExit() {
-    return end.copy();
+    return bothEnded.copy();
   }
 
-  /** The writer ends last, unless both are cut off. */
+  /** Gives the resources to the writer, because it ends last, unless both are killed. */
   @Override
   public BatchActor<M> closeOnExit(AutoCloseable... resources) {
     writer.closeOnExit(resources);
@@ -144,7 +150,7 @@ final class BatchActor<M> extends ForwardingActor<M> {
 
   @Override
   public void close() {
-    if (first() == writer) sendPoisonPill();
+    if (firstToEnd() == writer) sendPoisonPill();
     else gatherer.close();
     if (gatherer.onExit().isDone()) waitForExit();
   }

@@ -20,25 +20,27 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Stops calling what fails. Around the handlers that call a service, it counts their failures. If
- * too many of the latest calls have failed, it is open: messages fail at once with a
- * {@link CircuitOpenException}, and the service is left alone. After a pause a few messages probe
- * it; if all of them succeed, the breaker is closed again. Thread-safe.
+ * Stops calls to a service that fails. The breaker runs around the handlers that call the service,
+ * and counts their failures. If too many of the latest calls have failed, the breaker is open:
+ * messages fail at once with a {@link CircuitOpenException}, and the service is not called. After a
+ * pause a few messages probe the service; if all of them succeed, the breaker is closed again.
+ * Thread-safe.
  * {@snippet class="io.fibry.RecipeSnippetsTest" region="circuitBreaker"}
  *
- * <p>All actors made by its builders share it. A refusal is a {@link io.fibry.RequestException}: no
- * failure of the actor, and over HTTP a 503. A handler that asks an actor fails if that one
- * refuses, is late or has ended, so full mailboxes open the breaker, too. An answer that is
- * promised by {@code replyWhen} counts when it is promised.
+ * <p>All actors of the builders that it is around share it. Its exception is a
+ * {@link io.fibry.RequestException}, which is no failure of the actor, and over HTTP a 503. A
+ * handler that asks another actor fails if that actor refuses, answers too late or has ended, so
+ * full mailboxes open the breaker, too. A call that promises its answer by {@code replyWhen} is
+ * counted when it makes the promise.
  */
 public final class CircuitBreaker {
-  /** What a breaker does with messages. */
+  /** How a breaker treats messages. */
   public enum State {
-    /** They are handled. */
+    /** Messages are handled. */
     CLOSED,
-    /** They are refused. */
+    /** Messages are refused. */
     OPEN,
-    /** A few are handled as probes, the others refused. */
+    /** A few messages are handled as probes, the others are refused. */
     HALF_OPEN
   }
 
@@ -53,21 +55,21 @@ public final class CircuitBreaker {
     this.name = name;
     this.clock = clock;
     this.options = options;
-    this.circuit = new CircuitState(options.window, options.minCalls, options.rate, Durations.nanos(options.pause),
-        options.probes);
+    this.circuit = new CircuitState(options.window, options.minCalls, options.failureRate,
+        Durations.nanos(options.pause), options.probes);
   }
 
   /**
-   * A closed breaker.
+   * Makes a closed breaker.
    *
-   * @param name for texts, such as that of the service
-   * @param builder of the scope whose clock it uses
+   * @param name name for texts, such as the name of the service
+   * @param builder its scope has the clock of the breaker
    * @param options changes the defaults
    * @return the breaker
    */
   public static CircuitBreaker of(String name, ActorBuilder<?> builder, UnaryOperator<Options> options) {
     if (Objects.requireNonNull(name, "name").isBlank())
-      throw new IllegalArgumentException("a blank name tells nobody anything; name what the breaker protects");
+      throw new IllegalArgumentException("the name of a circuit breaker is blank; name the service that it protects");
     return new CircuitBreaker(name, BlockBuilder.of(Objects.requireNonNull(builder, "builder")).scheduler(),
         ChangedCopy.of(new Options(), options));
   }
@@ -80,8 +82,8 @@ public final class CircuitBreaker {
    * @return a copy
    */
   public <M> ActorBuilder<M> around(ActorBuilder<M> builder) {
-    Handler.Interceptor<M> guarded = this::run;
-    return Objects.requireNonNull(builder, "builder").intercept(guarded);
+    Handler.Interceptor<M> interceptor = this::run;
+    return Objects.requireNonNull(builder, "builder").intercept(interceptor);
   }
 
   /** {@return the present state} */
@@ -90,9 +92,9 @@ public final class CircuitBreaker {
   }
 
   private void run(Object message, Handler.Task next) throws Exception {
-    SendStackProbe.probe(); // the thread must be able to leave
-    long begun = clock.nanoTime();
-    long period = circuit.enter(begun);
+    SendStackProbe.probe(); // fails here if the stack is nearly full, because `leave` must not fail
+    long start = clock.nanoTime();
+    long period = circuit.enter(start);
     if (period == CircuitState.REFUSED) throw new CircuitOpenException(
         "circuit breaker '" + name + "' is open, since too many calls failed; "
             + "try again after its pause of " + Durations.text(options.pause),
@@ -104,37 +106,37 @@ public final class CircuitBreaker {
       failure = thrown;
       throw thrown;
     } finally {
-      leave(period, begun, failure);
+      leave(period, start, failure);
     }
   }
 
-  private void leave(long period, long begun, Throwable failure) {
+  private void leave(long period, long start, Throwable failure) {
     long now = clock.nanoTime();
-    boolean slow = options.slow != null && now - begun > Durations.nanos(options.slow);
-    boolean ignored = failure != null && !isFailure(failure);
-    var change = ignored ? circuit.ignore(period) : circuit.leave(period, now, failure != null || slow);
-    if (change != StateChange.NONE) notifyListener(change, failure, slow);
+    boolean isSlow = options.slowLimit != null && now - start > Durations.nanos(options.slowLimit);
+    boolean isIgnored = failure != null && !isFailure(failure);
+    var change = isIgnored ? circuit.ignore(period) : circuit.leave(period, now, failure != null || isSlow);
+    if (change != StateChange.NONE) notifyListener(change, failure, isSlow);
   }
 
-  /** A choice that throws counts. */
+  /** Returns whether the failure counts. It counts if the filter throws. */
   private boolean isFailure(Throwable failure) {
     if (failure instanceof InterruptedException || failure instanceof CancellationException) return false;
     try {
-      return options.counted.test(failure);
-    } catch (RuntimeException undecided) {
-      LOG.error("circuit breaker '{}' could not decide whether a failure counts, so it counts", name, undecided);
+      return options.failureFilter.test(failure);
+    } catch (RuntimeException filterFailure) {
+      LOG.error("circuit breaker '{}' could not decide whether a failure counts, so it counts", name, filterFailure);
       return true;
     }
   }
 
-  private void notifyListener(StateChange change, Throwable failure, boolean slow) {
+  private void notifyListener(StateChange change, Throwable failure, boolean isSlow) {
     if (change == StateChange.CLOSED) LOG.info("circuit breaker '{}' is closed again", name);
     else LOG.warn("circuit breaker '{}' is open for {}; the last call {}", name, Durations.text(options.pause),
-        failure != null ? "threw " + failure.getClass().getName() : slow ? "was slow" : "failed");
+        failure != null ? "threw " + failure.getClass().getName() : isSlow ? "was slow" : "failed");
     try {
       options.listener.accept(change == StateChange.CLOSED ? State.CLOSED : State.OPEN);
-    } catch (RuntimeException broken) {
-      LOG.error("the listener of circuit breaker '{}' failed", name, broken);
+    } catch (RuntimeException listenerFailure) {
+      LOG.error("the listener of circuit breaker '{}' failed", name, listenerFailure);
     }
   }
 
@@ -143,16 +145,16 @@ public final class CircuitBreaker {
     return "circuit breaker '" + name + "', " + state();
   }
 
-  /** When it opens and closes. Immutable and thread-safe. */
+  /** Says when a breaker opens and closes. Immutable and thread-safe. */
   public static final class Options implements Cloneable {
-    // written by `with` only
+    // written by `with` only, in a new copy
     private int window = 20;
     private int minCalls = 10;
-    private double rate = 0.5;
+    private double failureRate = 0.5;
     private Duration pause = Duration.ofSeconds(5);
     private int probes = 3;
-    private Duration slow; // null: no call is slow
-    private Predicate<? super Throwable> counted = failure -> true;
+    private Duration slowLimit; // null: no call is slow
+    private Predicate<? super Throwable> failureFilter = failure -> true;
     private Consumer<State> listener = state -> {};
 
     Options() {}
@@ -164,16 +166,17 @@ public final class CircuitBreaker {
     /**
      * {@return a copy that judges by the latest calls}
      *
-     * @param calls how many at most; by default 20
-     * @param least how many there must be, at least 1 and at most {@code calls}; by default 10
+     * @param calls how many of the latest calls count; by default 20
+     * @param minCalls the breaker does not open before so many calls; at least 1 and at most
+     * {@code calls}, by default 10
      */
-    public Options withWindow(int calls, int least) {
-      Arguments.requireAtLeastOne(least, "a breaker that judges by " + least + " calls");
-      if (least > calls) throw new IllegalArgumentException("of the latest " + calls + " calls there are never " + least
-          + "; let the second be at most the first");
+    public Options withWindow(int calls, int minCalls) {
+      Arguments.requireAtLeastOne(minCalls, "a breaker that judges by " + minCalls + " calls");
+      if (minCalls > calls) throw new IllegalArgumentException("of the latest " + calls + " calls there are never "
+          + minCalls + "; let the second be at most the first");
       return with(copy -> {
         copy.window = calls;
-        copy.minCalls = least;
+        copy.minCalls = minCalls;
       });
     }
 
@@ -185,7 +188,7 @@ public final class CircuitBreaker {
     public Options withFailureRate(double rate) {
       if (!(rate > 0 && rate <= 1)) throw new IllegalArgumentException(
           "a breaker cannot open at a share of " + rate + " failures; give more than 0 and at most 1");
-      return with(copy -> copy.rate = rate);
+      return with(copy -> copy.failureRate = rate);
     }
 
     /**
@@ -212,28 +215,28 @@ public final class CircuitBreaker {
     /**
      * {@return a copy that counts slow calls as failures}
      *
-     * @param limit calls that take longer are slow; more than zero; by default no call is slow
+     * @param limit calls that take longer are slow; more than zero. By default no call is slow
      */
     public Options withSlowCalls(Duration limit) {
       Arguments.requirePositive(limit, "limit", "each call takes longer than " + Durations.text(limit));
-      return with(copy -> copy.slow = limit);
+      return with(copy -> copy.slowLimit = limit);
     }
 
     /**
      * {@return a copy that counts only these failures} Interrupts and cancellations never count.
      *
-     * @param which chooses the failures that count; by default all
+     * @param filter chooses the failures that count; by default all count
      */
-    public Options withFailureFilter(Predicate<? super Throwable> which) {
-      Objects.requireNonNull(which, "which");
-      return with(copy -> copy.counted = which);
+    public Options withFailureFilter(Predicate<? super Throwable> filter) {
+      Objects.requireNonNull(filter, "filter");
+      return with(copy -> copy.failureFilter = filter);
     }
 
     /**
-     * {@return a copy that tells of changes}
+     * {@return a copy that notifies a listener when the breaker opens or closes}
      *
-     * @param listener gets {@link State#OPEN} or {@link State#CLOSED}; quick, as it runs on the
-     * thread of an actor
+     * @param listener gets {@link State#OPEN} or {@link State#CLOSED}; must be quick, because
+     * it runs on the thread of an actor
      */
     public Options withListener(Consumer<State> listener) {
       Objects.requireNonNull(listener, "listener");

@@ -12,51 +12,52 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Feeds an actor from a stream. After each half of {@code ahead} it queues a mark between the
- * messages: a task that requests as many more as were handled before it. More than half lies
- * between two marks, so at most one waits. A refused mark is tried again behind the next message.
+ * Sends the elements of a stream to an actor. When more than half of {@code maxUnhandled} messages
+ * have arrived since the last mark, it puts a new mark behind them into the mailbox. A mark is a
+ * task that requests as many elements as were handled since the mark before it. At most one mark
+ * waits in the mailbox. If the mailbox refuses a mark, it is sent again behind the next message.
  *
- * <p>{@code Flow} demands serial calls on a subscription: {@link #signal} makes them, outside the
- * monitor.
+ * <p>Calls of a {@code Flow.Subscription} must not overlap. Therefore only {@link #signal} makes
+ * them, outside the monitor.
  */
 final class FlowSubscriber<M> implements Flow.Subscriber<M> {
-  static final Logger LOG = LoggerFactory.getLogger("io.fibry.flow.Flows"); // whose callers read it
+  static final Logger LOG = LoggerFactory.getLogger("io.fibry.flow.Flows"); // the public class, which users know
 
   private final Actor<? super M> actor;
-  private final int ahead;
-  private final Consumer<Optional<Throwable>> end;
-  private long arrived; // used by the publisher only, as the next one
-  private long marked; // messages before the last mark taken
-  private boolean subscribed; // guarded by the monitor, as all below
+  private final int maxUnhandled;
+  private final Consumer<Optional<Throwable>> endCallback;
+  private long arrivals; // messages from the publisher; this field and the next are used by its thread only
+  private long lastMark; // messages before the last mark that the mailbox accepted
+  private boolean isSubscribed; // guarded by the monitor, like all fields below
   private Flow.Subscription subscription;
-  private long handled; // messages before the last mark that ran
-  private long requested;
-  private long due; // to be requested
-  private boolean cancels;
-  private boolean signalling;
-  private boolean over;
+  private long handledCount; // messages before the last mark that ran
+  private long requestedCount; // elements requested so far
+  private long pendingDemand; // elements to be requested by `signal`
+  private boolean mustCancel; // `signal` must cancel the subscription
+  private boolean isSignaling; // a thread is in `signal`
+  private boolean hasEnded;
 
-  FlowSubscriber(Actor<? super M> actor, int ahead, Consumer<Optional<Throwable>> end) {
+  FlowSubscriber(Actor<? super M> actor, int maxUnhandled, Consumer<Optional<Throwable>> endCallback) {
     this.actor = actor;
-    this.ahead = ahead;
-    this.end = end;
+    this.maxUnhandled = maxUnhandled;
+    this.endCallback = endCallback;
   }
 
   @Override
   public void onSubscribe(Flow.Subscription subscription) {
     Objects.requireNonNull(subscription, "subscription");
-    if (!take(subscription)) {
+    if (!accept(subscription)) {
       subscription.cancel();
       return;
     }
     LastingAddress.owner(actor).onExit().thenAccept(reason -> cutOff(
         new CancellationException("actor '" + actor.name() + "' ended before its stream did: " + reason)));
-    signal(ahead);
+    signal(maxUnhandled);
   }
 
-  private synchronized boolean take(Flow.Subscription subscription) {
-    if (subscribed) return false;
-    subscribed = true;
+  private synchronized boolean accept(Flow.Subscription subscription) {
+    if (isSubscribed) return false;
+    isSubscribed = true;
     this.subscription = subscription;
     return true;
   }
@@ -64,95 +65,96 @@ final class FlowSubscriber<M> implements Flow.Subscriber<M> {
   @Override
   public void onNext(M message) {
     Objects.requireNonNull(message, "message");
-    if (isOver()) return; // the publisher may not know yet
+    if (hasEnded()) return; // the publisher may not know yet that the stream was cancelled
     try {
       if (!actor.sendMessage(message)) cutOff(new RejectedExecutionException("actor '" + actor.name()
-          + "' refused a message of its stream; give its mailbox room for " + (ahead + 1L) + " messages"));
+          + "' refused a message of its stream; give its mailbox room for " + (maxUnhandled + 1L) + " messages"));
       else if (needsMark()) mark();
-    } catch (RuntimeException refused) {
-      cutOff(refused);
+    } catch (RuntimeException refusal) {
+      cutOff(refusal);
     }
   }
 
-  private synchronized boolean isOver() {
-    return over;
+  private synchronized boolean hasEnded() {
+    return hasEnded;
   }
 
   private synchronized boolean needsMark() {
-    arrived++;
-    return arrived - marked > ahead / 2;
+    arrivals++;
+    return arrivals - lastMark > maxUnhandled / 2;
   }
 
   private void mark() {
-    long before = marked;
-    // first: the mark may run on this thread, and bring messages
-    marked = arrived;
+    long previousMark = lastMark;
+    // set before `execute`: the mark may run on this thread, and its request may bring messages
+    lastMark = arrivals;
     try {
-      actor.execute(new ProgressMark(this, arrived));
-    } catch (RejectedExecutionException refused) {
-      if (!isMoreExpected()) throw refused;
-      marked = before;
+      actor.execute(new ProgressMark(this, arrivals));
+    } catch (RejectedExecutionException refusal) {
+      if (!isMoreExpected()) throw refusal;
+      lastMark = previousMark;
     }
   }
 
   private synchronized boolean isMoreExpected() {
-    return requested > arrived;
+    return requestedCount > arrivals;
   }
 
-  /** A dead letter shows its text. */
-  private record ProgressMark(FlowSubscriber<?> subscriber, long upTo) implements Runnable {
+  /** Requests more elements when it runs, behind handled messages. Dead letters show its text. */
+  private record ProgressMark(FlowSubscriber<?> subscriber, long position) implements Runnable {
     @Override
     public void run() {
-      subscriber.handled(upTo);
+      subscriber.onMark(position);
     }
 
     @Override
     public String toString() {
-      return "the mark behind message " + upTo + " of a stream";
+      return "the mark behind message " + position + " of a stream";
     }
   }
 
-  private void handled(long upTo) {
+  private void onMark(long position) {
     long more;
     synchronized (this) {
-      more = upTo - handled;
-      handled = upTo;
+      more = position - handledCount;
+      handledCount = position;
     }
     signal(more);
   }
 
-  /** Requests more or cancels, unless another thread in here will. */
+  /** Requests more elements or cancels, unless another thread in this method will do so. */
   private void signal(long more) {
     synchronized (this) {
-      due += more;
-      if (signalling) return;
-      signalling = true;
+      pendingDemand += more;
+      if (isSignaling) return;
+      isSignaling = true;
     }
     try {
       while (signalOnce()) {
       }
     } catch (Throwable failure) {
       synchronized (this) {
-        signalling = false;
+        isSignaling = false;
       }
       if (!cutOff(failure))
         LOG.error("the subscription of actor '{}' failed in request or cancel", actor.name(), failure);
     }
   }
 
+  /** Makes one call of the subscription, and returns whether there was one to make. */
   private boolean signalOnce() {
-    Flow.Subscription to;
-    long n;
+    Flow.Subscription current;
+    long count;
     synchronized (this) {
-      to = subscription;
-      n = cancels ? 0 : due;
-      due = 0;
-      if (to == null || n == 0 && !cancels) return signalling = false;
-      if (cancels) subscription = null;
-      requested += n;
+      current = subscription;
+      count = mustCancel ? 0 : pendingDemand;
+      pendingDemand = 0;
+      if (current == null || count == 0 && !mustCancel) return isSignaling = false;
+      if (mustCancel) subscription = null;
+      requestedCount += count;
     }
-    if (n > 0) to.request(n);
-    else to.cancel();
+    if (count > 0) current.request(count);
+    else current.cancel();
     return true;
   }
 
@@ -167,26 +169,29 @@ final class FlowSubscriber<M> implements Flow.Subscriber<M> {
     if (finish(false)) endWith(Optional.of(failure));
   }
 
-  private boolean cutOff(Throwable why) {
+  private boolean cutOff(Throwable cause) {
     if (!finish(true)) return false;
     signal(0);
-    endWith(Optional.of(why));
+    endWith(Optional.of(cause));
     return true;
   }
 
-  /** A stream that has ended must not be cancelled. */
-  private synchronized boolean finish(boolean cancels) {
-    if (over) return false;
-    over = true;
-    this.cancels = cancels;
-    if (!cancels) subscription = null;
+  /**
+   * Returns whether this call ended the stream. A stream that ended by itself must not be
+   * cancelled.
+   */
+  private synchronized boolean finish(boolean mustCancel) {
+    if (hasEnded) return false;
+    hasEnded = true;
+    this.mustCancel = mustCancel;
+    if (!mustCancel) subscription = null;
     return true;
   }
 
   private void endWith(Optional<Throwable> cause) {
     actor.sendPoisonPill();
     try {
-      end.accept(cause);
+      endCallback.accept(cause);
     } catch (Throwable failure) {
       LOG.error("the callback for the end of the stream of actor '{}' failed", actor.name(), failure);
     }

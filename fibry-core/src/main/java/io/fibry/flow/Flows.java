@@ -21,21 +21,22 @@ public final class Flows {
   private Flows() {}
 
   /**
-   * Feeds an actor from a stream. The stream's end sends it a poison pill; a failure is logged.
-   * When the actor ends first or refuses a message, the subscription is cancelled, and that is
-   * logged.
+   * Returns a subscriber that sends the elements of a stream to an actor. At the end of the stream
+   * the actor gets a poison pill; a failure of the stream is logged. If the actor ends first or
+   * refuses a message, the subscription is cancelled, and that is logged.
    *
-   * <p>A bounded mailbox needs room for {@code ahead + 1}, since a task in it requests more. A
-   * smaller one makes the publisher wait, cuts off the stream with the first refused message, or
-   * drops the oldest messages, never that task.
+   * <p>A bounded mailbox needs capacity for {@code maxUnhandled + 1} messages, because it also
+   * holds a task that requests more elements. With less capacity the publisher waits, the first
+   * refused message cancels the subscription, or the oldest messages are dropped, but never that
+   * task.
    *
    * @param <M> messages
    * @param actor takes the messages
-   * @param ahead most messages sent and not handled; at least 1
-   * @return to be subscribed once
+   * @param maxUnhandled maximum of messages that are sent and not yet handled; at least 1
+   * @return a subscriber, to be subscribed once
    */
-  public static <M> Flow.Subscriber<M> subscriber(Actor<? super M> actor, int ahead) {
-    return subscriber(actor, ahead, end -> end.ifPresent(failure -> FlowSubscriber.LOG.error(
+  public static <M> Flow.Subscriber<M> subscriber(Actor<? super M> actor, int maxUnhandled) {
+    return subscriber(actor, maxUnhandled, end -> end.ifPresent(failure -> FlowSubscriber.LOG.error(
         "the stream that fed actor '{}' is cut off; the actor handles what waits, and ends", actor.name(), failure)));
   }
 
@@ -44,22 +45,24 @@ public final class Flows {
    *
    * @param <M> messages
    * @param actor takes the messages
-   * @param ahead at least 1
-   * @param end called once, with the failure or cause of cancellation, if any; its own failure is
-   * logged
-   * @return to be subscribed once
+   * @param maxUnhandled maximum of messages that are sent and not yet handled; at least 1
+   * @param end called once, with the failure of the stream or the cause of the
+   * cancellation, if any; its own failure is logged
+   * @return a subscriber, to be subscribed once
    */
-  public static <M> Flow.Subscriber<M> subscriber(Actor<? super M> actor, int ahead,
+  public static <M> Flow.Subscriber<M> subscriber(Actor<? super M> actor, int maxUnhandled,
       Consumer<Optional<Throwable>> end) {
     Objects.requireNonNull(actor, "actor");
-    Arguments.requireAtLeastOne(ahead, "an actor that may be sent " + ahead + " messages ahead is never sent one");
-    return new FlowSubscriber<>(actor, ahead, Objects.requireNonNull(end, "end"));
+    Arguments.requireAtLeastOne(maxUnhandled,
+        "an actor that may be sent " + maxUnhandled + " messages ahead is never sent one");
+    return new FlowSubscriber<>(actor, maxUnhandled, Objects.requireNonNull(end, "end"));
   }
 
   /**
    * Publishes a sequence. Each subscriber reads all of it, on its own actor in the root scope with
-   * the default strategy, so the iterator may block. A cancellation interrupts it, its failure
-   * fails the stream, and it is closed at the end if it is {@code AutoCloseable}.
+   * the default strategy, so the iterator may block. A cancellation interrupts the iterator, a
+   * failure of the iterator fails the stream, and at the end an {@code AutoCloseable} iterator is
+   * closed.
    *
    * @param <T> elements
    * @param sequence iterated for each subscriber
@@ -74,7 +77,7 @@ public final class Flows {
    * another scope. The close of that scope ends the streams with an IllegalStateException.
    *
    * @param <T> elements
-   * @param builder makes an actor for each subscriber; without a name, since several may subscribe
+   * @param builder makes an actor for each subscriber; has no name, because several may subscribe
    * @param sequence iterated for each subscriber
    * @return a publisher
    */
@@ -86,17 +89,17 @@ public final class Flows {
 
   /**
    * Asks all actors and waits for all answers. The first failure cancels the other requests and is
-   * thrown, as by {@code ask}. A ring of such waits is not detected: the limit ends it.
+   * thrown, as by {@code ask}. A cycle of such waits is not detected; only the limit ends it.
    *
    * @param <M> message
    * @param <R> answers
    * @param actors to be asked
-   * @param message for each
-   * @param limit for all together
+   * @param message sent to each actor
+   * @param limit for all requests together
    * @return the answers, in the order of the actors
-   * @throws io.fibry.AskTimeoutException names actors without answer
-   * @throws java.util.concurrent.CancellationException if the waiting thread is interrupted; the
-   * flag is kept, and the requests are cancelled
+   * @throws io.fibry.AskTimeoutException if answers are missing at the limit; names the actors
+   * @throws java.util.concurrent.CancellationException if the waiting thread is interrupted; its
+   * interrupt flag stays set, and the requests are cancelled
    */
   public static <M, R> List<R> askAll(Collection<? extends ActorWithReturn<M, R>> actors, M message, Duration limit) {
     return new MultiAsk<>(actors, message, limit).askAll();
@@ -109,11 +112,12 @@ public final class Flows {
    * @param <M> message
    * @param <R> answer
    * @param actors to be asked, at least one
-   * @param message for each
-   * @param limit for all together
+   * @param message sent to each actor
+   * @param limit for all requests together
    * @return the first answer
-   * @throws io.fibry.AskTimeoutException if there is none
-   * @throws java.util.concurrent.CancellationException as {@link #askAll}
+   * @throws io.fibry.AskTimeoutException if no actor answers within the limit
+   * @throws java.util.concurrent.CancellationException if the waiting thread is interrupted; its
+   * interrupt flag stays set, and the requests are cancelled
    */
   public static <M, R> R askFirst(Collection<? extends ActorWithReturn<M, R>> actors, M message, Duration limit) {
     return new MultiAsk<>(actors, message, limit).askFirst();

@@ -8,44 +8,45 @@ import java.util.Objects;
 import java.util.stream.Stream;
 
 /**
- * A sequence that actors produce while it is read, a bounded number of elements ahead. Immutable
- * and thread-safe.
+ * A sequence that actors produce while it is read. They are a bounded number of elements ahead of
+ * the reader. Immutable and thread-safe.
  * {@snippet class="io.fibry.GeneratorSnippetsTest" region="generator"}
  *
  * <p>Every {@link #iterator()} starts the producers again, each on its own actor; the builder's
- * mailbox is ignored. On {@link io.fibry.Strategy#CALLER} they have virtual threads all the same.
- * On an executor a waiting producer holds a thread; a reader on the last thread waits for ever.
+ * mailbox is ignored. Instead of {@link io.fibry.Strategy#CALLER} they use virtual threads. On an
+ * executor a waiting producer holds a thread, and a reader on the last free thread waits for ever.
  *
- * <p>When a producer throws, the builder's failure policy decides; a retry runs it from its start,
- * behind what it made before. Otherwise all producers end, and the reader gets the very exception,
- * checked or not, after the elements. A producer ended from outside is an exception, too.
+ * <p>When a producer throws, the builder's failure policy decides. A retry runs the producer from
+ * its start, and the elements that it made before stay in the sequence. Without a retry all
+ * producers end, and after the elements the reader gets the same exception object, checked or not.
+ * If a producer's actor is ended from outside, the reader gets an exception, too.
  *
  * @param <T> elements
  */
 public interface Generator<T> extends Iterable<T> {
 
   /**
-   * A generator. The elements of several producers come in no order.
+   * Makes a generator. The elements of several producers come in no particular order.
    *
    * @param <T> elements
    * @param builder makes the actors
-   * @param ahead most unread elements, of all producers; at least 1. A waiting producer continues
-   * when half of that room is free
+   * @param maxUnread maximum of unread elements, of all producers; at least 1. A waiting producer
+   * continues when half of that capacity is free
    * @param producers each runs once per iteration
    * @return a generator
    */
   @SafeVarargs
-  static <T> Generator<T> of(ActorBuilder<?> builder, int ahead, Handler<Output<T>>... producers) {
-    var all = new ArrayList<Handler<Output<T>>>();
+  static <T> Generator<T> of(ActorBuilder<?> builder, int maxUnread, Handler<Output<T>>... producers) {
+    var handlers = new ArrayList<Handler<Output<T>>>();
     for (var producer : Objects.requireNonNull(producers, "producers"))
-      all.add(Objects.requireNonNull(producer, "a producer"));
-    return ActorGenerator.of(builder, ahead, all);
+      handlers.add(Objects.requireNonNull(producer, "a producer"));
+    return ActorGenerator.of(builder, maxUnread, handlers);
   }
 
   /**
    * Starts the producers.
    *
-   * @return what they make
+   * @return their elements
    * @throws IllegalArgumentException if their name is taken
    * @throws IllegalStateException if their scope is closed
    */
@@ -53,13 +54,14 @@ public interface Generator<T> extends Iterable<T> {
   Iteration<T> iterator();
 
   /**
-   * {@return the elements, ordered with one producer. Reading starts the producers; unless it goes
-   * to the end, close the stream, or they end only when it is garbage}
+   * {@return a stream of the elements, ordered if there is one producer} Reading starts the
+   * producers. Close a stream that is not read to its end, or its producers end only when the
+   * stream is garbage.
    */
   Stream<T> stream();
 
   /**
-   * Takes a producer's elements until it returns. Thread-safe.
+   * Takes the elements of a producer until the producer returns. Thread-safe.
    *
    * @param <T> elements
    */
@@ -69,25 +71,26 @@ public interface Generator<T> extends Iterable<T> {
      *
      * @param element never null
      * @throws java.util.concurrent.CancellationException if the iteration ended, or the thread is
-     * interrupted; the flag is kept. Do not catch it
+     * interrupted; then its interrupt flag stays set. Do not catch this exception
      * @throws IllegalStateException if the producer has returned
      */
     void yield(T element);
   }
 
   /**
-   * One reading, by one thread at a time; any thread may close it. Unless closed or read to its
-   * end, it ends its producers when it is garbage.
+   * Reads the elements once, used by one thread at a time; any thread may close it. An iteration
+   * that is neither closed nor read to its end ends its producers when it is garbage.
    *
    * @param <T> elements
    */
   interface Iteration<T> extends Iterator<T>, AutoCloseable {
     /**
-     * Waits for an element or the end. This or {@link #next} throws a producer's failure, once.
+     * Waits for an element or the end. This or {@link #next} throws the failure of a
+     * producer, once.
      *
      * @return false at the end
      * @throws java.util.concurrent.CancellationException if the generator was closed, or the thread
-     * is interrupted; after an interrupt the flag is kept, and the caller may read again
+     * is interrupted; then its interrupt flag stays set, and the caller may read again later
      */
     @Override
     boolean hasNext();
@@ -96,17 +99,18 @@ public interface Generator<T> extends Iterable<T> {
      * Waits for an element.
      *
      * @return never null
-     * @throws java.util.concurrent.CancellationException as {@link #hasNext}
+     * @throws java.util.concurrent.CancellationException if the generator was closed, or the thread
+     * is interrupted
      */
     @Override
     T next();
 
     /**
-     * Kills the producers, waits for their end or grace, and discards unread elements. Does nothing
-     * at the end.
+     * Kills the producers, waits until they have ended or their grace is over, and discards unread
+     * elements. Does nothing if the iteration was read to its end.
      *
-     * @throws java.util.concurrent.CancellationException if the thread is interrupted; the flag is
-     * kept, and the producers end all the same
+     * @throws java.util.concurrent.CancellationException if the thread is interrupted; its
+     * interrupt flag stays set, and the producers end nevertheless
      */
     @Override
     void close();

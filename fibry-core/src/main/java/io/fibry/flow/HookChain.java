@@ -11,8 +11,8 @@ import java.util.function.Consumer;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** A body, and hooks wrapped so that they throw nothing. */
-record HookChain<M, R>(ActorBuilder<?> builder, AtomicLong started, Handler.Returning<M, R> body,
+/** A body, and hooks that are wrapped so that they throw nothing. */
+record HookChain<M, R>(ActorBuilder<?> builder, AtomicLong startedHooks, Handler.Returning<M, R> body,
     List<Handler<M>> beforeHooks, List<HookedFunction.After<M, R>> afterHooks,
     List<HookedFunction.OnError<M>> errorHooks)
     implements HookedFunction<M, R> {
@@ -55,22 +55,25 @@ record HookChain<M, R>(ActorBuilder<?> builder, AtomicLong started, Handler.Retu
 
   private HookedFunction<M, R> withBefore(Handler<M> hook, Consumer<HookCall> run) {
     Objects.requireNonNull(hook, "hook");
-    Handler<M> added = message -> run.accept(new HookCall(builder, "before", message, () -> hook.handle(message)));
-    return new HookChain<>(builder, started, body, ChangedCopy.append(beforeHooks, added), afterHooks, errorHooks);
+    Handler<M> newHook = message -> run.accept(new HookCall(builder, "before", message, () -> hook.handle(message)));
+    return new HookChain<>(builder, startedHooks, body, ChangedCopy.append(beforeHooks, newHook), afterHooks,
+        errorHooks);
   }
 
   private HookedFunction<M, R> withAfter(After<M, R> hook, Consumer<HookCall> run) {
     Objects.requireNonNull(hook, "hook");
-    After<M, R> added =
+    After<M, R> newHook =
         (message, reply) -> run.accept(new HookCall(builder, "after", message, () -> hook.after(message, reply)));
-    return new HookChain<>(builder, started, body, beforeHooks, ChangedCopy.append(afterHooks, added), errorHooks);
+    return new HookChain<>(builder, startedHooks, body, beforeHooks, ChangedCopy.append(afterHooks, newHook),
+        errorHooks);
   }
 
   private HookedFunction<M, R> withOnError(OnError<M> hook, Consumer<HookCall> run) {
     Objects.requireNonNull(hook, "hook");
-    OnError<M> added = (message, failure) -> run
+    OnError<M> newHook = (message, failure) -> run
         .accept(new HookCall(builder, "on the error at", message, () -> hook.onError(message, failure)));
-    return new HookChain<>(builder, started, body, beforeHooks, afterHooks, ChangedCopy.append(errorHooks, added));
+    return new HookChain<>(builder, startedHooks, body, beforeHooks, afterHooks,
+        ChangedCopy.append(errorHooks, newHook));
   }
 
   @Override
@@ -88,7 +91,7 @@ record HookChain<M, R>(ActorBuilder<?> builder, AtomicLong started, Handler.Retu
     return reply;
   }
 
-  private record HookCall(ActorBuilder<?> builder, String when, Object message, Handler.Task code)
+  private record HookCall(ActorBuilder<?> builder, String position, Object message, Handler.Task code)
       implements Handler<Void> {
     void run() {
       runSafely(code);
@@ -98,27 +101,27 @@ record HookChain<M, R>(ActorBuilder<?> builder, AtomicLong started, Handler.Retu
       try {
         task.run();
       } catch (Throwable failure) {
-        // it was meant for the call
+        // the interrupt was meant for the whole call
         if (failure instanceof InterruptedException) Thread.currentThread().interrupt();
-        LOG.error("the {} failed; the call goes on without it", this, failure);
+        LOG.error("the {} failed; the call continues without it", this, failure);
       }
     }
 
     @Override
-    public void handle(Void nothing) throws Exception {
+    public void handle(Void unused) throws Exception {
       code.run();
     }
 
     @Override
     public String toString() {
-      return "hook " + when + " " + BlockBuilder.of(builder).describe(message);
+      return "hook " + position + " " + BlockBuilder.of(builder).describe(message);
     }
   }
 
-  /** On an actor of its own. */
+  /** Starts a hook on its own actor. */
   private void start(HookCall call) {
     call.runSafely(() -> {
-      var actor = BlockBuilder.of(builder).child("hook-" + started.incrementAndGet()).newSink();
+      var actor = BlockBuilder.of(builder).child("hook-" + startedHooks.incrementAndGet()).newSink();
       actor.execAsync(call);
       actor.sendPoisonPill();
     });

@@ -4,16 +4,16 @@ import io.fibry.ActorBuilder;
 import io.fibry.Handler;
 
 /**
- * A function with hooks before it, after it and on its errors, in line or on their own actors.
- * Immutable; as thread-safe as its parts.
+ * A function with hooks before it, after it and on its errors. Hooks run on the caller's thread, or
+ * on their own actors. Immutable; as thread-safe as the body and the hooks.
  * {@snippet class="io.fibry.RecipeSnippetsTest" region="hooks"}
  *
- * <p>Hooks run, or start, in the order given. The caller gets what the body answered or threw. A
- * failed hook is logged and affects neither body nor caller nor other hooks; its interrupt stays
- * set.
+ * <p>Hooks run, or start, in the order given. The caller gets the answer or the exception of the
+ * body. A failed hook is logged and affects neither body nor caller nor other hooks. If it throws
+ * an InterruptedException, the interrupt flag of the thread is set.
  *
- * <p>A hook on its own actor delays nothing, obeys the builder's failure policy, and ends with its
- * scope; in a closed scope it cannot start, which is logged.
+ * <p>A hook on its own actor does not delay the call, obeys the builder's failure policy, and ends
+ * with its scope. If the scope is closed, the hook cannot start, and that is logged.
  *
  * @param <M> message
  * @param <R> answer
@@ -27,7 +27,7 @@ public interface HookedFunction<M, R> extends Handler.Returning<M, R> {
    * @param <R> answer
    * @param builder makes an actor for each asynchronous call ("shop/hook-7")
    * @param body the function
-   * @return the function
+   * @return the function, still without hooks
    */
   static <M, R> HookedFunction<M, R> around(ActorBuilder<?> builder, Handler.Returning<M, R> body) {
     return HookChain.of(builder, body);
@@ -36,7 +36,7 @@ public interface HookedFunction<M, R> extends Handler.Returning<M, R> {
   /**
    * Runs a hook before the body.
    *
-   * @param hook given the message
+   * @param hook gets the message
    * @return a copy
    */
   HookedFunction<M, R> before(Handler<M> hook);
@@ -44,7 +44,7 @@ public interface HookedFunction<M, R> extends Handler.Returning<M, R> {
   /**
    * Starts a hook before the body.
    *
-   * @param hook given the message
+   * @param hook gets the message
    * @return a copy
    */
   HookedFunction<M, R> beforeAsync(Handler<M> hook);
@@ -52,7 +52,7 @@ public interface HookedFunction<M, R> extends Handler.Returning<M, R> {
   /**
    * Runs a hook after the body answered.
    *
-   * @param hook given message and answer
+   * @param hook gets message and answer
    * @return a copy
    */
   HookedFunction<M, R> after(After<M, R> hook);
@@ -60,7 +60,7 @@ public interface HookedFunction<M, R> extends Handler.Returning<M, R> {
   /**
    * Starts a hook after the body answered.
    *
-   * @param hook given message and answer
+   * @param hook gets message and answer
    * @return a copy
    */
   HookedFunction<M, R> afterAsync(After<M, R> hook);
@@ -68,7 +68,7 @@ public interface HookedFunction<M, R> extends Handler.Returning<M, R> {
   /**
    * Runs a hook when the body throws.
    *
-   * @param hook given message and failure
+   * @param hook gets message and failure
    * @return a copy
    */
   HookedFunction<M, R> onError(OnError<M> hook);
@@ -76,7 +76,7 @@ public interface HookedFunction<M, R> extends Handler.Returning<M, R> {
   /**
    * Starts a hook when the body throws.
    *
-   * @param hook given message and failure
+   * @param hook gets message and failure
    * @return a copy
    */
   HookedFunction<M, R> onErrorAsync(OnError<M> hook);

@@ -3,11 +3,11 @@ package io.fibry.flow;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /**
- * A call of a handler that another thread may interrupt, once, until it ends.
+ * Interrupts a call of a handler, from another thread, at most once and only until the call ends.
  *
  * <p>{@code RUNNING -> ENDED}, or {@code RUNNING -> INTERRUPTING -> INTERRUPTED -> ENDED}. Only one
- * thread leaves RUNNING. If the interrupt comes from the time limit, the handler's thread waits
- * until the flag is set, and clears it. So no interrupt comes later, when the thread handles
+ * thread leaves RUNNING. If the time limit interrupts, the handler's thread waits until its
+ * interrupt flag is set, and clears it. So no interrupt comes later, when the thread handles
  * another message.
  */
 final class InterruptibleCall implements Runnable {
@@ -17,24 +17,30 @@ final class InterruptibleCall implements Runnable {
   private static final int ENDED = 3;
 
   private final AtomicInteger state = new AtomicInteger();
-  private final Thread handler;
+  private final Thread handlerThread;
 
-  InterruptibleCall(Thread handler) {
-    this.handler = handler;
+  InterruptibleCall(Thread handlerThread) {
+    this.handlerThread = handlerThread;
   }
 
-  /** The limit is over. On a platform thread: the handler may hold the last carrier. */
+  /**
+   * Interrupts the handler, because its limit is over. Called on a platform thread, because the
+   * handler may hold the last free carrier.
+   */
   @Override
   public void run() {
     if (!state.compareAndSet(RUNNING, INTERRUPTING)) return;
     try {
-      handler.interrupt();
+      handlerThread.interrupt();
     } finally {
       state.set(INTERRUPTED);
     }
   }
 
-  /** On the handler's thread. Whether it was interrupted; only the first call can tell. */
+  /**
+   * Ends the call, on the handler's thread. Returns whether the limit interrupted it; only the
+   * first call of this method may return true.
+   */
   boolean end() {
     if (state.compareAndSet(RUNNING, ENDED)) return false;
     while (state.get() == INTERRUPTING) Thread.yield();

@@ -10,11 +10,12 @@ import java.util.concurrent.Flow;
 import java.util.concurrent.RejectedExecutionException;
 
 /**
- * An actor that reads an iterator and passes on as many elements as were requested. It looks for an
- * element before one is requested, so that the end needs no request.
+ * A subscription whose actor reads an iterator and gives the subscriber as many elements as it
+ * requested. The actor calls {@code hasNext} before an element is requested, so that the end of the
+ * stream needs no request.
  *
- * <p>A cancel interrupts the actor inside the iterator, never in the subscriber's code. The monitor
- * guards all fields but the iterator, which only the actor uses.
+ * <p>A cancellation interrupts the actor only inside the iterator, never in the subscriber's code.
+ * The monitor guards all fields except the iterator, which only the actor uses.
  */
 final class IteratorSubscription<T> implements Flow.Subscription {
   private static final int TASK_SIZE = 256;
@@ -23,10 +24,10 @@ final class IteratorSubscription<T> implements Flow.Subscription {
   private final Sink<Void> actor;
   private Iterator<T> iterator;
   private Flow.Subscriber<? super T> subscriber; // null after the end
-  private long demand;
-  private RuntimeException refusal;
-  private boolean queued = true; // a task waits or runs, or `onSubscribe` runs
-  private boolean reading;
+  private long demand; // elements requested and not yet given
+  private RuntimeException refusal; // failure of an invalid request, or null
+  private boolean isTaskPending = true; // a task waits or runs, or `onSubscribe` runs
+  private boolean isReading; // the actor is inside the iterator
 
   private IteratorSubscription(Sink<Void> actor, Iterable<T> sequence, Flow.Subscriber<? super T> subscriber) {
     this.actor = actor;
@@ -39,8 +40,8 @@ final class IteratorSubscription<T> implements Flow.Subscription {
     Sink<Void> actor;
     try {
       actor = BlockBuilder.of(builder).mailbox(Mailbox.unbounded()).newSink();
-    } catch (IllegalStateException | IllegalArgumentException refused) { // the scope is closed, or has the name
-      refuse(subscriber, refused);
+    } catch (IllegalStateException | IllegalArgumentException failure) { // closed scope, or name taken
+      refuse(subscriber, failure);
       return;
     }
     var subscription = new IteratorSubscription<>(actor, sequence, subscriber);
@@ -50,11 +51,11 @@ final class IteratorSubscription<T> implements Flow.Subscription {
     } catch (Throwable failure) {
       subscription.abandon(failure);
     }
-    subscription.queue();
+    subscription.queueTask();
   }
 
-  /** Reactive Streams wants a subscription before a failure. */
-  private static void refuse(Flow.Subscriber<?> subscriber, RuntimeException refused) {
+  /** Fails a subscriber. Reactive Streams demands {@code onSubscribe} before {@code onError}. */
+  private static void refuse(Flow.Subscriber<?> subscriber, RuntimeException failure) {
     subscriber.onSubscribe(new Flow.Subscription() {
       @Override
       public void request(long n) {}
@@ -62,7 +63,7 @@ final class IteratorSubscription<T> implements Flow.Subscription {
       @Override
       public void cancel() {}
     });
-    tell(subscriber, refused);
+    signalEnd(subscriber, failure);
   }
 
   @Override
@@ -71,65 +72,65 @@ final class IteratorSubscription<T> implements Flow.Subscription {
       if (n <= 0) refusal = new IllegalArgumentException(
           "a subscriber asked for " + n + " elements; rule 3.9 of Reactive Streams wants at least 1");
       else demand = n > Long.MAX_VALUE - demand ? Long.MAX_VALUE : demand + n;
-      if (subscriber == null || queued) return;
-      queued = true;
+      if (subscriber == null || isTaskPending) return;
+      isTaskPending = true;
     }
-    queue();
+    queueTask();
   }
 
-  private void queue() {
+  private void queueTask() {
     try {
-      actor.execute(this::work);
+      actor.execute(this::runTask);
     } catch (RejectedExecutionException ended) {
-      // cancelled, or `close` tells the end
+      // the subscription was cancelled, or `close` signals the end
     }
   }
 
-  private void work() {
+  private void runTask() {
     try {
       for (int i = 0; i < TASK_SIZE; i++) if (!step()) return;
     } catch (Throwable failure) {
       abandon(failure);
       return;
     }
-    queue(); // others may wait for this thread
+    queueTask(); // behind other actors that wait for this thread
   }
 
-  /** Passes on one element; false ends the task. */
+  /** Gives the subscriber one element. Returns false if the task must end. */
   private boolean step() {
     T element;
     try {
-      if (!enter()) return false;
+      if (!beginRead()) return false;
       if (iterator == null)
         iterator = Objects.requireNonNull(sequence.iterator(), "the sequence's iterator is null");
       if (!iterator.hasNext()) return finish(null);
-      if (!claim()) return false;
+      if (!takeDemand()) return false;
       element = Objects.requireNonNull(iterator.next(), "an element of the sequence is null");
     } catch (Throwable failure) {
       return finish(failure);
     } finally {
-      leave();
+      endRead();
     }
-    var to = subscriber();
-    if (to != null) to.onNext(element);
-    return to != null;
+    var receiver = subscriber();
+    if (receiver != null) receiver.onNext(element);
+    return receiver != null;
   }
 
-  private synchronized boolean enter() {
+  private synchronized boolean beginRead() {
     if (refusal != null) throw refusal;
-    return reading = subscriber != null;
+    return isReading = subscriber != null;
   }
 
-  /** Takes one off the demand; false ends the task. */
-  private synchronized boolean claim() {
+  /** Takes one element off the demand. Returns false if the task must end, for lack of demand. */
+  private synchronized boolean takeDemand() {
     if (refusal != null) throw refusal;
-    if (demand == 0) return queued = false;
+    if (demand == 0) return isTaskPending = false;
     if (demand < Long.MAX_VALUE) demand--;
     return true;
   }
 
-  private synchronized void leave() {
-    reading = false;
+  private synchronized void endRead() {
+    isReading = false;
   }
 
   private synchronized Flow.Subscriber<? super T> subscriber() {
@@ -138,31 +139,31 @@ final class IteratorSubscription<T> implements Flow.Subscription {
 
   @Override
   public void cancel() {
-    boolean inside;
+    boolean wasReading;
     synchronized (this) {
       if (subscriber == null) return;
       subscriber = null;
-      inside = reading;
+      wasReading = isReading;
     }
-    if (inside) actor.kill();
+    if (wasReading) actor.kill();
     else actor.sendPoisonPill();
   }
 
   private synchronized Flow.Subscriber<? super T> release() {
-    var last = subscriber;
+    var receiver = subscriber;
     subscriber = null;
-    return last;
+    return receiver;
   }
 
   private boolean finish(Throwable failure) {
-    var to = release();
-    if (to == null) return false;
+    var receiver = release();
+    if (receiver == null) return false;
     actor.sendPoisonPill();
-    tell(to, failure);
+    signalEnd(receiver, failure);
     return false;
   }
 
-  private static void tell(Flow.Subscriber<?> subscriber, Throwable failure) {
+  private static void signalEnd(Flow.Subscriber<?> subscriber, Throwable failure) {
     try {
       if (failure == null) subscriber.onComplete();
       else subscriber.onError(failure);
@@ -178,10 +179,10 @@ final class IteratorSubscription<T> implements Flow.Subscription {
   }
 
   private void close() throws Exception {
-    var to = release();
-    if (to != null) tell(to, new IllegalStateException("the actor that read the sequence was ended"));
-    var open = iterator;
+    var receiver = release();
+    if (receiver != null) signalEnd(receiver, new IllegalStateException("the actor that read the sequence was ended"));
+    var openIterator = iterator;
     iterator = null;
-    if (open instanceof AutoCloseable closeable) closeable.close();
+    if (openIterator instanceof AutoCloseable closeable) closeable.close();
   }
 }

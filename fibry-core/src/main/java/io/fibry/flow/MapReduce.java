@@ -15,13 +15,13 @@ public final class MapReduce {
   private MapReduce() {}
 
   /**
-   * Starts a map-reduce. Items may come slowly, or never end. One actor at a time takes an item,
-   * and one folds a result.
+   * Starts a map-reduce. Items may come slowly, or never end. Only one actor at a time takes an
+   * item, and only one at a time folds a result.
    *
-   * <p>Each item is a message, so the builder sets code around it, retries, and what a failure
-   * means to its actor; its mailbox is ignored. A failure of {@code map} after its retries, of the
-   * items or of {@code reduce} fails the future and interrupts all work, as does completing it from
-   * outside. {@code AutoCloseable} iterators are closed at the end.
+   * <p>Each item is a message to an actor, so the builder's interceptors and failure policy apply;
+   * its mailbox is ignored. If {@code map} fails after its retries, or the items or {@code reduce}
+   * fail, the future fails and all work is interrupted. Completing the future from outside
+   * interrupts the work, too. {@code AutoCloseable} iterators are closed at the end.
    *
    * <p>Stages chained to the future do not run on an actor's thread. On
    * {@link io.fibry.Strategy#CALLER} all work is done before this method returns.
@@ -29,10 +29,10 @@ public final class MapReduce {
    * @param <T> items
    * @param <R> results
    * @param builder makes the actors
-   * @param parallel most items mapped at once; at least 1
-   * @param items taken when needed, on the actors; no item may be null
+   * @param parallel maximum of items that are mapped at the same time; at least 1
+   * @param items iterated on the actors, one item whenever needed; no item may be null
    * @param map never returns null
-   * @param zero folded once, before the first result
+   * @param zero first value of the fold
    * @param reduce folds results in the order of their items; associative, never null
    * @return completes with the fold of all results
    */

@@ -23,33 +23,34 @@ import org.slf4j.LoggerFactory;
 
 /**
  * One map-reduce. A worker takes an item, sends it to itself, maps it, folds the result, and takes
- * the next. A worker with its first item makes the next worker.
+ * the next item. A worker that got its first item makes another worker, up to {@code parallel}.
  *
- * <p>Taking and folding run user code, so each has a lock. No slow code runs under the monitor.
+ * <p>Taking and folding run user code, so each has its own lock. No slow code runs under the
+ * monitor.
  */
 final class MapReduceRun<T, R> {
   private static final Logger LOG = LoggerFactory.getLogger(MapReduce.class);
-  // for unique names of workers
+  // makes the names of workers unique
   private static final AtomicLong NUMBERS = new AtomicLong();
 
   private final ActorBuilder<Object> builder;
   private final int parallel;
   private final Iterable<T> items;
   private final Handler.Returning<T, R> map;
-  private final OrderedFold<R> fold; // guarded by `folding`
+  private final OrderedFold<R> fold; // guarded by `foldLock`
   private final CompletableFuture<R> result = new CompletableFuture<>();
-  private final ReentrantLock taking = new ReentrantLock();
-  private final ReentrantLock folding = new ReentrantLock();
-  // null -> iterator under `taking`; iterator -> null by the thread that closes it
+  private final ReentrantLock itemsLock = new ReentrantLock();
+  private final ReentrantLock foldLock = new ReentrantLock();
+  // null -> iterator under `itemsLock`; iterator -> null by the thread that closes it
   private final AtomicReference<Iterator<T>> iterator = new AtomicReference<>();
-  private boolean exhausted; // guarded by `taking`, as the next one
-  private long taken;
-  private long folded; // guarded by `folding`, as the next one
-  private long total = -1; // -1 until it is known
-  // Workers that have begun and not ended; guarded by the monitor, as the next one
-  private final Set<MapWorker> working = new LinkedHashSet<>();
-  private int made;
-  private volatile boolean over; // false -> true, under the monitor
+  private boolean isExhausted; // guarded by `itemsLock`, like the next field
+  private long takenItems;
+  private long foldedResults; // guarded by `foldLock`, like the next field
+  private long total = -1; // number of all items; -1 until it is known
+  // workers that have begun and not ended; guarded by the monitor, like the next field
+  private final Set<MapWorker> activeWorkers = new LinkedHashSet<>();
+  private int workerCount;
+  private volatile boolean isOver; // false -> true, under the monitor
 
   MapReduceRun(ActorBuilder<?> builder, int parallel, Iterable<T> items, Handler.Returning<T, R> map,
       OrderedFold<R> fold) {
@@ -70,19 +71,19 @@ final class MapReduceRun<T, R> {
 
   private void addWorker() {
     synchronized (this) {
-      if (over || made == parallel) return;
-      made++;
+      if (isOver || workerCount == parallel) return;
+      workerCount++;
     }
     var worker = new MapWorker();
     worker.actor.onExit().thenAccept(worker::ended);
     worker.actor.execute(worker::begin);
   }
 
-  /** Runs on its actor, but for {@code ended}. */
+  /** A worker. All its methods run on its actor, except {@code ended}. */
   private final class MapWorker {
     private final ActorWithReturn<T, Boolean> actor =
         BlockBuilder.of(builder).child("worker-" + NUMBERS.incrementAndGet()).newActorWithReturn(this::handle);
-    private long number; // of the item at hand; written before that is sent
+    private long itemNumber; // number of the current item; written before the item is sent
 
     private void begin() {
       if (!join(this)) {
@@ -97,35 +98,41 @@ final class MapReduceRun<T, R> {
     }
 
     private boolean handle(T item) throws Exception {
-      if (over) return false;
-      var mapped = Objects.requireNonNull(map.handle(item), "map answered null; let it answer a result");
+      if (isOver) return false;
+      var mappedValue = Objects.requireNonNull(map.handle(item), "map answered null; let it answer a result");
       try {
-        settle(() -> {
-          fold.add(number, mapped);
-          folded++;
+        updateFold(() -> {
+          fold.add(itemNumber, mappedValue);
+          foldedResults++;
         });
         takeNext();
-      } catch (Throwable failure) { // a retry would map again
+      } catch (Throwable failure) { // caught here, because a retry would map the item again
         fail(this, failure);
       }
       return true;
     }
 
     private boolean takeNext() {
-      T item = take(this);
+      T item = takeItem(this);
       if (item == null) actor.sendPoisonPill();
       else send(item);
       return item != null;
     }
 
-    /** Behind {@code allOf} the callback runs in place, not on a thread for each item. */
+    /**
+     * Sends the item to the worker's own actor. A callback behind {@code allOf} runs on the thread
+     * that completes the future, so it needs no thread for each item.
+     */
     private void send(T item) {
       CompletableFuture.allOf(actor.sendMessageReturn(item)).whenComplete((done, failure) -> {
         if (failure != null) fail(this, Throwables.unwrap(failure));
       });
     }
 
-    /** Its item would be lost: no other worker takes it up. */
+    /**
+     * Called when the actor has ended. If it ended early, the run fails, because no other worker
+     * would take over its item.
+     */
     private void ended(ExitReason reason) {
       leave(this);
       if (reason instanceof ExitReason.Failed failed) fail(this, failed.cause());
@@ -135,31 +142,31 @@ final class MapReduceRun<T, R> {
   }
 
   private synchronized boolean join(MapWorker worker) {
-    return !over && working.add(worker);
+    return !isOver && activeWorkers.add(worker);
   }
 
   private synchronized void leave(MapWorker worker) {
-    working.remove(worker);
+    activeWorkers.remove(worker);
   }
 
-  private T take(MapWorker worker) {
+  private T takeItem(MapWorker worker) {
     T item = null;
-    lock(taking);
+    lock(itemsLock);
     try {
-      if (over) return null;
+      if (isOver) return null;
       var source = iterator.get();
       if (source == null)
         iterator.set(source = Objects.requireNonNull(items.iterator(), "the iterator of the items is null"));
-      // ended before the iterator was set; this thread is interrupted
-      if (over) runOnFiber(this::closeItems);
-      else if (!exhausted && !(exhausted = !source.hasNext())) {
+      // the run ended before the iterator was set; on a fiber, because this thread is interrupted
+      if (isOver) runOnFiber(this::closeItems);
+      else if (!isExhausted && !(isExhausted = !source.hasNext())) {
         item = Objects.requireNonNull(source.next(), "an item is null");
-        worker.number = taken++;
+        worker.itemNumber = takenItems++;
       }
     } finally {
-      taking.unlock();
+      itemsLock.unlock();
     }
-    if (item == null) settle(() -> total = taken);
+    if (item == null) updateFold(() -> total = takenItems);
     return item;
   }
 
@@ -172,23 +179,23 @@ final class MapReduceRun<T, R> {
     }
   }
 
-  private void settle(Runnable step) {
+  private void updateFold(Runnable update) {
     R value = null;
-    lock(folding);
+    lock(foldLock);
     try {
-      if (over) return;
-      step.run();
-      if (folded == total) value = fold.value();
+      if (isOver) return;
+      update.run();
+      if (foldedResults == total) value = fold.value();
     } finally {
-      folding.unlock();
+      foldLock.unlock();
     }
     if (value != null) complete(value);
   }
 
   private void complete(R value) {
     synchronized (this) {
-      if (over) return;
-      over = true; // no worker maps any more
+      if (isOver) return;
+      isOver = true; // from here on no worker maps an item
     }
     runOnFiber(() -> {
       result.complete(value);
@@ -198,8 +205,8 @@ final class MapReduceRun<T, R> {
 
   private void fail(MapWorker worker, Throwable failure) {
     if (!end(worker)) return;
-    worker.actor.sendPoisonPill(); // no kill: its failure policy decides first
-    runOnFiber(() -> { // chained stages must not run here
+    worker.actor.sendPoisonPill(); // not killed, because its failure policy decides first
+    runOnFiber(() -> { // stages chained to the future must not run on this thread
       result.completeExceptionally(failure);
       closeItems();
     });
@@ -208,39 +215,42 @@ final class MapReduceRun<T, R> {
   private static void runOnFiber(Runnable code) {
     try {
       Strategy.FIBER.activate(code);
-    } catch (Throwable noThread) {
-      code.run(); // better here than never
+    } catch (Throwable startFailure) {
+      code.run(); // no thread could be started
     }
   }
 
-  /** Kills all workers but {@code spared}. One that has not begun sees the end in {@code join}. */
+  /**
+   * Ends the run, and kills all active workers except {@code spared}, which may be null. A worker
+   * that has not begun sees the end in {@code join}. Returns false if the run had ended before.
+   */
   private boolean end(MapWorker spared) {
-    List<MapWorker> others;
+    List<MapWorker> workersToKill;
     synchronized (this) {
-      if (over) return false;
-      over = true;
-      working.remove(spared);
-      others = List.copyOf(working);
+      if (isOver) return false;
+      isOver = true;
+      activeWorkers.remove(spared);
+      workersToKill = List.copyOf(activeWorkers);
     }
-    for (var other : others) other.actor.kill();
+    for (var worker : workersToKill) worker.actor.kill();
     return true;
   }
 
   /**
-   * Closing a generator's iteration frees a worker that waits in it. Others are closed while no
-   * worker is inside.
+   * Closes the iterator if it can be closed. A generator's iteration is closed at once, which frees
+   * a worker that waits in it. Any other iterator is closed while no worker is inside.
    */
   private void closeItems() {
-    var open = iterator.getAndSet(null);
-    if (!(open instanceof AutoCloseable closeable)) return;
-    boolean alone = !(open instanceof Generator.Iteration<?>);
-    if (alone) taking.lock();
+    var openIterator = iterator.getAndSet(null);
+    if (!(openIterator instanceof AutoCloseable closeable)) return;
+    boolean needsLock = !(openIterator instanceof Generator.Iteration<?>);
+    if (needsLock) itemsLock.lock();
     try {
       closeable.close();
     } catch (Throwable failure) {
       LOG.error("the items of a map-reduce could not be closed", failure);
     } finally {
-      if (alone) taking.unlock();
+      if (needsLock) itemsLock.unlock();
     }
   }
 }

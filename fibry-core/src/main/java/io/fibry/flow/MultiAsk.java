@@ -23,18 +23,19 @@ import java.util.concurrent.atomic.AtomicReferenceArray;
 import java.util.stream.IntStream;
 
 /**
- * One request to many actors. The caller asks an actor on its own thread, which sends the requests
- * and promises their outcome. So limit, interrupt and exceptions are as for any {@code ask}, and
- * requests take the caller's context along. Clock and texts come from the scope of the first actor.
+ * One request to many actors. The caller asks a helper actor, which runs on the caller's thread,
+ * sends the requests and promises their outcome. So limit, interrupt and exceptions are as for any
+ * {@code ask}, and the requests carry the caller's context. Clock and texts come from the scope
+ * of the first actor.
  */
 final class MultiAsk<M, R> {
-  // suppressed failures, since one object may be thrown often; names in a text
+  // maximum of suppressed failures, because one object may be thrown often, and of names in a text
   private static final int MAX_FAILURES = 10;
 
   private final List<ActorWithReturn<M, R>> actors = new ArrayList<>();
   private final M message;
   private final Duration limit;
-  private final List<CompletableFuture<R>> requests = new ArrayList<>(); // used by the caller only
+  private final List<CompletableFuture<R>> requests = new ArrayList<>(); // used on the caller's thread only
   private final List<Throwable> failures = new ArrayList<>(); // guarded by this
 
   MultiAsk(Collection<? extends ActorWithReturn<M, R>> actors, M message, Duration limit) {
@@ -47,13 +48,13 @@ final class MultiAsk<M, R> {
   List<R> askAll() {
     if (actors.isEmpty()) return List.of();
     var answers = new AtomicReferenceArray<R>(actors.size());
-    var missing = new AtomicInteger(actors.size());
+    var unansweredCount = new AtomicInteger(actors.size());
     var outcome = new CompletableFuture<List<R>>();
-    return ask(outcome, (number, answer, failure) -> {
+    return ask(outcome, (index, answer, failure) -> {
       if (failure != null) fail(outcome, failure);
       else {
-        answers.set(number, answer);
-        if (missing.decrementAndGet() == 0)
+        answers.set(index, answer);
+        if (unansweredCount.decrementAndGet() == 0)
           outcome.complete(IntStream.range(0, answers.length()).mapToObj(answers::get).toList());
       }
     });
@@ -62,18 +63,18 @@ final class MultiAsk<M, R> {
   R askFirst() {
     if (actors.isEmpty()) throw new IllegalArgumentException("no actors, so none can answer first; give at least one");
     var outcome = new CompletableFuture<R>();
-    return ask(outcome, (number, answer, failure) -> {
+    return ask(outcome, (index, answer, failure) -> {
       if (failure == null) outcome.complete(answer);
-      else if (add(failure) == actors.size()) fail(outcome, withFailures(failures.getFirst()));
+      else if (addFailure(failure) == actors.size()) fail(outcome, withFailures(failures.getFirst()));
     });
   }
 
-  /** A promise unwraps its failure once. */
+  /** Fails the outcome. The failure is wrapped once, because a promise unwraps it once. */
   private static void fail(CompletableFuture<?> outcome, Throwable failure) {
     outcome.completeExceptionally(new CompletionException(failure));
   }
 
-  private synchronized int add(Throwable failure) {
+  private synchronized int addFailure(Throwable failure) {
     failures.add(failure);
     return failures.size();
   }
@@ -85,40 +86,40 @@ final class MultiAsk<M, R> {
   }
 
   private interface AnswerHandler<R> {
-    void handle(int number, R answer, Throwable failure);
+    void handle(int index, R answer, Throwable failure);
   }
 
   private <A> A ask(CompletableFuture<A> outcome, AnswerHandler<R> handler) {
-    var silent = BlockBuilder.of(ActorSystem.beside(actors.getFirst())).inOuterScope().strategy(Strategy.CALLER)
+    var askerBuilder = BlockBuilder.of(ActorSystem.beside(actors.getFirst())).inOuterScope().strategy(Strategy.CALLER)
         .mailbox(Mailbox.unbounded()).onFailure(FailurePolicy.resume().withoutLog());
-    var asker = silent.newActor((MultiAskRequest<A> question, ActorContext<MultiAskRequest<A>> context) -> {
+    var asker = askerBuilder.newActor((MultiAskRequest<A> question, ActorContext<MultiAskRequest<A>> context) -> {
       for (var actor : actors) {
-        int number = requests.size();
+        int index = requests.size();
         var request = actor.sendMessageReturn(message);
         requests.add(request);
-        request.whenComplete((answer, failure) -> handler.handle(number, answer, Throwables.unwrap(failure)));
+        request.whenComplete((answer, failure) -> handler.handle(index, answer, Throwables.unwrap(failure)));
       }
       context.replyWhen(question, outcome);
     });
     try {
       return asker.ask(new MultiAskRequest<A>(this), limit);
-    } catch (AskTimeoutException late) {
-      late.getMessage(); // names the answers that are missing now
-      throw withFailures(late);
+    } catch (AskTimeoutException timeout) {
+      timeout.getMessage(); // makes the text now: cancelled requests would not count as missing
+      throw withFailures(timeout);
     } finally {
       for (var request : requests) request.cancel(true);
     }
   }
 
-  private record MultiAskRequest<A>(MultiAsk<?, ?> group) implements Request<MultiAskRequest<A>, A> {
+  private record MultiAskRequest<A>(MultiAsk<?, ?> multiAsk) implements Request<MultiAskRequest<A>, A> {
     @Override
     public String toString() {
-      return Lines.text(group.message) + " (of " + group.actors.size() + " actors; not answered by " + group.missing()
-          + ")";
+      return Lines.text(multiAsk.message) + " (of " + multiAsk.actors.size() + " actors; not answered by "
+          + multiAsk.unanswered() + ")";
     }
   }
 
-  private List<String> missing() {
+  private List<String> unanswered() {
     return IntStream.range(0, actors.size()).filter(i -> i >= requests.size() || !requests.get(i).isDone())
         .mapToObj(i -> actors.get(i).name()).limit(MAX_FAILURES).toList();
   }

@@ -5,13 +5,13 @@ import java.util.TreeMap;
 import java.util.function.BinaryOperator;
 
 /**
- * Folds numbered results that come in any order: two neighbors as soon as both have come. With n
- * gaps it holds at most n + 1 values. Not thread-safe.
+ * Folds numbered results that arrive in any order. Two neighbors are folded as soon as both have
+ * arrived. With n gaps between the results it holds at most n + 1 values. Not thread-safe.
  */
 final class OrderedFold<R> {
   private record Range<R>(long end, R value) {} // `end` is exclusive
 
-  private final TreeMap<Long, Range<R>> ranges = new TreeMap<>(); // by first number; no two touch
+  private final TreeMap<Long, Range<R>> ranges = new TreeMap<>(); // by the first number; neighbors are merged
   private final BinaryOperator<R> reduce;
 
   OrderedFold(R zero, BinaryOperator<R> reduce) {
@@ -20,19 +20,19 @@ final class OrderedFold<R> {
   }
 
   void add(long number, R result) {
-    long from = number;
+    long firstNumber = number;
     long end = number + 1;
-    var before = ranges.floorEntry(number);
-    if (before.getValue().end == number) {
-      from = before.getKey();
-      result = fold(before.getValue().value, result);
+    var left = ranges.floorEntry(number);
+    if (left.getValue().end == number) {
+      firstNumber = left.getKey();
+      result = fold(left.getValue().value, result);
     }
-    var after = ranges.remove(end);
-    if (after != null) {
-      end = after.end;
-      result = fold(result, after.value);
+    var right = ranges.remove(end);
+    if (right != null) {
+      end = right.end;
+      result = fold(result, right.value);
     }
-    ranges.put(from, new Range<>(end, result));
+    ranges.put(firstNumber, new Range<>(end, result));
   }
 
   private R fold(R left, R right) {

@@ -9,19 +9,20 @@ import io.fibry.time.Scheduler;
 import java.time.Duration;
 
 /**
- * The batch being gathered. Only the gatherer uses it, so batches come in order, and each once.
+ * The batch that is being gathered. Only the gatherer's actor uses this object, so batches are
+ * handed over in order, and each once.
  *
- * <p>A timer's message hands over a batch that does not fill up. A full mailbox drops it, but then
- * the first message of that mailbox finds the batch due.
+ * <p>The message of a timer hands over a batch that does not fill up. A full mailbox drops that
+ * message, but then the first message in the mailbox finds the batch due.
  */
 final class PendingBatch<M, B> {
   /**
-   * A timer's message, for one batch: another may be open when it comes. Counts no steps, so that
-   * it does not count as a message of the user.
+   * The message of a timer, for one batch. When it arrives, another batch may be open. It has no
+   * steps, so that it does not count as a message of the user.
    */
-  record BatchExpiry(PendingBatch<?, ?> open, Object batch) implements MultiStepMessage {
+  record BatchExpiry(PendingBatch<?, ?> pendingBatch, Object batch) implements MultiStepMessage {
     void handle() {
-      if (open.batch == batch) open.tryHandOver();
+      if (pendingBatch.batch == batch) pendingBatch.tryHandOver();
     }
 
     @Override
@@ -46,9 +47,9 @@ final class PendingBatch<M, B> {
   private final Scheduler clock;
   private final Actor<Object> writer;
   private Actor<Object> gatherer;
-  private B batch;
+  private B batch; // null if no batch is open
   private int count;
-  private long due;
+  private long dueTime; // ns
   private Scheduler.Timer timer;
 
   PendingBatch(BatchKind<M, B> kind, int size, Duration wait, Scheduler clock, Actor<Object> writer) {
@@ -59,35 +60,38 @@ final class PendingBatch<M, B> {
     this.writer = writer;
   }
 
-  /** A message for which this throws is in no batch. */
+  /** Adds a message. A message for which this throws is in no batch. */
   void add(M message, Actor<Object> gatherer) {
     this.gatherer = gatherer;
-    if (batch != null && (count >= size || clock.nanoTime() - due >= 0)) handOver();
-    var into = batch != null ? batch : kind.empty().get();
-    kind.add().accept(into, message);
-    if (batch == null) begin(into);
+    if (batch != null && (count >= size || clock.nanoTime() - dueTime >= 0)) handOver();
+    var target = batch != null ? batch : kind.newBatch().get();
+    kind.add().accept(target, message);
+    if (batch == null) begin(target);
     if (++count >= size) tryHandOver();
   }
 
-  private void begin(B first) {
-    due = clock.nanoTime() + Durations.nanos(wait);
-    timer = TimedMessages.sendAt(gatherer, null, new BatchExpiry(this, first), due);
-    batch = first;
+  private void begin(B newBatch) {
+    dueTime = clock.nanoTime() + Durations.nanos(wait);
+    timer = TimedMessages.sendAt(gatherer, null, new BatchExpiry(this, newBatch), dueTime);
+    batch = newBatch;
   }
 
   /**
-   * Tries again later if the writer waits for the gatherer, because neither of them could continue.
-   * The message at hand has not failed.
+   * Hands the batch over. Tries again later if the writer waits for the gatherer, because neither
+   * of them could continue. The current message has not failed then.
    */
   private void tryHandOver() {
     try {
       handOver();
-    } catch (RequestException ring) {
+    } catch (RequestException cycle) {
       timer = gatherer.sendMessageLater(new BatchExpiry(this, batch), wait);
     }
   }
 
-  /** Waits while another batch waits. A batch the writer does not take is a dead letter. */
+  /**
+   * Hands the batch over to the writer. Waits while another batch is in the writer's mailbox. A
+   * batch that the writer refuses is a dead letter.
+   */
   private void handOver() {
     timer.cancel();
     writer.sendMessage(kind.seal().apply(batch));
@@ -95,12 +99,12 @@ final class PendingBatch<M, B> {
     count = 0;
   }
 
-  /** At the end, and before a restart. */
+  /** Called when the gatherer ends, and before it restarts. */
   void handOverLast() {
     if (batch == null) return;
     try {
       handOver();
-    } catch (RequestException ring) {
+    } catch (RequestException cycle) {
       // an interrupted sender does not wait, and its message is a dead letter
       Thread.currentThread().interrupt();
       handOver();

@@ -9,75 +9,79 @@ import io.fibry.Handler;
  * many times.
  * {@snippet class="io.fibry.PipelineSnippetsTest" region="pipeline"}
  *
- * <p>Each stage is an actor or pool named after its number ("orders/2"). It waits for room in the
- * next one, so a slow stage holds back those before it, and finally the senders. A message whose
- * stage throws is a dead letter; the builder's policy decides, and a stage that it stops ends the
- * pipeline. Code {@code around} sees each stage's messages: let it take any object.
+ * <p>Each stage is an actor or pool named after its number ("orders/2"). It waits while the mailbox
+ * of the next stage is full, so a slow stage delays the stages before it, and finally the senders.
+ * A message whose stage throws is a dead letter. The builder's failure policy decides; if it stops
+ * a stage, the pipeline ends. The builder's interceptors see the messages of each stage, so they
+ * must accept any object.
  *
- * @param <I> taken by the first stage
- * @param <O> answered by the last stage
+ * @param <I> messages to the first stage
+ * @param <O> results of the last stage
  */
 public interface Pipeline<I, O> {
 
   /**
-   * A pipeline of one stage.
+   * Makes a pipeline of one stage.
    *
-   * @param <I> taken by it
-   * @param <O> answered by it
-   * @param builder makes the stages; its mailbox is for the first, or {@code bounded(64, BLOCK)}
+   * @param <I> messages to the stage
+   * @param <O> results of the stage
+   * @param builder makes the stages; its mailbox is that of the first stage, by default
+   * {@code bounded(64, BLOCK)}
    * @param stage never returns null
    * @return a pipeline
    */
   static <I, O> Pipeline<I, O> of(ActorBuilder<? super I> builder, Handler.Returning<I, O> stage) {
-    return ActorPipeline.from(builder, stage);
+    return ActorPipeline.of(builder, stage);
   }
 
   /**
    * Adds a stage.
    *
-   * @param <P> answered by it
+   * @param <P> results of the new stage
    * @param stage never returns null
    * @return a copy
    */
   <P> Pipeline<I, P> then(Handler.Returning<O, P> stage);
 
   /**
-   * Adds a stage that passes messages on in their order, leaving out the messages that failed.
+   * Adds a stage that passes results on in the order of the messages. Failed messages are left out.
    *
-   * @param <P> answered by it
-   * @param parallel messages at once; at least 1
+   * @param <P> results of the new stage
+   * @param parallel maximum of messages handled at the same time; at least 1
    * @param stage called by several threads; never returns null
    * @return a copy
    */
   <P> Pipeline<I, P> then(int parallel, Handler.Returning<O, P> stage);
 
   /**
-   * Adds a stage that passes messages on as they are ready.
+   * Adds a stage that passes each result on as soon as it is ready.
    *
-   * @param <P> answered by it
-   * @param parallel messages at once; at least 1
+   * @param <P> results of the new stage
+   * @param parallel maximum of messages handled at the same time; at least 1
    * @param stage called by several threads; never returns null
    * @return a copy
    */
   <P> Pipeline<I, P> thenUnordered(int parallel, Handler.Returning<O, P> stage);
 
   /**
-   * Sets the room before stages added from now on, and before the code given to {@link #into}.
+   * Sets the mailbox capacity of the stages that are added from now on, and of the actor that
+   * {@link #into} makes for its handler.
    *
-   * @param messages 64 unless set; at least 1
+   * @param messages capacity of each mailbox; by default 64, at least 1
    * @return a copy
    */
   Pipeline<I, O> withCapacity(int messages);
 
   /**
-   * Opens the pipeline: messages to the actor go through all stages, and its end ends them.
+   * Opens the pipeline. Messages to the returned actor go through all stages, and its end ends all
+   * stages.
    *
-   * <p>A poison pill, or {@code close}, drains one after the other; {@code waitForExit} waits for
-   * the last. {@code askExit} drains all but the first. {@code kill} interrupts the first, and
-   * those not drained within the grace.
+   * <p>A poison pill, or {@code close}, drains one stage after the other. {@code waitForExit} waits
+   * for the last stage. {@code askExit} drains all stages except the first. {@code kill} interrupts
+   * the first stage, and the stages that are not drained within the grace.
    *
-   * @param last handles the results one by one
-   * @return the first stage
+   * @param lastHandler handles the results one by one
+   * @return the actor of the first stage
    */
-  Actor<I> into(Handler<O> last);
+  Actor<I> into(Handler<O> lastHandler);
 }

@@ -11,12 +11,12 @@ import java.util.Objects;
  * Builders of actors that handle a limited number of messages in each period. Thread-safe.
  * {@snippet class="io.fibry.RecipeSnippetsTest" region="rateLimit"}
  *
- * <p>A bucket of {@code messages} tokens starts full and fills at an even rate: a burst passes,
- * later messages are spread over the period. All actors of the builder, and of builders derived
- * from it, share the bucket and are served in order. Every call of a handler takes a token, also a
- * retry.
+ * <p>A bucket of {@code messages} tokens starts full and fills at an even rate: a burst passes at
+ * once, and later messages are spread over the period. All actors of the builder, and of builders
+ * derived from it, share the bucket and are served in order. Every call of a handler takes a token,
+ * also a retry.
  *
- * <p>The actor waits on its own thread: a fiber parks, an executor's thread is held, on
+ * <p>The actor waits on its own thread: a fiber parks, and an executor's thread is held. With
  * {@link io.fibry.Strategy#CALLER} the sender waits. {@code kill} ends the wait.
  */
 public final class RateLimit {
@@ -26,8 +26,8 @@ public final class RateLimit {
    * Limits the actors of a builder.
    *
    * @param <M> messages
-   * @param builder makes the actors; its scope has the clock
-   * @param messages in each period; at least 1
+   * @param builder makes the actors; the clock is that of its scope
+   * @param messages maximum of messages in each period; at least 1
    * @param period more than zero
    * @return a copy
    */
@@ -35,10 +35,10 @@ public final class RateLimit {
     Arguments.requireRate(messages, "messages", period);
     var bucket =
         new TokenBucket(BlockBuilder.of(Objects.requireNonNull(builder, "builder")).scheduler(), messages, period);
-    Handler.Interceptor<M> limited = (message, next) -> {
-      bucket.take();
+    Handler.Interceptor<M> interceptor = (message, next) -> {
+      bucket.awaitToken();
       next.run();
     };
-    return builder.intercept(limited);
+    return builder.intercept(interceptor);
   }
 }

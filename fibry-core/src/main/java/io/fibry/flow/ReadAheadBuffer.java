@@ -16,141 +16,143 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.atomic.AtomicLong;
 
 /**
- * The unread elements of one iteration. The lock guards all fields but {@code closed}; its holder
- * never waits.
+ * The unread elements of one iteration. The lock guards all fields except {@code isClosed}; the
+ * holder of the lock never waits.
  *
- * <p>A producer waits when the buffer is full or another one waits. The reader wakes the first when
- * half of the room is free; a woken producer, as it leaves, wakes the next while there is room. So
- * a producer waits only while there are elements to read, or while the reader is about to run.
+ * <p>A producer waits when the buffer is full or another producer waits. The reader wakes the first
+ * producer when half of the capacity is free. A woken producer that leaves the line wakes the next
+ * producer if the buffer is not full. So a producer waits only while there are elements to read, or
+ * while the reader is about to run.
  *
- * <p>Each waiting thread has a future of its own. A park at the end of a fiber's stack throws a
+ * <p>Each waiting thread has a future of its own. If a fiber's stack is full, parking throws a
  * StackOverflowError, and a lock or condition would keep that thread in its line for ever.
  */
 @SuppressWarnings("try") // the variable of the lock is not used
 final class ReadAheadBuffer<T> {
-  // for unique names of producers
+  // makes the names of producers unique
   private static final AtomicLong NUMBERS = new AtomicLong();
 
-  final int ahead;
+  final int maxUnread;
   private final StackSafeLock lock = new StackSafeLock(true);
   private final ArrayDeque<T> elements = new ArrayDeque<>();
-  // Producers that wait, or were woken.
+  // futures of producers that wait, or were woken and have not left the line
   private final ArrayDeque<CompletableFuture<Void>> waitingProducers = new ArrayDeque<>();
-  private final List<Actor<?>> producers = new ArrayList<>(); // made, end not known
-  private int handedOut; // of the reader
-  private int unfinished; // producers, made or not
-  private CompletableFuture<Void> reading; // while the reader waits
-  private Thread reader; // while it waits
-  private Thread starter; // null once all are started
-  private Throwable failure; // the first one, until it is thrown
-  private boolean sealed;
-  private boolean endSeen;
-  private volatile boolean closed; // false -> true
+  private final List<Actor<?>> producers = new ArrayList<>(); // actors that were made, and whose end is not known
+  private int handedOut; // elements that the reader took and has not read
+  private int unfinishedProducers; // made or not yet made
+  private CompletableFuture<Void> readerWake; // wakes the reader; null while it does not wait
+  private Thread reader; // the waiting reader; null while it does not wait
+  private Thread starter; // starts the producers; null once all are started
+  private Throwable failure; // first failure of a producer; null after it was thrown
+  private boolean isSealed; // producers cannot yield any more
+  private boolean isEndSeen; // the reader has seen the end or the failure
+  private volatile boolean isClosed; // false -> true
 
   ReadAheadBuffer(int ahead, int producers) {
-    this.ahead = ahead;
-    this.unfinished = producers;
+    this.maxUnread = ahead;
+    this.unfinishedProducers = producers;
     this.starter = Thread.currentThread();
   }
 
   void start(ActorBuilder<Object> builder, Handler<Generator.Output<T>> producer) {
     var actor = BlockBuilder.of(builder).child("producer-" + NUMBERS.incrementAndGet())
         .newActorWithReturn((ProducerOutput output) -> output.produce());
-    // completes once, even if it is retried, killed, or never run
-    if (wants(actor)) actor.sendMessageReturn(new ProducerOutput(producer))
+    // completes once, even if the producer is retried, killed, or never run
+    if (addIfWanted(actor)) actor.sendMessageReturn(new ProducerOutput(producer))
         .whenComplete((done, thrown) -> producerEnded(actor, thrown));
     actor.sendPoisonPill();
   }
 
-  private boolean wants(Actor<?> actor) {
+  private boolean addIfWanted(Actor<?> actor) {
     try (var held = lock.acquire()) {
       return failure == null && producers.add(actor);
     }
   }
 
-  void started() {
+  void allStarted() {
     try (var held = lock.acquire()) {
       starter = null;
     }
   }
 
-  /** The message that starts a producer, and its end of the buffer. */
+  /** The message that starts a producer, and the producer's side of the buffer. */
   private final class ProducerOutput implements Generator.Output<T> {
     private final Handler<Generator.Output<T>> producer;
-    private boolean open; // guarded by the lock
+    private boolean isOpen; // guarded by the lock
 
     ProducerOutput(Handler<Generator.Output<T>> producer) {
       this.producer = producer;
     }
 
     boolean produce() throws Exception {
-      open(true);
+      setOpen(true);
       try {
         producer.handle(this);
         return true;
       } finally {
-        open(false);
+        setOpen(false);
       }
     }
 
-    private void open(boolean open) {
+    private void setOpen(boolean isOpen) {
       try (var held = lock.acquire()) {
-        this.open = open;
-        waitingProducers.forEach(ReadAheadBuffer::wake); // one of its threads may wait
+        this.isOpen = isOpen;
+        waitingProducers.forEach(ReadAheadBuffer::wake); // a thread of this producer may wait
       }
     }
 
     @Override
     public void yield(T element) {
       Objects.requireNonNull(element, "element");
-      CompletableFuture<Void> place = null;
+      CompletableFuture<Void> wakeUp = null;
       try {
-        while ((place = place(element, place)) != null) place.get();
+        while ((wakeUp = addOrQueue(element, wakeUp)) != null) wakeUp.get();
       } catch (InterruptedException interrupted) {
         Thread.currentThread().interrupt();
         throw interrupted();
       } catch (ExecutionException impossible) {
         throw new AssertionError(impossible);
       } finally {
-        if (place != null) leave(place);
+        if (wakeUp != null) leave(wakeUp);
       }
     }
 
     /**
-     * Adds the element and returns null, or returns a place in the line. {@code old} is the place
-     * from which the caller was woken, null at first.
+     * Adds the element and returns null. If the thread must wait, joins the line and returns the
+     * future to wait for. {@code previousWakeUp} is the future that woke this thread, at first
+     * null.
      */
-    private CompletableFuture<Void> place(T element, CompletableFuture<Void> old) {
-      CompletableFuture<Void> change;
+    private CompletableFuture<Void> addOrQueue(T element, CompletableFuture<Void> previousWakeUp) {
+      CompletableFuture<Void> readerToWake;
       try (var held = lock.acquire()) {
         refuseUnlessWanted();
-        if (isFull() || old == null && !waitingProducers.isEmpty()) {
+        if (isFull() || previousWakeUp == null && !waitingProducers.isEmpty()) {
           refuseStarter();
-          var place = new CompletableFuture<Void>();
-          waitingProducers.add(place);
-          waitingProducers.remove(old);
-          return place;
+          var wakeUp = new CompletableFuture<Void>();
+          waitingProducers.add(wakeUp);
+          waitingProducers.remove(previousWakeUp);
+          return wakeUp;
         }
         elements.add(element);
-        if (old != null) leaveLine(old);
-        change = reading;
+        if (previousWakeUp != null) leaveLine(previousWakeUp);
+        readerToWake = readerWake;
       }
-      wake(change); // not under the lock, which it wants
+      wake(readerToWake); // after the lock is released, because the reader acquires it
       return null;
     }
 
     private void refuseStarter() {
       if (Thread.currentThread() == starter)
         throw new IllegalStateException(
-            "a producer would have to wait for its reader on the reader's own thread, after " + ahead
+            "a producer would have to wait for its reader on the reader's own thread, after " + maxUnread
                 + " elements; give the generator a strategy that has threads, such as Strategy.FIBER");
     }
 
     private void refuseUnlessWanted() {
-      if (!open) throw new IllegalStateException(
+      if (!isOpen) throw new IllegalStateException(
           "the producer has returned, so nothing more can be yielded; let it wait for the threads that yield for it");
       if (Thread.currentThread().isInterrupted()) throw interrupted();
-      if (sealed) throw new CancellationException("the iteration that reads this producer has ended");
+      if (isSealed) throw new CancellationException("the iteration that reads this producer has ended");
     }
 
     private CancellationException interrupted() {
@@ -164,57 +166,57 @@ final class ReadAheadBuffer<T> {
   }
 
   private boolean isFull() {
-    return elements.size() + handedOut >= ahead;
+    return elements.size() + handedOut >= maxUnread;
   }
 
-  /** Wakes the next, also if this one was woken in vain. */
-  private void leave(CompletableFuture<Void> place) {
+  /** Leaves the line, and wakes the next producer, even if this one was woken in vain. */
+  private void leave(CompletableFuture<Void> wakeUp) {
     try (var held = lock.acquire()) {
-      leaveLine(place);
+      leaveLine(wakeUp);
     }
   }
 
-  private void leaveLine(CompletableFuture<Void> place) {
-    waitingProducers.remove(place);
+  private void leaveLine(CompletableFuture<Void> wakeUp) {
+    waitingProducers.remove(wakeUp);
     if (!isFull()) wake(waitingProducers.peek());
   }
 
-  private static void wake(CompletableFuture<Void> waiting) {
-    if (waiting != null) waiting.complete(null);
+  private static void wake(CompletableFuture<Void> wakeUp) {
+    if (wakeUp != null) wakeUp.complete(null);
   }
 
   /**
    * Waits for an element, and returns how many elements it moved into the reader's array, or 0 at
    * the end.
    */
-  int take(Object[] hand) {
+  int takeElements(Object[] target) {
     while (true) {
-      CompletableFuture<Void> change;
+      CompletableFuture<Void> wakeUp;
       try (var held = lock.acquire()) {
-        if (!elements.isEmpty() || isAtEnd()) return takeNow(hand);
-        change = beginReading();
+        if (!elements.isEmpty() || isAtEnd()) return moveTo(target);
+        wakeUp = beginReading();
       }
-      awaitElement(change);
+      awaitElement(wakeUp);
     }
   }
 
-  private int takeNow(Object[] hand) {
-    int taken = 0;
-    while (taken < hand.length && !elements.isEmpty()) hand[taken++] = elements.poll();
-    handedOut = taken;
-    return taken;
+  private int moveTo(Object[] target) {
+    int count = 0;
+    while (count < target.length && !elements.isEmpty()) target[count++] = elements.poll();
+    handedOut = count;
+    return count;
   }
 
   private CompletableFuture<Void> beginReading() {
-    if (reading != null) throw new IllegalStateException("an iteration is read by two threads at once, by " + reader
+    if (readerWake != null) throw new IllegalStateException("an iteration is read by two threads at once, by " + reader
         + " and by " + Thread.currentThread() + "; give each its own iterator()");
     reader = Thread.currentThread();
-    return reading = new CompletableFuture<>();
+    return readerWake = new CompletableFuture<>();
   }
 
-  private void awaitElement(CompletableFuture<Void> change) {
+  private void awaitElement(CompletableFuture<Void> wakeUp) {
     try {
-      change.get();
+      wakeUp.get();
     } catch (InterruptedException interrupted) {
       Thread.currentThread().interrupt();
       throw new CancellationException("interrupted while waiting for an element of a generator");
@@ -222,57 +224,58 @@ final class ReadAheadBuffer<T> {
       throw new AssertionError(impossible);
     } finally {
       try (var held = lock.acquire()) {
-        reading = null;
+        readerWake = null;
         reader = null;
       }
     }
     refuseIfClosed();
   }
 
-  /** Throws the first failure instead, once. */
+  /** Returns whether the reader is at the end. Throws the first failure of a producer, once. */
   private boolean isAtEnd() {
-    if (endSeen) return true;
-    endSeen = failure != null || unfinished == 0;
+    if (isEndSeen) return true;
+    isEndSeen = failure != null || unfinishedProducers == 0;
     var thrown = failure;
     failure = null;
-    if (thrown == null) return endSeen;
-    // or one object, thrown often, would grow for ever
+    if (thrown == null) return isEndSeen;
+    // a limit, because one exception object that is thrown often would grow for ever
     if (thrown.getSuppressed().length < 4) thrown.addSuppressed(new ReaderStack());
     throw Throwables.<RuntimeException>sneakyThrow(thrown);
   }
 
-  void allRead() {
+  void takenWereRead() {
     try (var held = lock.acquire()) {
       handedOut = 0;
-      if (elements.size() <= ahead / 2) wake(waitingProducers.peek());
+      if (elements.size() <= maxUnread / 2) wake(waitingProducers.peek());
     }
   }
 
-  /** Must not be called on the producer's thread. */
+  /** Notes the end of a producer. Must not be called on the producer's thread. */
   private void producerEnded(Actor<?> producer, Throwable thrown) {
-    boolean first;
+    boolean isFirstFailure;
     try (var held = lock.acquire()) {
       producers.remove(producer);
-      unfinished--;
-      first = thrown != null && !sealed && !endSeen && !closed && failure == null;
-      if (first) failure = Throwables.unwrap(thrown);
-      wake(reading);
+      unfinishedProducers--;
+      isFirstFailure = thrown != null && !isSealed && !isEndSeen && !isClosed && failure == null;
+      if (isFirstFailure) failure = Throwables.unwrap(thrown);
+      wake(readerWake);
     }
-    if (first) end();
+    if (isFirstFailure) end();
   }
 
   /**
-   * Kills before it seals, because an exception that a producer throws at the seal is no failure.
+   * Ends the producers. Kills them before it seals the buffer, because an exception that a producer
+   * throws at the seal is no failure.
    */
   void end() {
-    for (var producer : living()) producer.kill();
+    for (var producer : livingProducers()) producer.kill();
     try (var held = lock.acquire()) {
-      sealed = true;
+      isSealed = true;
       waitingProducers.forEach(ReadAheadBuffer::wake);
     }
   }
 
-  private List<Actor<?>> living() {
+  private List<Actor<?>> livingProducers() {
     try (var held = lock.acquire()) {
       return List.copyOf(producers);
     }
@@ -280,19 +283,19 @@ final class ReadAheadBuffer<T> {
 
   void close() {
     try (var held = lock.acquire()) {
-      if (endSeen) return;
-      closed = true;
+      if (isEndSeen) return;
+      isClosed = true;
       elements.clear();
-      wake(reading);
+      wake(readerWake);
     }
   }
 
   void refuseIfClosed() {
-    if (closed) throw new CancellationException("the iteration was closed before its end");
+    if (isClosed) throw new CancellationException("the iteration was closed before its end");
   }
 
   void awaitEnd() {
-    for (var producer : living()) producer.waitForExit();
+    for (var producer : livingProducers()) producer.waitForExit();
   }
 
   private static final class ReaderStack extends Exception {

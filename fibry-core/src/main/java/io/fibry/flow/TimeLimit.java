@@ -12,7 +12,7 @@ import java.util.Objects;
 import java.util.concurrent.TimeoutException;
 
 /**
- * Builders of actors that are interrupted at a message that takes too long. Thread-safe.
+ * Builders of actors whose handler is interrupted when a message takes too long. Thread-safe.
  * {@snippet class="io.fibry.RecipeSnippetsTest" region="timeLimit"}
  *
  * <p>The exception that the handler then throws becomes the cause of a {@link TimeoutException}:
@@ -24,36 +24,36 @@ public final class TimeLimit {
   private TimeLimit() {}
 
   /**
-   * Limits how long a message may be handled. Waiting in the mailbox does not count: for that there
-   * is the limit of an {@code ask}.
+   * Limits how long a message may be handled. Waiting in the mailbox does not count; the
+   * limit of an {@code ask} includes it.
    *
    * @param <M> messages
-   * @param builder makes the actors; its scope has the clock
+   * @param builder makes the actors; the clock is that of its scope
    * @param limit for each call of the handler, also a retry; more than zero
    * @return a copy
    */
   public static <M> ActorBuilder<M> around(ActorBuilder<M> builder, Duration limit) {
-    var home = BlockBuilder.of(Objects.requireNonNull(builder, "builder"));
+    var blockBuilder = BlockBuilder.of(Objects.requireNonNull(builder, "builder"));
     Arguments.requirePositive(limit, "limit", "a limit of " + Durations.text(limit) + " leaves no time for a message");
-    Handler.Interceptor<M> limited = (message, next) -> {
-      SendStackProbe.probe(); // the thread must be able to end the limit
-      var run = new InterruptibleCall(Thread.currentThread());
-      // not on the timer's thread, which must not wait, nor on a fiber, which may find no carrier
-      var clock = home.scheduler();
-      var timer = clock.schedule(limit, clock.isManual() ? run : () -> Strategy.THREAD.activate(run));
+    Handler.Interceptor<M> interceptor = (message, next) -> {
+      SendStackProbe.probe(); // fails here if the stack is nearly full, because `end` must not fail
+      var interrupter = new InterruptibleCall(Thread.currentThread());
+      // a new thread: the timer's thread must not wait, and a fiber may find no free carrier
+      var clock = blockBuilder.scheduler();
+      var timer = clock.schedule(limit, clock.isManual() ? interrupter : () -> Strategy.THREAD.activate(interrupter));
       try {
         next.run();
       } catch (Exception failure) {
-        if (!run.end()) throw failure;
-        var late = new TimeoutException("it took longer than " + Durations.text(limit) + " to handle "
-            + home.describe(message) + ", so it was interrupted");
-        late.initCause(failure);
-        throw late;
+        if (!interrupter.end()) throw failure;
+        var timeout = new TimeoutException("it took longer than " + Durations.text(limit) + " to handle "
+            + blockBuilder.describe(message) + ", so it was interrupted");
+        timeout.initCause(failure);
+        throw timeout;
       } finally {
-        run.end();
+        interrupter.end();
         timer.cancel();
       }
     };
-    return builder.intercept(limited);
+    return builder.intercept(interceptor);
   }
 }

@@ -11,14 +11,14 @@ import java.time.Duration;
  * One machine can make many actors.
  * {@snippet class="io.fibry.FsmSnippetsTest" region="fsm"}
  *
- * <p>States and messages are told apart by class; two sealed interfaces of records suit best. A
- * rule holds for subclasses too; the most specific one counts. {@link #newActor} rejects a machine
- * with rules of which none is the most specific, with a message that no state takes, or with a
- * message that would be postponed for ever.
+ * <p>States and messages are distinguished by class; two sealed interfaces of records suit best. A
+ * rule also holds for subclasses; the most specific rule counts. {@link #newActor} rejects a
+ * machine if several rules match and none is the most specific. It also rejects a machine if no
+ * state takes a message, or if a message would be postponed for ever.
  *
- * <p>A message without a rule in the present state fails with an {@link IllegalStateException}. If
- * it or a transition fails, the state stays, and the actor's failure policy decides. A restart
- * begins with the initial state.
+ * <p>A message without a rule in the current state fails with an {@link IllegalStateException}. If
+ * a message or a transition fails, the state stays, and the actor's failure policy decides. A
+ * restart begins with the initial state.
  *
  * @param <S> states
  * @param <M> messages
@@ -26,13 +26,13 @@ import java.time.Duration;
 public interface Fsm<S, M> {
 
   /**
-   * A machine without rules.
+   * Makes a machine without rules.
    *
    * @param <S> states
    * @param <M> messages
-   * @param states their type
-   * @param messages their type
-   * @param initial shared by all actors
+   * @param states type of the states
+   * @param messages type of the messages
+   * @param initial initial state, shared by all actors
    * @return a machine
    */
   static <S, M> Fsm<S, M> of(Class<S> states, Class<M> messages, S initial) {
@@ -40,17 +40,17 @@ public interface Fsm<S, M> {
   }
 
   /**
-   * This message leads from this state to the one returned. Returning the given object itself means
-   * to stay: no state is left or entered, and the time limit of the state continues. Any other
-   * object is entered, even an equal one.
+   * Adds a rule: in this state, this message leads to the state that the function returns. If it
+   * returns the given object itself, the machine stays: no state is left or entered, and the time
+   * limit of the state continues. Any other object is entered, even an equal object.
    *
    * @param <A> state
    * @param <B> message
-   * @param state its class
-   * @param message its class
-   * @param next the next state; never null
+   * @param state class of the state
+   * @param message class of the message
+   * @param next returns the next state, never null
    * @return a changed copy
-   * @throws IllegalArgumentException if there is a rule
+   * @throws IllegalArgumentException if there is such a rule already
    */
   <A extends S, B extends M> Fsm<S, M> on(Class<A> state, Class<B> message, Handler.StatefulReturning<A, B, S> next);
 
@@ -59,78 +59,80 @@ public interface Fsm<S, M> {
    *
    * @param <A> state
    * @param <B> message
-   * @param state its class
-   * @param message its class
-   * @param next the next state; never null
+   * @param state class of the state
+   * @param message class of the message
+   * @param next returns the next state, never null
    * @return a changed copy
-   * @throws IllegalArgumentException if there is a rule
+   * @throws IllegalArgumentException if there is such a rule already
    */
   <A extends S, B extends M> Fsm<S, M> on(Class<A> state, Class<B> message, Transition<A, B, S, M> next);
 
   /**
-   * In this state, this message or request waits for another state, where it comes before later
-   * messages. A message that is still postponed at the actor's end is undelivered. The actor gets a
-   * selective mailbox.
+   * Adds a rule: in this state, this message or request waits for another state, in which it is
+   * handled before later messages. A message that is still postponed at the actor's end is
+   * undelivered. The actor gets a selective mailbox.
    *
-   * @param state its class
-   * @param message its class
+   * @param state class of the state
+   * @param message class of the message
    * @return a changed copy
-   * @throws IllegalArgumentException if there is a rule
+   * @throws IllegalArgumentException if there is such a rule already
    */
   Fsm<S, M> postpone(Class<? extends S> state, Class<? extends M> message);
 
   /**
-   * Runs after {@code time} in this state, by the clock of the actor's scope, and again while it
-   * returns the given state. The end of the time is a message behind the queued messages. If a full
-   * mailbox drops it, it comes again after {@code time}.
+   * Adds a function that runs after {@code time} in this state, by the clock of the actor's scope,
+   * and again while it returns the given state. The end of the time is a message behind the queued
+   * messages. If a full mailbox drops that message, it is sent again after {@code time}.
    *
    * @param <A> state
-   * @param state its class
+   * @param state class of the state
    * @param time more than zero
-   * @param next the next state; never null
+   * @param next returns the next state, never null
    * @return a changed copy
-   * @throws IllegalArgumentException if {@code time} is not positive, or the state has one
+   * @throws IllegalArgumentException if {@code time} is not positive, or the state has a time
+   * already
    */
   <A extends S> Fsm<S, M> onTimeout(Class<A> state, Duration time, Handler.Returning<A, S> next);
 
   /**
-   * Runs when this state is entered, the initial one as soon as the actor is made. If it throws,
-   * the machine is in this state, and the message that led to it has failed.
+   * Adds code that runs when this state is entered; for the initial state, as soon as the actor is
+   * made. If the code throws, the machine is in this state, and the message that led to it has
+   * failed.
    *
    * @param <A> state
-   * @param state its class
-   * @param code runs then
+   * @param state class of the state
+   * @param code gets the state
    * @return a changed copy
-   * @throws IllegalArgumentException if the state has such code
+   * @throws IllegalArgumentException if the state has such code already
    */
   <A extends S> Fsm<S, M> onEnter(Class<A> state, Handler<A> code);
 
   /**
-   * Runs when this state is left for another, but not at a restart or the actor's end. If it
-   * throws, the machine stays in this state, and the message has failed.
+   * Adds code that runs when this state is left for another state, but not at a restart or the
+   * actor's end. If the code throws, the machine stays in this state, and the message has failed.
    *
    * @param <A> state
-   * @param state its class
-   * @param code runs then
+   * @param state class of the state
+   * @param code gets the state
    * @return a changed copy
-   * @throws IllegalArgumentException if the state has such code
+   * @throws IllegalArgumentException if the state has such code already
    */
   <A extends S> Fsm<S, M> onLeave(Class<A> state, Handler<A> code);
 
   /**
-   * An actor in the initial state. Its {@code around} also sees the machine's own messages, for
-   * times and for the begin: let it take any object.
+   * Makes an actor in the initial state. The builder's interceptors also see the machine's own
+   * messages, for times and for the initial state, so they must accept any object.
    *
-   * @param how makes the actor
-   * @return the actor, at work
-   * @throws IllegalStateException if the machine cannot work
+   * @param builder makes the actor
+   * @return the running actor
+   * @throws IllegalStateException if the machine is rejected for one of the reasons above
    * @throws IllegalArgumentException if the name is taken, or the mailbox is ordered but the
    * machine sends itself messages
    */
-  Actor<M> newActor(ActorBuilder<? super M> how);
+  Actor<M> newActor(ActorBuilder<? super M> builder);
 
   /**
-   * A transition that uses its context.
+   * A transition that also uses the context of the message.
    *
    * @param <A> state
    * @param <B> message
@@ -142,7 +144,7 @@ public interface Fsm<S, M> {
     /**
      * Handles a message.
      *
-     * @param state the present one
+     * @param state the current state
      * @param message never null
      * @param context valid until this returns
      * @return the next state; never null

@@ -11,9 +11,9 @@ import java.util.List;
 import java.util.Objects;
 import java.util.function.Function;
 
-/** One actor's run of a machine: the state that its handler is given. */
+/** The run of a machine in one actor. It is the state object that the actor's handler gets. */
 final class MachineRun {
-  /** Enters the initial state. */
+  /** The message that enters the initial state. */
   record InitialEntry(Object state) {
     @Override
     public String toString() {
@@ -21,7 +21,10 @@ final class MachineRun {
     }
   }
 
-  /** One object per stay, so that a late one is ignored. */
+  /**
+   * The message at the end of a state's time. Each stay in a state has its own object, so that a
+   * late message of an earlier stay is ignored.
+   */
   private record StateTimeout(Object state) {
     @Override
     public String toString() {
@@ -30,18 +33,18 @@ final class MachineRun {
   }
 
   private final Function<Class<?>, StateRules> table;
-  private final BlockBuilder<?> builder; // its scope may keep texts to itself
+  private final BlockBuilder<?> builder; // describes objects in texts, unless its scope forbids that
   private final Object initial;
   private Object state;
   private StateRules rules;
   private Actor<Object> self; // null: the initial state was not entered yet
-  private StateTimeout timeout; // the time limit of the present state, or null
+  private StateTimeout timeout; // of the current state, or null
   private Scheduler.Timer timer; // sends `timeout`
-  private boolean postponed; // a message waits for another state
+  private boolean hasPostponed; // a message waits for another state
 
-  MachineRun(Function<Class<?>, StateRules> table, BlockBuilder<?> home, Object initial) {
+  MachineRun(Function<Class<?>, StateRules> table, BlockBuilder<?> builder, Object initial) {
     this.table = table;
-    this.builder = home;
+    this.builder = builder;
     this.initial = initial;
     this.state = initial;
     this.rules = table.apply(initial.getClass());
@@ -57,28 +60,31 @@ final class MachineRun {
       if (message == timeout) transitionTo(rules.timeoutRule.next().handle(state), context);
       return;
     }
-    var on = rules.ruleFor(message.getClass());
-    if (on == null) throw new IllegalStateException(refusal(message));
-    if (on.isPostponing()) {
+    var rule = rules.ruleFor(message.getClass());
+    if (rule == null) throw new IllegalStateException(refusal(message));
+    if (rule.isPostponing()) {
       context.stash();
-      postponed = true;
-    } else transitionTo(on.next().handle(state, message, context), context);
+      hasPostponed = true;
+    } else transitionTo(rule.next().handle(state, message, context), context);
   }
 
-  /** A failure leaves the old state, or stays in the new one once that is set. */
+  /**
+   * Changes the state. If the code for leaving fails, the old state stays. If the code for entering
+   * fails, the machine is in the new state.
+   */
   private void transitionTo(Object next, ActorContext<Object> context) throws Exception {
     if (Objects.requireNonNull(next,
         () -> "the next state of actor '" + self.name() + "' after " + builder.describe(state)
             + " was null; to stay, return the given state")
         == state)
       return;
-    var there = table.apply(next.getClass());
+    var nextRules = table.apply(next.getClass());
     if (rules.leaveRule != null) rules.leaveRule.code().handle(state);
     state = next;
-    rules = there;
+    rules = nextRules;
     timeout = null;
-    if (postponed) {
-      postponed = false;
+    if (hasPostponed) {
+      hasPostponed = false;
       context.unstash();
     }
     enter();
@@ -88,7 +94,7 @@ final class MachineRun {
     stopTimer();
     if (rules.timeoutRule != null) {
       timeout = new StateTimeout(state);
-      // repeats, since a full mailbox may drop it
+      // repeats, because a full mailbox may drop the message
       timer = self.sendMessageEvery(timeout, rules.timeoutRule.time());
     }
     if (rules.entryRule != null) rules.entryRule.code().handle(state);
@@ -99,15 +105,18 @@ final class MachineRun {
     timer = null;
   }
 
-  /** After a restart the next run begins without waiting for a message. */
+  /**
+   * Ends the run. Before a restart it sends the message that enters the initial state, so that the
+   * next run need not wait for a message.
+   */
   void stop() {
     stopTimer();
     boolean restarts = self != null && self.sendMessages(List.of());
     if (!restarts || !table.apply(initial.getClass()).hasInitialWork()) return;
     try {
       self.sendMessage(new InitialEntry(initial));
-    } catch (AskCycleException full) {
-      // the queued messages will begin it
+    } catch (AskCycleException cycle) {
+      // the mailbox is full, and its first message will enter the initial state
     }
   }
 

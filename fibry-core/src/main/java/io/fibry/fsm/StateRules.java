@@ -13,7 +13,7 @@ final class StateRules {
   sealed interface StateRule {
     Class<?> state();
 
-    /** The other rule is as specific, or more. */
+    /** Returns whether the other rule is at least as specific. */
     default boolean isNoMoreSpecificThan(StateRule other) {
       return state().isAssignableFrom(other.state());
     }
@@ -30,7 +30,7 @@ final class StateRules {
   record MessageRule(Class<?> state, Class<?> message,
       Handler.StatefulReturningWithContext<Object, Object, Object> next)
       implements StateRule {
-    private static final MessageRule NOTHING = new MessageRule(null, null, null);
+    private static final MessageRule NO_RULE = new MessageRule(null, null, null);
 
     boolean isPostponing() {
       return next == null;
@@ -58,64 +58,66 @@ final class StateRules {
 
   record LeaveRule(Class<?> state, Handler<Object> code) implements StateRule {}
 
-  final TimeoutRule timeoutRule; // null, like the next two: none
+  final TimeoutRule timeoutRule; // null: none, as in the next two fields
   final EntryRule entryRule;
   final LeaveRule leaveRule;
   private final List<MessageRule> messageRules;
-  // by class of message
-  private final ConcurrentHashMap<Class<?>, MessageRule> found = new ConcurrentHashMap<>();
+  // key: class of the message
+  private final ConcurrentHashMap<Class<?>, MessageRule> ruleByMessage = new ConcurrentHashMap<>();
 
-  StateRules(Class<?> state, List<StateRule> all) {
-    var fitting = all.stream().filter(rule -> rule.state().isAssignableFrom(state)).toList();
-    var where = "a state of class " + state.getSimpleName();
-    this.messageRules = ofType(MessageRule.class, fitting).toList();
-    this.timeoutRule = mostSpecific(ofType(TimeoutRule.class, fitting), where + " has two times, ");
-    this.entryRule = mostSpecific(ofType(EntryRule.class, fitting), where + " is entered with code for ");
-    this.leaveRule = mostSpecific(ofType(LeaveRule.class, fitting), where + " is left with code for ");
+  StateRules(Class<?> state, List<StateRule> allRules) {
+    var matching = allRules.stream().filter(rule -> rule.state().isAssignableFrom(state)).toList();
+    var subject = "a state of class " + state.getSimpleName();
+    this.messageRules = ofType(MessageRule.class, matching).toList();
+    this.timeoutRule = mostSpecific(ofType(TimeoutRule.class, matching), subject + " has two times, ");
+    this.entryRule = mostSpecific(ofType(EntryRule.class, matching), subject + " is entered with code for ");
+    this.leaveRule = mostSpecific(ofType(LeaveRule.class, matching), subject + " is left with code for ");
   }
 
   static <T> Stream<T> ofType(Class<T> type, List<StateRule> rules) {
     return rules.stream().filter(type::isInstance).map(type::cast);
   }
 
-  /** Returns null if there are no rules. */
-  private static <T extends StateRule> T mostSpecific(Stream<T> rules, String where) {
-    var all = rules.toList();
-    for (var rule : all) if (all.stream().allMatch(other -> other.isNoMoreSpecificThan(rule))) return rule;
-    if (all.isEmpty()) return null;
-    throw new IllegalStateException(where + all.stream().map(StateRule::text).collect(Collectors.joining(" and "))
+  /** Returns the most specific of the rules, or null if there are no rules. */
+  private static <T extends StateRule> T mostSpecific(Stream<T> rules, String problem) {
+    var ruleList = rules.toList();
+    for (var rule : ruleList)
+      if (ruleList.stream().allMatch(other -> other.isNoMoreSpecificThan(rule))) return rule;
+    if (ruleList.isEmpty()) return null;
+    throw new IllegalStateException(problem
+        + ruleList.stream().map(StateRule::text).collect(Collectors.joining(" and "))
         + ", and none is the most specific; add a rule for that class itself");
   }
 
-  /** Returns null if there is no rule. */
+  /** Returns the rule for a class of messages, or null if there is none. */
   MessageRule ruleFor(Class<?> message) {
-    var known = found.get(message);
-    if (known == null) found.put(message, known = find(message)); // a race finds the same twice
-    return known == MessageRule.NOTHING ? null : known;
+    var rule = ruleByMessage.get(message);
+    if (rule == null) ruleByMessage.put(message, rule = find(message)); // racing threads find the same rule
+    return rule == MessageRule.NO_RULE ? null : rule;
   }
 
   private MessageRule find(Class<?> message) {
-    var fitting = messageRules.stream().filter(on -> on.message.isAssignableFrom(message));
-    var best = mostSpecific(fitting, "a message of class " + message.getSimpleName() + " has the rules ");
-    return best == null ? MessageRule.NOTHING : best;
+    var matching = messageRules.stream().filter(rule -> rule.message.isAssignableFrom(message));
+    var best = mostSpecific(matching, "a message of class " + message.getSimpleName() + " has the rules ");
+    return best == null ? MessageRule.NO_RULE : best;
   }
 
-  /** Whether there is something to do before the first message. */
+  /** Returns whether entering the state needs work, even before the first message. */
   boolean hasInitialWork() {
     return entryRule != null || timeoutRule != null;
   }
 
   boolean canLeave() {
-    return timeoutRule != null || messageRules.stream().anyMatch(on -> !on.isPostponing());
+    return timeoutRule != null || messageRules.stream().anyMatch(rule -> !rule.isPostponing());
   }
 
   boolean canPostpone() {
     return messageRules.stream().anyMatch(MessageRule::isPostponing);
   }
 
-  /** For texts. */
+  /** Returns the names of the accepted messages, for texts. */
   String acceptedText() {
     return messageRules.isEmpty() ? "nothing"
-        : messageRules.stream().map(on -> on.message.getSimpleName()).distinct().collect(Collectors.joining(", "));
+        : messageRules.stream().map(rule -> rule.message.getSimpleName()).distinct().collect(Collectors.joining(", "));
   }
 }

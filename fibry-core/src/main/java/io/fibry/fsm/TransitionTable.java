@@ -28,8 +28,8 @@ final class TransitionTable<S, M> implements Fsm<S, M> {
   private final Class<M> messages;
   private final S initial;
   private final List<StateRule> rules;
-  private final ConcurrentHashMap<Class<?>, StateRules> byState = new ConcurrentHashMap<>();
-  private volatile boolean checked; // false -> true; a race checks twice
+  private final ConcurrentHashMap<Class<?>, StateRules> rulesByState = new ConcurrentHashMap<>();
+  private volatile boolean isChecked; // false -> true; racing threads may both check
 
   private TransitionTable(Class<S> states, Class<M> messages, S initial, List<StateRule> rules) {
     this.states = states;
@@ -51,7 +51,7 @@ final class TransitionTable<S, M> implements Fsm<S, M> {
   public <A extends S, B extends M> Fsm<S, M> on(Class<A> state, Class<B> message,
       Handler.StatefulReturning<A, B, S> next) {
     Objects.requireNonNull(next, "next");
-    return on(state, message, (Transition<A, B, S, M>) (given, got, context) -> next.handle(given, got));
+    return on(state, message, (Transition<A, B, S, M>) (current, received, context) -> next.handle(current, received));
   }
 
   @Override
@@ -67,9 +67,9 @@ final class TransitionTable<S, M> implements Fsm<S, M> {
 
   private Fsm<S, M> add(Class<?> state, Class<?> message,
       Handler.StatefulReturningWithContext<Object, Object, Object> next) {
-    var on =
+    var rule =
         new MessageRule(requireSubtype(states, state, "state"), requireSubtype(messages, message, "message"), next);
-    return with(on, "it has " + on.text());
+    return with(rule, "it has " + rule.text());
   }
 
   @Override
@@ -84,60 +84,62 @@ final class TransitionTable<S, M> implements Fsm<S, M> {
 
   @Override
   public <A extends S> Fsm<S, M> onEnter(Class<A> state, Handler<A> code) {
-    var entering = new EntryRule(requireSubtype(states, state, "state"), code(code));
-    return with(entering, "it has code for entering " + entering.text());
+    var rule = new EntryRule(requireSubtype(states, state, "state"), code(code));
+    return with(rule, "it has code for entering " + rule.text());
   }
 
   @Override
   public <A extends S> Fsm<S, M> onLeave(Class<A> state, Handler<A> code) {
-    var leaving = new LeaveRule(requireSubtype(states, state, "state"), code(code));
-    return with(leaving, "it has code for leaving " + leaving.text());
+    var rule = new LeaveRule(requireSubtype(states, state, "state"), code(code));
+    return with(rule, "it has code for leaving " + rule.text());
   }
 
   private static Handler<Object> code(Handler<?> code) {
     return (Handler<Object>) Objects.requireNonNull(code, "code");
   }
 
-  private Fsm<S, M> with(StateRule rule, String present) {
+  private Fsm<S, M> with(StateRule rule, String existing) {
     if (rules.stream().anyMatch(rule::isSameAs)) throw new IllegalArgumentException(
-        this + " cannot be told twice what to do: " + present + " already; leave one of them out");
+        this + " cannot be told twice what to do: " + existing + " already; leave one of them out");
     return new TransitionTable<>(states, messages, initial, ChangedCopy.append(rules, rule));
   }
 
-  private static Class<?> requireSubtype(Class<?> all, Class<?> one, String what) {
-    if (!all.isAssignableFrom(Objects.requireNonNull(one, what)))
-      throw new IllegalArgumentException("the " + what + " is a " + one.getName() + ", not a " + all.getName());
-    return one;
+  private static Class<?> requireSubtype(Class<?> supertype, Class<?> type, String role) {
+    if (!supertype.isAssignableFrom(Objects.requireNonNull(type, role)))
+      throw new IllegalArgumentException("the " + role + " is a " + type.getName() + ", not a " + supertype.getName());
+    return type;
   }
 
-  // ---- checks, made once
+  // ---- checks, made before the first actor
 
-  /** The classes of a sealed type's objects; of an open type, itself. */
+  /**
+   * Returns the classes that objects of a sealed type can have; for an open type, the type itself.
+   */
   private static Set<Class<?>> concreteTypes(Class<?> type) {
-    var found = new LinkedHashSet<Class<?>>();
-    if (type.isSealed()) for (var below : type.getPermittedSubclasses()) found.addAll(concreteTypes(below));
-    if (!type.isSealed() || !Modifier.isAbstract(type.getModifiers())) found.add(type);
-    return found;
+    var concreteTypes = new LinkedHashSet<Class<?>>();
+    if (type.isSealed()) for (var subtype : type.getPermittedSubclasses()) concreteTypes.addAll(concreteTypes(subtype));
+    if (!type.isSealed() || !Modifier.isAbstract(type.getModifiers())) concreteTypes.add(type);
+    return concreteTypes;
   }
 
   private void check() {
-    if (checked) return;
+    if (isChecked) return;
     if (timeoutRules().findAny().isEmpty() && messageRules().allMatch(MessageRule::isPostponing))
       throw new IllegalStateException(
           this + " would never leave its initial state: give it transitions by on(..) or onTimeout(..)");
     for (var message : concreteTypes(messages)) checkTaken(message);
     for (var state : concreteTypes(states)) {
-      var here = rules(state);
-      if (here.canPostpone() && !here.canLeave())
-        throw new IllegalStateException(this + " postpones " + here.acceptedText()
+      var stateRules = rules(state);
+      if (stateRules.canPostpone() && !stateRules.canLeave())
+        throw new IllegalStateException(this + " postpones " + stateRules.acceptedText()
             + " in " + state.getSimpleName() + ", which nothing leads out of: it would wait forever");
-      for (var message : concreteTypes(messages)) here.ruleFor(message);
+      for (var message : concreteTypes(messages)) stateRules.ruleFor(message);
     }
-    checked = true;
+    isChecked = true;
   }
 
   private void checkTaken(Class<?> message) {
-    if (messageRules().noneMatch(on -> !on.isPostponing() && isOverlapping(on.message(), message)))
+    if (messageRules().noneMatch(rule -> !rule.isPostponing() && isOverlapping(rule.message(), message)))
       throw new IllegalStateException(this + " takes " + message.getSimpleName()
           + " in no state; add a rule for one state or for all: on(" + states.getSimpleName()
           + ".class, " + message.getSimpleName() + ".class, ..)");
@@ -158,28 +160,29 @@ final class TransitionTable<S, M> implements Fsm<S, M> {
   // ---- actors
 
   @Override
-  public Actor<M> newActor(ActorBuilder<? super M> how) {
-    var builder = (ActorBuilder<Object>) Objects.requireNonNull(how, "how");
+  public Actor<M> newActor(ActorBuilder<? super M> builder) {
+    var actorBuilder = (ActorBuilder<Object>) Objects.requireNonNull(builder, "builder");
     check();
-    var home = BlockBuilder.of(builder);
-    var mailbox = home.mailbox();
-    boolean begins = rules(initial.getClass()).hasInitialWork();
-    if (mailbox.isOrdered() && (begins || timeoutRules().findAny().isPresent()))
+    var blockBuilder = BlockBuilder.of(actorBuilder);
+    var mailbox = blockBuilder.mailbox();
+    boolean hasInitialWork = rules(initial.getClass()).hasInitialWork();
+    if (mailbox.isOrdered() && (hasInitialWork || timeoutRules().findAny().isPresent()))
       throw new IllegalArgumentException(this
           + " sends itself messages, for its times and to begin, which a priority mailbox cannot rank; give it "
           + "another mailbox");
     if (messageRules().anyMatch(MessageRule::isPostponing) && !mailbox.isSelective())
-      builder = builder.mailbox(mailbox.selective());
-    var actor = builder.initialState(() -> new MachineRun(this::rules, home, initial)).onStop(MachineRun::stop)
-        .newActor(MachineRun::handle);
-    if (begins) actor.sendMessage(new MachineRun.InitialEntry(initial));
+      actorBuilder = actorBuilder.mailbox(mailbox.selective());
+    var actor = actorBuilder.initialState(() -> new MachineRun(this::rules, blockBuilder, initial))
+        .onStop(MachineRun::stop).newActor(MachineRun::handle);
+    if (hasInitialWork) actor.sendMessage(new MachineRun.InitialEntry(initial));
     return (Actor<M>) (Actor<?>) actor;
   }
 
   private StateRules rules(Class<?> state) {
-    var known = byState.get(state);
-    if (known == null) byState.put(state, known = new StateRules(requireSubtype(states, state, "next state"), rules));
-    return known;
+    var stateRules = rulesByState.get(state);
+    if (stateRules == null)
+      rulesByState.put(state, stateRules = new StateRules(requireSubtype(states, state, "next state"), rules));
+    return stateRules;
   }
 
   @Override

@@ -21,41 +21,42 @@ import java.util.function.Function;
 import java.util.function.UnaryOperator;
 import java.util.random.RandomGenerator;
 
-/** A pool of workers. It cancels a request that no caller waits for. */
+/** A downloader made of a pool of workers. A request is cancelled when no caller waits for it. */
 final class DownloadPool extends ForwardingExitable<Downloader> implements Downloader {
-  private static final Duration CONNECTING = Duration.ofSeconds(10);
-  private static final Duration CLOSING = Duration.ofSeconds(1);
+  private static final Duration CONNECT_LIMIT = Duration.ofSeconds(10);
+  private static final Duration CLOSE_LIMIT = Duration.ofSeconds(1);
 
   private final Options options;
   private final Actor<DownloadRequest> pool;
 
-  @SuppressWarnings("unchecked") // erased
-  DownloadPool(ActorBuilder<?> how, Options options, RandomGenerator random) {
+  @SuppressWarnings("unchecked") // the type of the messages is erased
+  DownloadPool(ActorBuilder<?> builder, Options options, RandomGenerator random) {
     this.options = options;
-    var client = HttpClient.newBuilder().followRedirects(HttpClient.Redirect.NORMAL).connectTimeout(CONNECTING)
+    var client = HttpClient.newBuilder().followRedirects(HttpClient.Redirect.NORMAL).connectTimeout(CONNECT_LIMIT)
         .executor(fibers()).build();
     var budget = new RetryBudget();
-    var clock = BlockBuilder.of(how).scheduler();
+    var clock = BlockBuilder.of(builder).scheduler();
     try {
-      pool = Pools.fixed((ActorBuilder<Object>) how, options.maxParallel)
+      pool = Pools.fixed((ActorBuilder<Object>) builder, options.maxParallel)
           .newActor((DownloadRequest request, ActorContext<DownloadRequest> context) -> {
             try {
               context.reply(request, request.run(client, clock, budget, random));
             } catch (IOException | CancellationException failure) {
-              // no failure of the actor
+              // fails the request, but not the actor
               context.replyFailure(request, failure);
             }
           });
-    } catch (Throwable unmade) {
+    } catch (Throwable failure) {
       client.shutdownNow();
-      throw unmade;
+      throw failure;
     }
     pool.closeOnExit(() -> close(client));
   }
 
-  static DownloadPool open(ActorBuilder<?> how, UnaryOperator<Options> options) {
-    Objects.requireNonNull(how, "how");
-    return new DownloadPool(how, ChangedCopy.of(new Options(), options), () -> ThreadLocalRandom.current().nextLong());
+  static DownloadPool open(ActorBuilder<?> builder, UnaryOperator<Options> options) {
+    Objects.requireNonNull(builder, "builder");
+    return new DownloadPool(builder, ChangedCopy.of(new Options(), options),
+        () -> ThreadLocalRandom.current().nextLong());
   }
 
   private static Executor fibers() {
@@ -65,7 +66,7 @@ final class DownloadPool extends ForwardingExitable<Downloader> implements Downl
 
   private static void close(HttpClient client) throws InterruptedException {
     client.shutdownNow();
-    client.awaitTermination(CLOSING);
+    client.awaitTermination(CLOSE_LIMIT);
   }
 
   @Override
@@ -78,11 +79,11 @@ final class DownloadPool extends ForwardingExitable<Downloader> implements Downl
     return ask(uri, request -> pool.ask(request, limit));
   }
 
-  private Download ask(URI uri, Function<DownloadRequest, Download> asking) throws IOException {
+  private Download ask(URI uri, Function<DownloadRequest, Download> askPool) throws IOException {
     Actor.declareThrown(IOException.class);
     var request = new DownloadRequest(uri, options);
     try {
-      return asking.apply(request);
+      return askPool.apply(request);
     } finally {
       request.cancel();
     }

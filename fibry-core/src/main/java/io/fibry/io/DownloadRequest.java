@@ -34,13 +34,13 @@ import java.util.random.RandomGenerator;
 final class DownloadRequest implements Request<DownloadRequest, Download> {
   private static final Set<Integer> TRANSIENT = Set.of(429, 502, 503, 504);
 
-  private static final Duration MAX_RETRY_DELAY = Duration.ofDays(365); // no overflow
+  private static final Duration MAX_RETRY_DELAY = Duration.ofDays(365); // short enough that no calculation overflows
 
   private final URI uri;
   private final Options options;
   private final HttpRequest request;
-  // only fails: at its limit, or when cancelled
-  private final CompletableFuture<Object> ended = new CompletableFuture<>();
+  // fails at the time limit, or when the request is cancelled; never gets a value
+  private final CompletableFuture<Object> abort = new CompletableFuture<>();
 
   DownloadRequest(URI uri, Options options) {
     var scheme = Objects.requireNonNull(uri, "uri").getScheme();
@@ -54,32 +54,32 @@ final class DownloadRequest implements Request<DownloadRequest, Download> {
   }
 
   void cancel() {
-    ended.completeExceptionally(new CancellationException(this + " was cancelled: no caller waits for it"));
+    abort.completeExceptionally(new CancellationException(this + " was cancelled: no caller waits for it"));
   }
 
   Download run(HttpClient client, Scheduler clock, RetryBudget budget, RandomGenerator random)
       throws IOException, InterruptedException {
-    long begun = clock.nanoTime();
-    var limit = clock.schedule(options.limit, () -> ended
+    long start = clock.nanoTime();
+    var limitTimer = clock.schedule(options.limit, () -> abort
         .completeExceptionally(
             new HttpTimeoutException(uri + " was not downloaded within " + Durations.text(options.limit))));
-    budget.pay();
+    budget.countDownload();
     try {
       for (int tries = 1; true; tries++) {
-        var answer = attempt(client);
-        if (answer.download != null) return answer.download;
-        var pause = Collections.max(List.of(backoff(tries, random), answer.retryAfter));
-        var left = options.limit.minusNanos(clock.nanoTime() - begun);
-        if (!answer.mayRetry || tries == options.maxAttempts || pause.compareTo(left) >= 0 || !budget.spend())
-          throw answer.failure;
-        pause(clock, pause);
+        var result = attempt(client);
+        if (result.download != null) return result.download;
+        var delay = Collections.max(List.of(backoff(tries, random), result.retryAfter));
+        var remaining = options.limit.minusNanos(clock.nanoTime() - start);
+        if (!result.mayRetry || tries == options.maxAttempts || delay.compareTo(remaining) >= 0 || !budget.takeRetry())
+          throw result.failure;
+        sleep(clock, delay);
       }
     } finally {
-      limit.cancel();
+      limitTimer.cancel();
     }
   }
 
-  /** The result of a try; one of the first two is null. */
+  /** The result of one try. Either {@code download} or {@code failure} is null. */
   private record AttemptResult(Download download, IOException failure, boolean mayRetry, Duration retryAfter) {}
 
   private AttemptResult attempt(HttpClient client) throws IOException, InterruptedException {
@@ -88,9 +88,9 @@ final class DownloadRequest implements Request<DownloadRequest, Download> {
     try {
       await(exchange);
       response = exchange.join();
-    } catch (ConnectException | HttpConnectTimeoutException unreached) {
-      var failure = new ConnectException(uri + " could not be reached: " + Lines.thrown(unreached));
-      failure.initCause(unreached);
+    } catch (ConnectException | HttpConnectTimeoutException connectFailure) {
+      var failure = new ConnectException(uri + " could not be reached: " + Lines.thrown(connectFailure));
+      failure.initCause(connectFailure);
       return new AttemptResult(null, failure, true, Duration.ZERO);
     } finally {
       exchange.cancel(true);
@@ -104,46 +104,49 @@ final class DownloadRequest implements Request<DownloadRequest, Download> {
         response.headers().firstValue("Retry-After").map(DownloadRequest::retryDelay).orElse(Duration.ZERO));
   }
 
-  private void pause(Scheduler clock, Duration pause) throws IOException, InterruptedException {
-    var end = new CompletableFuture<Object>();
-    var timer = clock.schedule(pause, () -> end.complete(pause));
+  private void sleep(Scheduler clock, Duration delay) throws IOException, InterruptedException {
+    var wakeUp = new CompletableFuture<Object>();
+    var timer = clock.schedule(delay, () -> wakeUp.complete(delay));
     try {
-      await(end);
+      await(wakeUp);
     } finally {
       timer.cancel();
     }
   }
 
-  /** Waits for a step, or {@code ended}. */
+  /** Waits until the step completes. Throws its failure, or that of {@code abort}. */
   private void await(CompletableFuture<?> step) throws IOException, InterruptedException {
     try {
-      CompletableFuture.anyOf(step, ended).get();
-    } catch (ExecutionException failed) {
-      Throwable failure = failed.getCause();
-      while (failure instanceof CompletionException wrapped && wrapped.getCause() != null) failure = wrapped.getCause();
+      CompletableFuture.anyOf(step, abort).get();
+    } catch (ExecutionException execution) {
+      Throwable failure = execution.getCause();
+      while (failure instanceof CompletionException wrapper && wrapper.getCause() != null) failure = wrapper.getCause();
       switch (failure) {
-        case CancellationException gone -> throw gone;
-        case ConnectException unreached -> throw unreached;
-        case HttpTimeoutException late -> throw late;
+        case CancellationException cancellation -> throw cancellation;
+        case ConnectException connectFailure -> throw connectFailure;
+        case HttpTimeoutException timeout -> throw timeout;
         default -> throw new IOException(uri + " could not be downloaded: " + Lines.message(failure), failure);
       }
     }
   }
 
   private Duration backoff(int tries, RandomGenerator random) {
-    var full = options.initialBackoff;
-    for (int i = 1; i < tries && full.compareTo(MAX_RETRY_DELAY) < 0; i++) full = full.multipliedBy(2);
-    long nanos = Collections.min(List.of(full, options.maxBackoff, MAX_RETRY_DELAY)).toNanos();
+    var backoff = options.initialBackoff;
+    for (int i = 1; i < tries && backoff.compareTo(MAX_RETRY_DELAY) < 0; i++) backoff = backoff.multipliedBy(2);
+    long nanos = Collections.min(List.of(backoff, options.maxBackoff, MAX_RETRY_DELAY)).toNanos();
     return Duration.ofNanos((long) (nanos * (1 - random.nextDouble() / 2)));
   }
 
-  /** Seconds, or until a date; zero if unreadable. */
+  /**
+   * Returns the delay that a {@code Retry-After} header demands, in seconds or until a date; zero
+   * if the header is unreadable.
+   */
   static Duration retryDelay(String retryAfter) {
     try {
       var text = retryAfter.strip();
       if (text.matches("[0-9]+")) return text.length() > 9 ? MAX_RETRY_DELAY : Duration.ofSeconds(Long.parseLong(text));
-      var end = ZonedDateTime.parse(text, DateTimeFormatter.RFC_1123_DATE_TIME);
-      return Collections.max(List.of(Duration.ZERO, Duration.between(Instant.now(), end)));
+      var date = ZonedDateTime.parse(text, DateTimeFormatter.RFC_1123_DATE_TIME);
+      return Collections.max(List.of(Duration.ZERO, Duration.between(Instant.now(), date)));
     } catch (DateTimeException | ArithmeticException unreadable) {
       return Duration.ZERO;
     }

@@ -20,17 +20,17 @@ import java.util.function.Consumer;
 import java.util.function.UnaryOperator;
 
 /**
- * Downloads what URIs name: a pool of actors around an HTTP client. Thread-safe.
+ * Downloads the resources of URIs, with a pool of actors around an HTTP client. Thread-safe.
  * {@snippet class="io.fibry.IoSnippetsTest" region="downloader"}
  *
  * <p>A download fails with an {@link IOException}: {@link HttpStatusException} for a status other
- * than 200 to 299. It is cancelled when no caller waits: after the limit of {@code ask}, at an
- * interrupt, or with its future.
+ * than 200 to 299. A download is cancelled when no caller waits for it: after the limit of
+ * {@code ask}, at an interrupt, or when its future is completed or cancelled.
  *
- * <p>It is tried again if the server cannot be reached, or answers 429, 502, 503 or 504. The
- * back-off doubles, is shortened at random by up to a half, and respects {@code Retry-After}. Ten
- * retries are allowed, and one more per ten downloads. A download keeps its worker between tries,
- * which spares the server.
+ * <p>A download is tried again if the server cannot be reached, or responds with 429, 502, 503 or
+ * 504. The delay is doubled with each try, is shortened at random by up to a half, and is at least
+ * that of {@code Retry-After}. A downloader may retry ten times, and once more for every ten
+ * downloads. A download keeps its worker between tries, which limits the load of the server.
  *
  * <p>At most five redirections are followed, never from https to http. Untrusted URIs can name
  * hosts that only this machine can reach.
@@ -40,12 +40,12 @@ public interface Downloader extends Exitable {
   /**
    * Opens a downloader.
    *
-   * @param how makes the workers; no pool
+   * @param builder makes the workers; must not be a builder of pools
    * @param options changes the defaults
    * @return the downloader; its end closes its connections
    */
-  static Downloader open(ActorBuilder<?> how, UnaryOperator<Options> options) {
-    return DownloadPool.open(how, options);
+  static Downloader open(ActorBuilder<?> builder, UnaryOperator<Options> options) {
+    return DownloadPool.open(builder, options);
   }
 
   /**
@@ -63,7 +63,7 @@ public interface Downloader extends Exitable {
    * Downloads, and waits at most {@code limit}.
    *
    * @param uri begins with http or https
-   * @param limit how long
+   * @param limit maximum time to wait
    * @return the download
    * @throws IllegalArgumentException for other URIs
    * @throws HttpStatusException for a status other than 200 to 299
@@ -75,7 +75,7 @@ public interface Downloader extends Exitable {
    * Starts a download. Completing the future ends it.
    *
    * @param uri begins with http or https
-   * @return the download to come
+   * @return completes with the download
    * @throws IllegalArgumentException for other URIs
    */
   CompletableFuture<Download> sendMessageReturn(URI uri);
@@ -86,8 +86,8 @@ public interface Downloader extends Exitable {
   /**
    * A download. Its array is not copied.
    *
-   * @param uri after all redirections
-   * @param type as sent, for instance {@code text/html; charset=utf-8}
+   * @param uri final URI, after all redirections
+   * @param type Content-Type as the server sent it, for instance {@code text/html; charset=utf-8}
    * @param data the bytes
    */
   record Download(URI uri, Optional<String> type, byte[] data) {
@@ -100,7 +100,7 @@ public interface Downloader extends Exitable {
     }
 
     /**
-     * The bytes as text: in the server's charset, or UTF-8 if that is missing or unknown.
+     * Decodes the bytes in the server's charset, or in UTF-8 if that is missing or unknown.
      *
      * @return the text
      */
@@ -114,7 +114,7 @@ public interface Downloader extends Exitable {
         if (!pair.startsWith("charset=")) continue;
         try {
           return Charset.forName(pair.substring("charset=".length()).replace("\"", ""));
-        } catch (IllegalArgumentException unknown) {
+        } catch (IllegalArgumentException unsupported) {
           return StandardCharsets.UTF_8;
         }
       }
@@ -132,7 +132,7 @@ public interface Downloader extends Exitable {
       return 31 * uri.hashCode() + Arrays.hashCode(data);
     }
 
-    /** For logs: without the bytes. */
+    /** Returns a text for logs, without the bytes. */
     @Override
     public String toString() {
       return data.length + " bytes from " + uri;
@@ -173,9 +173,9 @@ public interface Downloader extends Exitable {
     }
   }
 
-  /** Limits. Immutable and thread-safe. */
+  /** Limits of a downloader. Immutable and thread-safe. */
   final class Options implements Cloneable {
-    // written by `with` only
+    // written by `with` only, in a new copy
     int maxParallel = 8;
     int maxBytes = 1_000_000;
     int maxAttempts = 4;
@@ -191,7 +191,7 @@ public interface Downloader extends Exitable {
     }
 
     /**
-     * Downloads at the same time.
+     * Limits how many downloads run at the same time.
      *
      * @param downloads at least 1, by default 8
      * @return a changed copy
@@ -202,7 +202,7 @@ public interface Downloader extends Exitable {
     }
 
     /**
-     * The longest download; others fail.
+     * Limits the size of a download; a longer download fails.
      *
      * @param bytes at least 1, by default 1,000,000
      * @return a changed copy
@@ -213,7 +213,7 @@ public interface Downloader extends Exitable {
     }
 
     /**
-     * Tries per download.
+     * Limits how often a download is tried.
      *
      * @param times at least 1, by default 4
      * @return a changed copy
@@ -224,7 +224,7 @@ public interface Downloader extends Exitable {
     }
 
     /**
-     * The time of a download, with its retries.
+     * Limits the time of a download, including its retries.
      *
      * @param limit more than zero, by default 30 seconds
      * @return a changed copy
@@ -236,25 +236,25 @@ public interface Downloader extends Exitable {
     }
 
     /**
-     * The waits before retries.
+     * Sets the delays before retries.
      *
-     * @param first more than zero, by default 200 milliseconds
-     * @param most at least {@code first}, by default 10 seconds
+     * @param initial delay before the first retry; more than zero, by default 200 milliseconds
+     * @param max longest delay; at least {@code initial}, by default 10 seconds
      * @return a changed copy
      */
-    public Options withBackoff(Duration first, Duration most) {
-      Arguments.requirePositive(first, "first", "a back-off of " + Durations.text(first) + " is none");
-      if (Objects.requireNonNull(most, "most").compareTo(first) < 0) throw new IllegalArgumentException(
-          "a back-off of " + Durations.text(first) + " that grows to " + Durations.text(most)
+    public Options withBackoff(Duration initial, Duration max) {
+      Arguments.requirePositive(initial, "initial", "a back-off of " + Durations.text(initial) + " is none");
+      if (Objects.requireNonNull(max, "max").compareTo(initial) < 0) throw new IllegalArgumentException(
+          "a back-off of " + Durations.text(initial) + " that grows to " + Durations.text(max)
               + "; let the second be at least the first");
       return with(copy -> {
-        copy.initialBackoff = first;
-        copy.maxBackoff = most;
+        copy.initialBackoff = initial;
+        copy.maxBackoff = max;
       });
     }
 
     /**
-     * The header {@code User-Agent}.
+     * Sets the header {@code User-Agent}.
      *
      * @param userAgent by default "fibry"
      * @return a changed copy

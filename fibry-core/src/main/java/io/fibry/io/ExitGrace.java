@@ -1,7 +1,7 @@
 package io.fibry.io;
 
 /**
- * The two seconds in which a program must end, and its children must close the output. They are
+ * The two seconds in which a program must end, and its children must close the output. The time is
  * counted in steps of the waiting thread. A machine that is too busy for the program, or for the
  * thread that reads its output, is too busy for these steps, too. So the output of a program is not
  * cut off because its reader got no processor. There must be a limit, because the children of a
@@ -9,19 +9,19 @@ package io.fibry.io;
  */
 final class ExitGrace {
   static final int STEPS = 100;
-  private static final long STEP = 20; // ms
+  private static final long STEP_MILLIS = 20;
 
   private ExitGrace() {}
 
   @FunctionalInterface
   interface GraceStep {
-    /** {@return whether the awaited event has come} */
+    /** {@return whether the awaited event has happened} */
     boolean await(long millis) throws InterruptedException;
   }
 
-  /** {@return whether the awaited event has come in one of the steps} */
+  /** {@return whether the awaited event has happened in one of the steps} */
   static boolean await(GraceStep step) throws InterruptedException {
-    for (int done = 0; done < STEPS; done++) if (step.await(STEP)) return true;
+    for (int count = 0; count < STEPS; count++) if (step.await(STEP_MILLIS)) return true;
     return false;
   }
 }

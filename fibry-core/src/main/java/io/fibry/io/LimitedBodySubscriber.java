@@ -9,25 +9,26 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.Flow;
 
-/** A body up to a limit; a longer or unwanted one is cancelled, with its connection. */
+/** Reads a body up to a limit. A longer or unwanted body is cancelled, with its connection. */
 final class LimitedBodySubscriber implements HttpResponse.BodySubscriber<byte[]> {
   private final CompletableFuture<byte[]> body = new CompletableFuture<>();
-  // copies, since a buffer may be much longer than its content
-  private final ByteArrayOutputStream kept = new ByteArrayOutputStream();
-  private final int maxBytes; // 0: unwanted
+  // copies of the bytes, because a buffer may be much longer than its content
+  private final ByteArrayOutputStream content = new ByteArrayOutputStream();
+  private final int maxBytes; // zero if the body is unwanted
   private Flow.Subscription subscription;
 
   private LimitedBodySubscriber(int maxBytes) {
     this.maxBytes = maxBytes;
   }
 
-  /** Decides by the head, before the body is read. */
+  /** Returns a handler that decides by the head of a response, before the body is read. */
   static HttpResponse.BodyHandler<byte[]> handler(int maxBytes) {
     return head -> {
-      var capped = new LimitedBodySubscriber(isSuccess(head.statusCode()) ? maxBytes : 0);
-      long told = head.headers().firstValueAsLong("Content-Length").orElse(0);
-      if (capped.maxBytes > 0 && told > maxBytes) capped.body.completeExceptionally(capped.tooLong());
-      return capped;
+      var subscriber = new LimitedBodySubscriber(isSuccess(head.statusCode()) ? maxBytes : 0);
+      long contentLength = head.headers().firstValueAsLong("Content-Length").orElse(0);
+      if (subscriber.maxBytes > 0 && contentLength > maxBytes)
+        subscriber.body.completeExceptionally(subscriber.tooLong());
+      return subscriber;
     };
   }
 
@@ -52,14 +53,14 @@ final class LimitedBodySubscriber implements HttpResponse.BodySubscriber<byte[]>
   public void onNext(List<ByteBuffer> buffers) {
     if (body.isDone()) return;
     for (var buffer : buffers) {
-      if (buffer.remaining() > maxBytes - kept.size()) {
+      if (buffer.remaining() > maxBytes - content.size()) {
         subscription.cancel();
         body.completeExceptionally(tooLong());
         return;
       }
       var bytes = new byte[buffer.remaining()];
       buffer.get(bytes);
-      kept.writeBytes(bytes);
+      content.writeBytes(bytes);
     }
     subscription.request(1);
   }
@@ -71,7 +72,7 @@ final class LimitedBodySubscriber implements HttpResponse.BodySubscriber<byte[]>
 
   @Override
   public void onComplete() {
-    body.complete(kept.toByteArray());
+    body.complete(content.toByteArray());
   }
 
   private IOException tooLong() {

@@ -23,27 +23,28 @@ import java.util.function.Consumer;
 import java.util.stream.Stream;
 
 /**
- * A program of this system, run within limits on time and output, without a shell, with the given
- * environment only. Immutable and thread-safe.
+ * A program of the operating system. It runs without a shell, within limits on time and output, and
+ * with the given environment only. Immutable and thread-safe.
  * {@snippet class="io.fibry.IoSnippetsTest" region="program"}
  *
- * <p>A pool limits how many run at the same time. A run holds two platform threads (a fiber that
- * reads a pipe would hold a carrier), until no child keeps the output open.
+ * <p>A pool of actors can limit how many programs run at the same time. A run holds two platform
+ * threads until no child keeps the output open, because a fiber that reads a pipe would hold its
+ * carrier.
  */
 public final class Program implements Cloneable {
-  /** Returns whether the process ended within the limit. */
+  /** Waits for a process, and returns whether it ended within the limit. */
   @FunctionalInterface
   interface ProcessWait {
-    boolean until(Process end, Duration limit) throws InterruptedException;
+    boolean awaitEnd(Process process, Duration limit) throws InterruptedException;
   }
 
-  // written by `with` only
+  // written by `with` only, in a new copy
   private final Path executable;
   private Map<String, String> environment = Map.of();
   private Optional<Path> directory = Optional.empty();
   private Duration limit = Duration.ofSeconds(30);
   private int maxOutput = 1_000_000;
-  private ProcessWait wait = (process, limit) -> process.waitFor(TimeUnit.NANOSECONDS.convert(limit),
+  private ProcessWait processWait = (process, limit) -> process.waitFor(TimeUnit.NANOSECONDS.convert(limit),
       TimeUnit.NANOSECONDS);
 
   private Program(Path executable) {
@@ -51,7 +52,7 @@ public final class Program implements Cloneable {
   }
 
   /**
-   * A program.
+   * Makes a program.
    *
    * @param executable an absolute path; no batch file of Windows, which a shell would run
    * @return the program
@@ -79,9 +80,9 @@ public final class Program implements Cloneable {
   public Program withEnvironment(String name, String value) {
     if (Objects.requireNonNull(name, "name").isEmpty() || name.indexOf('=') >= 0 || name.indexOf('\0') >= 0)
       throw new IllegalArgumentException("'" + name + "' cannot be the name of a variable; give one without '='");
-    var more = new TreeMap<>(environment);
-    more.put(name, Objects.requireNonNull(value, "value"));
-    return with(copy -> copy.environment = Map.copyOf(more));
+    var changed = new TreeMap<>(environment);
+    changed.put(name, Objects.requireNonNull(value, "value"));
+    return with(copy -> copy.environment = Map.copyOf(changed));
   }
 
   /**
@@ -96,7 +97,7 @@ public final class Program implements Cloneable {
   }
 
   /**
-   * Limits the time. After the limit, the program and its children are told to end, and are killed
+   * Limits the time. After the limit, the program and its children are asked to end, and are killed
    * two seconds later.
    *
    * @param limit more than zero, by default 30 seconds
@@ -108,9 +109,9 @@ public final class Program implements Cloneable {
   }
 
   /**
-   * Limits what is kept of output and errors; the rest is discarded.
+   * Limits how much of the output and of the errors is kept; further bytes are discarded.
    *
-   * @param bytes zero or more, by default 1,000,000 each
+   * @param bytes maximum of each; zero or more, by default 1,000,000
    * @return a changed copy
    */
   public Program withMaxOutput(int bytes) {
@@ -118,17 +119,17 @@ public final class Program implements Cloneable {
     return with(copy -> copy.maxOutput = bytes);
   }
 
-  /** For tests: says when the limit is over. */
-  Program withWait(ProcessWait wait) {
-    return with(copy -> copy.wait = wait);
+  /** For tests: decides when the limit is over. */
+  Program withWait(ProcessWait processWait) {
+    return with(copy -> copy.processWait = processWait);
   }
 
   /**
    * Runs the program without input, and waits for its end. An interrupt kills it and its children.
    *
    * @param arguments passed as they are
-   * @return the result, however it ended
-   * @throws IOException if it could not be started
+   * @return the result, however the program ended
+   * @throws IOException if the program could not be started
    * @throws CancellationException if this thread is interrupted; its flag stays set
    */
   public Result run(String... arguments) throws IOException {
@@ -140,8 +141,8 @@ public final class Program implements Cloneable {
    *
    * @param input the standard input of the program
    * @param arguments passed as they are
-   * @return the result, however it ended
-   * @throws IOException if it could not be started
+   * @return the result, however the program ended
+   * @throws IOException if the program could not be started
    * @throws CancellationException if this thread is interrupted; its flag stays set
    */
   public Result run(byte[] input, List<String> arguments) throws IOException {
@@ -159,11 +160,11 @@ public final class Program implements Cloneable {
       var out = ProgramOutput.of(process.getInputStream(), maxOutput);
       var err = ProgramOutput.of(process.getErrorStream(), maxOutput);
       ProgramOutput.feed(process.getOutputStream(), input);
-      boolean late = !wait.until(process, limit);
-      if (late) end(process);
-      boolean whole = ExitGrace.await(step -> out.await(step) && err.await(step));
-      return new Result(process.exitValue(), out.bytes(), err.bytes(), !whole || out.truncated() || err.truncated(),
-          late);
+      boolean isTimedOut = !processWait.awaitEnd(process, limit);
+      if (isTimedOut) end(process);
+      boolean isComplete = ExitGrace.await(step -> out.await(step) && err.await(step));
+      return new Result(process.exitValue(), out.bytes(), err.bytes(),
+          !isComplete || out.isTruncated() || err.isTruncated(), isTimedOut);
     } catch (InterruptedException interrupt) {
       Thread.currentThread().interrupt();
       throw new CancellationException(this + " was killed: the thread that waited for it was interrupted");
@@ -173,23 +174,24 @@ public final class Program implements Cloneable {
   }
 
   private static void end(Process process) throws InterruptedException {
-    var all = family(process);
-    all.forEach(ProcessHandle::destroy);
-    var ends = CompletableFuture.allOf(all.stream().map(ProcessHandle::onExit).toArray(CompletableFuture[]::new));
-    var ended = new CountDownLatch(1);
-    ends.whenComplete((none, failure) -> ended.countDown());
+    var processes = family(process);
+    processes.forEach(ProcessHandle::destroy);
+    var allEnded = CompletableFuture
+        .allOf(processes.stream().map(ProcessHandle::onExit).toArray(CompletableFuture[]::new));
+    var endLatch = new CountDownLatch(1);
+    allEnded.whenComplete((unused, failure) -> endLatch.countDown());
     try {
-      ExitGrace.await(step -> ended.await(step, TimeUnit.MILLISECONDS));
-    } finally { // the obstinate are killed now
-      for (var one : all) {
-        one.descendants().forEach(ProcessHandle::destroyForcibly); // made meanwhile
-        one.destroyForcibly();
+      ExitGrace.await(step -> endLatch.await(step, TimeUnit.MILLISECONDS));
+    } finally { // processes that have not ended are killed now
+      for (var handle : processes) {
+        handle.descendants().forEach(ProcessHandle::destroyForcibly); // made in the meantime
+        handle.destroyForcibly();
       }
     }
     process.waitFor();
   }
 
-  /** Before its end, after which the descendants are unknown. */
+  /** Returns the process and its descendants, which are unknown after the process has ended. */
   private static List<ProcessHandle> family(Process process) {
     return Stream.concat(process.descendants(), Stream.of(process.toHandle())).toList();
   }
@@ -200,18 +202,19 @@ public final class Program implements Cloneable {
   }
 
   /**
-   * A result. Its arrays are compared by identity, and not copied.
+   * The result of a run. Its arrays are compared by identity, and not copied.
    *
-   * @param exitCode the exit code; after a kill, the system's
+   * @param exitCode the exit code; after a kill, that of the operating system
    * @param stdout the output
    * @param stderr the errors
-   * @param isTruncated whether there was more, or a child kept it open for two seconds
+   * @param isTruncated whether output may be missing, because there was more than the maximum, or a
+   * child kept it open for two seconds
    * @param isTimedOut whether the limit ended the run
    */
   public record Result(int exitCode, byte[] stdout, byte[] stderr, boolean isTruncated, boolean isTimedOut) {
 
     /**
-     * The output, as UTF-8.
+     * Decodes the output as UTF-8.
      *
      * @return the text
      */

@@ -7,34 +7,37 @@ import java.io.OutputStream;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 
-/** A program's output, kept up to a limit; a thread reads it to the end, so writes never wait. */
+/**
+ * The output of a program, kept up to a limit. A thread reads it to its end, so the program never
+ * waits for a reader.
+ */
 final class ProgramOutput {
-  private final int most;
-  private final ByteArrayOutputStream kept = new ByteArrayOutputStream(); // guarded by this
-  private boolean truncated; // guarded by this
-  private final CountDownLatch end = new CountDownLatch(1);
+  private final int maxBytes;
+  private final ByteArrayOutputStream content = new ByteArrayOutputStream(); // guarded by this
+  private boolean isTruncated; // guarded by this
+  private final CountDownLatch outputEnd = new CountDownLatch(1);
 
-  private ProgramOutput(int most) {
-    this.most = most;
+  private ProgramOutput(int maxBytes) {
+    this.maxBytes = maxBytes;
   }
 
-  static ProgramOutput of(InputStream in, int most) {
-    var output = new ProgramOutput(most);
+  static ProgramOutput of(InputStream in, int maxBytes) {
+    var output = new ProgramOutput(maxBytes);
     start("program-output", () -> output.read(in));
     return output;
   }
 
   /** Gives a program its input. */
-  static void feed(OutputStream to, byte[] input) {
-    Runnable feeding = () -> {
-      try (to) {
-        to.write(input);
-      } catch (IOException unread) {
+  static void feed(OutputStream stream, byte[] input) {
+    Runnable writer = () -> {
+      try (stream) {
+        stream.write(input);
+      } catch (IOException notRead) {
         // a program need not read its input
       }
     };
-    if (input.length == 0) feeding.run();
-    else start("program-input", feeding);
+    if (input.length == 0) writer.run();
+    else start("program-input", writer);
   }
 
   private static void start(String name, Runnable code) {
@@ -44,30 +47,30 @@ final class ProgramOutput {
   private void read(InputStream in) {
     var buffer = new byte[8_192];
     try (in) {
-      for (int n = in.read(buffer); n >= 0; n = in.read(buffer)) keep(buffer, n);
+      for (int n = in.read(buffer); n >= 0; n = in.read(buffer)) append(buffer, n);
     } catch (IOException closed) {
-      // by the end of the program
+      // the end of the program closes the stream
     } finally {
-      end.countDown();
+      outputEnd.countDown();
     }
   }
 
-  private synchronized void keep(byte[] buffer, int n) {
-    int room = Math.min(n, most - kept.size());
-    kept.write(buffer, 0, room);
-    truncated |= room < n;
+  private synchronized void append(byte[] buffer, int n) {
+    int accepted = Math.min(n, maxBytes - content.size());
+    content.write(buffer, 0, accepted);
+    isTruncated |= accepted < n;
   }
 
-  /** Returns false if it did not end in time. */
+  /** Waits for the end of the output. Returns false if it did not end in time. */
   boolean await(long millis) throws InterruptedException {
-    return end.await(millis, TimeUnit.MILLISECONDS);
+    return outputEnd.await(millis, TimeUnit.MILLISECONDS);
   }
 
   synchronized byte[] bytes() {
-    return kept.toByteArray();
+    return content.toByteArray();
   }
 
-  synchronized boolean truncated() {
-    return truncated;
+  synchronized boolean isTruncated() {
+    return isTruncated;
   }
 }

@@ -1,19 +1,19 @@
 package io.fibry.io;
 
-/** One retry for every ten downloads; ten at first, and at most. Thread-safe. */
+/** Allows one retry for every ten downloads; at first, and at most, ten retries. Thread-safe. */
 final class RetryBudget {
-  private static final int EACH = 10; // downloads per retry
-  private static final int MAX = 10 * EACH;
+  private static final int DOWNLOADS_PER_RETRY = 10;
+  private static final int MAX_SAVED = 10 * DOWNLOADS_PER_RETRY;
 
-  private int saved = MAX; // guarded by this
+  private int savedDownloads = MAX_SAVED; // guarded by this
 
-  synchronized void pay() {
-    saved = Math.min(MAX, saved + 1);
+  synchronized void countDownload() {
+    savedDownloads = Math.min(MAX_SAVED, savedDownloads + 1);
   }
 
-  synchronized boolean spend() {
-    if (saved < EACH) return false;
-    saved -= EACH;
+  synchronized boolean takeRetry() {
+    if (savedDownloads < DOWNLOADS_PER_RETRY) return false;
+    savedDownloads -= DOWNLOADS_PER_RETRY;
     return true;
   }
 }

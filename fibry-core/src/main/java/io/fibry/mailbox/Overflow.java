@@ -1,19 +1,20 @@
 package io.fibry.mailbox;
 
-/** What a full mailbox does with one more message. */
+/** The rule for a message that is sent while the mailbox is full. */
 public enum Overflow {
-  /** The sender waits for room; on a virtual thread that holds no thread. */
+  /** The sender waits for capacity. A virtual thread that waits holds no carrier thread. */
   BLOCK,
   /**
-   * Refuses it: {@code sendMessage} returns false, an {@code ask} fails with
+   * Refuses the message: {@code sendMessage} returns false, and an {@code ask} fails with
    * {@code MailboxFullException}.
    */
   REJECT,
   /** Refuses the message as {@link #REJECT} does, but counts it as dropped. */
   DROP_NEWEST,
   /**
-   * Drops the oldest message. Tasks given to {@code execute} are never dropped, since their senders
-   * would not learn of it: they have as much room for themselves, and one more is refused.
+   * Drops the oldest message. Tasks given to {@code execute} are never dropped, because their
+   * senders would not be notified. They have a separate capacity of the same size, and a task
+   * beyond it is refused.
    */
   DROP_OLDEST
 }

@@ -7,23 +7,23 @@ import java.time.Instant;
 import java.util.Optional;
 
 /**
- * A finished exchange, for an access log; an exchange that became a WebSocket has the status 101.
- * Immutable.
+ * One finished exchange, for an access log. Immutable.
  *
- * @param startedAt when its first byte came
- * @param client who asked
+ * @param startedAt when the first byte of the request arrived
+ * @param client the client's address, or that of a proxy in front
  * @param method the method of the request, or empty if the request was malformed
  * @param path the decoded path of the request, or empty if the request was malformed
- * @param route the route that answered, or empty if there was none
- * @param status of the answer, also if it broke off
- * @param bytesSent bytes of the answer, with its head
- * @param duration until the answer was written
+ * @param route the route that handled the request, or empty if no route matched
+ * @param status the status of the response, even if the response was not sent completely; 101 if
+ * the exchange became a WebSocket
+ * @param bytesSent bytes of the response, including its head
+ * @param duration from the first byte of the request until the response was written
  */
 public record AccessLogEntry(Instant startedAt, InetSocketAddress client, String method, String path,
     Optional<String> route,
     int status, long bytesSent, Duration duration) {
 
-  /** {@return a line for a log, without what a client could forge lines with} */
+  /** {@return one line for a log, in which line ends and quotes from the client are escaped} */
   @Override
   public String toString() {
     return client.getAddress().getHostAddress() + " \"" + Lines.escaped(method + " " + path.replace("\"", "%22"))

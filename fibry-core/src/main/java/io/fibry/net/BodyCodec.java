@@ -1,31 +1,31 @@
 package io.fibry.net;
 
 /**
- * How objects become bodies of HTTP, and bodies become objects: with a library of your choice, for
- * JSON, say. Thread-safe.
+ * Converts between objects and the bodies of HTTP requests and responses, for example to and from
+ * JSON with a library of your choice. Implementations must be thread-safe.
  */
 public interface BodyCodec {
 
-  /** {@return the Content-Type of these bodies, as {@code application/json}} */
+  /** {@return the Content-Type of these bodies, such as {@code application/json}} */
   String mediaType();
 
   /**
-   * Reads an object.
+   * Reads an object from the body of a request.
    *
-   * @param <T> of it
-   * @param body its bytes
-   * @param type of it
-   * @return never null
-   * @throws Exception if these bytes are none; that is answered 400
+   * @param <T> the type of the object
+   * @param body the bytes of the body
+   * @param type the class of the object
+   * @return the object, never null
+   * @throws Exception if the body is no object of this type; the client gets the status 400
    */
   <T> T read(byte[] body, Class<T> type) throws Exception;
 
   /**
-   * Writes an object.
+   * Converts an object to the body of a response.
    *
    * @param object never null
-   * @return its bytes
-   * @throws Exception if it has none; that is answered 500
+   * @return the bytes of the body
+   * @throws Exception if the object cannot be converted; the client gets the status 500
    */
   byte[] write(Object object) throws Exception;
 }

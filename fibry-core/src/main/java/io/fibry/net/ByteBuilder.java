@@ -3,31 +3,31 @@ package io.fibry.net;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 
-/** Bytes that are put together, to be written at once. */
+/** A growing array of bytes, which are then written in one call. */
 final class ByteBuilder {
   byte[] bytes;
   int length;
 
-  ByteBuilder(int expected) {
-    bytes = new byte[expected];
+  ByteBuilder(int initialCapacity) {
+    bytes = new byte[initialCapacity];
   }
 
-  static byte[] latin(String text) {
+  static byte[] latin1Bytes(String text) {
     return text.getBytes(StandardCharsets.ISO_8859_1);
   }
 
-  /** In Latin-1. */
+  /** Appends the text in Latin-1. */
   void add(String text) {
-    add(latin(text));
+    add(latin1Bytes(text));
   }
 
-  void add(byte[] more) {
-    add(more, 0, more.length);
+  void add(byte[] source) {
+    add(source, 0, source.length);
   }
 
-  void add(byte[] more, int from, int count) {
+  void add(byte[] source, int from, int count) {
     reserve(count);
-    System.arraycopy(more, from, bytes, length, count);
+    System.arraycopy(source, from, bytes, length, count);
     length += count;
   }
 

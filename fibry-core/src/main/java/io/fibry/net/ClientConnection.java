@@ -9,7 +9,7 @@ import java.net.InetSocketAddress;
 import java.util.Optional;
 import javax.net.ssl.SSLSession;
 
-/** A connection as its handler sees it. */
+/** The {@link TcpConnection} that is given to a handler. */
 final class ClientConnection implements TcpConnection, Listener.Conversation {
   final ClientSocket socket;
   final ClientInput in;
@@ -17,9 +17,9 @@ final class ClientConnection implements TcpConnection, Listener.Conversation {
   private final ActorBuilder<Object> builder;
   private final TcpOptions options;
   private final Handler<? super ClientConnection> handler;
-  private ClientLineReader lines; // of the reader
-  private ClientFrameReader frames; // of the reader
-  // null -> one, under the monitor; read by any thread
+  private ClientLineReader lines; // used by the thread that reads; null until first requested
+  private ClientFrameReader frames; // used by the thread that reads; null until first requested
+  // null until first requested; written once under the monitor, read by any thread
   private volatile ClientOutbox<String> lineOutbox;
   private volatile ClientOutbox<byte[]> frameOutbox;
 
@@ -38,7 +38,7 @@ final class ClientConnection implements TcpConnection, Listener.Conversation {
     try (this) {
       handler.handle(this);
     } finally {
-      in.drop();
+      in.releaseBuffer();
     }
   }
 
@@ -69,13 +69,13 @@ final class ClientConnection implements TcpConnection, Listener.Conversation {
 
   @Override
   public Iterable<String> lines() {
-    if (lines == null) lines = new ClientLineReader(in, options.frame);
+    if (lines == null) lines = new ClientLineReader(in, options.maxFrame);
     return lines;
   }
 
   @Override
   public Iterable<byte[]> frames() {
-    if (frames == null) frames = new ClientFrameReader(in, options.frame);
+    if (frames == null) frames = new ClientFrameReader(in, options.maxFrame);
     return frames;
   }
 
@@ -86,7 +86,7 @@ final class ClientConnection implements TcpConnection, Listener.Conversation {
   }
 
   private synchronized Actor<String> makeLineActor() {
-    if (lineOutbox == null) lineOutbox = outbox("lines", ClientLineReader.FORMAT);
+    if (lineOutbox == null) lineOutbox = newOutbox("lines", ClientLineReader.FORMAT);
     return lineOutbox.actor;
   }
 
@@ -97,12 +97,12 @@ final class ClientConnection implements TcpConnection, Listener.Conversation {
   }
 
   private synchronized Actor<byte[]> makeFrameActor() {
-    if (frameOutbox == null) frameOutbox = outbox("frames", ClientFrameReader.FORMAT);
+    if (frameOutbox == null) frameOutbox = newOutbox("frames", ClientFrameReader.FORMAT);
     return frameOutbox.actor;
   }
 
-  private <M> ClientOutbox<M> outbox(String name, ClientOutbox.LineFormat<M> format) {
-    return new ClientOutbox<>(builder, name, socket, options.unsent, format);
+  private <M> ClientOutbox<M> newOutbox(String name, ClientOutbox.LineFormat<M> format) {
+    return new ClientOutbox<>(builder, name, socket, options.maxUnsent, format);
   }
 
   @Override

@@ -3,21 +3,27 @@ package io.fibry.net;
 import java.io.IOException;
 import java.util.Arrays;
 
-/** The latest failures of a client that its conversation was told of. Thread-safe. */
+/**
+ * Remembers the last exceptions that a conversation got because of its client. A handler that
+ * throws one of them, or wraps it, has not failed itself. Thread-safe.
+ */
 final class ClientErrors {
-  private static final int REMEMBERED = 4;
-  private static final int MAX_DEPTH = 16; // causes; they may be a ring
+  private static final int MAX_REMEMBERED = 4;
+  // causes that are followed; a bound, because a chain of causes may be a cycle
+  private static final int MAX_DEPTH = 16;
 
-  private IOException[] latest; // null: none. Under the monitor
+  // the newest first, or null before the first failure; guarded by the monitor
+  private IOException[] latest;
 
+  /** Remembers the failure, and returns it. */
   synchronized IOException add(IOException failure) {
-    if (latest == null) latest = new IOException[REMEMBERED];
-    System.arraycopy(latest, 0, latest, 1, REMEMBERED - 1);
+    if (latest == null) latest = new IOException[MAX_REMEMBERED];
+    System.arraycopy(latest, 0, latest, 1, MAX_REMEMBERED - 1);
     return latest[0] = failure;
   }
 
-  /** It, or a cause of it, is one of them. */
-  boolean isIn(Throwable failure) {
+  /** Returns whether the failure, or one of its causes, is a remembered exception. */
+  boolean isCauseOf(Throwable failure) {
     int depth = 0;
     for (var cause = failure; cause != null && depth < MAX_DEPTH; cause = cause.getCause(), depth++)
       if (contains(cause)) return true;

@@ -6,27 +6,31 @@ import java.net.ProtocolException;
 import java.nio.ByteBuffer;
 import java.util.Arrays;
 
-/** The frames a client sends. */
+/**
+ * Reads the frames that a client sends: four bytes with the length, the highest byte first, then
+ * the content.
+ */
 final class ClientFrameReader extends ClientReader<byte[]> {
   static final ClientOutbox.LineFormat<byte[]> FORMAT =
-      new ClientOutbox.LineFormat<>(ClientFrameReader::size, ClientFrameReader::bytes);
+      new ClientOutbox.LineFormat<>(ClientFrameReader::size, ClientFrameReader::encode);
 
-  private boolean ended;
+  private boolean hasEnded;
 
-  ClientFrameReader(ClientInput in, int longest) {
-    super(in, longest);
+  ClientFrameReader(ClientInput in, int maxLength) {
+    super(in, maxLength);
   }
 
   @Override
   byte[] read() throws IOException {
-    int first = ended ? -1 : in.read();
-    ended = first < 0;
-    if (ended) return null;
-    int length = first << 24 | within(in.read(), 4) << 16 | within(in.read(), 4) << 8 | within(in.read(), 4);
+    int firstByte = hasEnded ? -1 : in.read();
+    hasEnded = firstByte < 0;
+    if (hasEnded) return null;
+    int length = firstByte << 24 | requireByte(in.read(), 4) << 16 | requireByte(in.read(), 4) << 8
+        | requireByte(in.read(), 4);
     if (length < 0 || length > maxLength)
       throw in.socket.asClientError(new ProtocolException(in.socket + " announced a frame of "
           + Integer.toUnsignedString(length) + " bytes, longer than " + maxLength + "; withMaxFrame allows more"));
-    return body(length);
+    return readContent(length);
   }
 
   private record ClientFrame(int length) {
@@ -41,17 +45,24 @@ final class ClientFrameReader extends ClientReader<byte[]> {
     return new ClientFrame(frame.length);
   }
 
-  /** Takes at most twice the memory of what has come: a length alone costs nothing. */
-  private byte[] body(int length) throws IOException {
+  /**
+   * Reads the content of a frame. Above 8 kB, the array grows only with the received bytes, so an
+   * announced length alone takes no memory.
+   */
+  private byte[] readContent(int length) throws IOException {
     var frame = new byte[Math.min(length, ClientInput.LARGE)];
-    for (int have = 0; have < length;) {
-      if (have == frame.length) frame = Arrays.copyOf(frame, (int) Math.min(length, 2L * have));
-      have += within(in.read(frame, have, frame.length - have), length);
+    for (int received = 0; received < length;) {
+      if (received == frame.length) frame = Arrays.copyOf(frame, (int) Math.min(length, 2L * received));
+      received += requireByte(in.read(frame, received, frame.length - received), length);
     }
     return frame;
   }
 
-  private int within(int read, int length) throws IOException {
+  /**
+   * Returns {@code read}, or throws if it says that the stream ended. {@code length} is that of the
+   * content, or 4 while the length is read.
+   */
+  private int requireByte(int read, int length) throws IOException {
     if (read < 0) throw in.socket.asClientError(new EOFException(
         in.socket + " ended its stream within a frame" + (length == 4 ? "'s length" : " of " + length + " bytes")));
     return read;
@@ -61,7 +72,7 @@ final class ClientFrameReader extends ClientReader<byte[]> {
     return (int) Math.min(Integer.MAX_VALUE, 4L + frame.length);
   }
 
-  private static byte[] bytes(byte[] frame) {
+  private static byte[] encode(byte[] frame) {
     return ByteBuffer.allocate(4 + frame.length).putInt(frame.length).put(frame).array();
   }
 }

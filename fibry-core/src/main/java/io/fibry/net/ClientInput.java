@@ -6,22 +6,23 @@ import java.io.InputStream;
 import java.util.Objects;
 
 /**
- * What a client sends, buffered. The buffer is small unless the client fills it: thousands of
- * connections may be idle. Belongs to one thread.
+ * The bytes that a client sends, buffered. The buffer is small until the client fills it, because
+ * thousands of connections may be idle. Used by one thread.
  */
 final class ClientInput extends InputStream {
   static final int SMALL = 1024;
   static final int LARGE = 8 * 1024;
-  private static final int SHORT_READS = 4; // after these the buffer shrinks
-  private static final int READS_PAST_END = 1_000;
+  // after so many short reads in a row, a small buffer replaces the large one
+  private static final int SHORT_READS = 4;
+  private static final int READS_PAST_END = 1_000; // reads that return -1, before a read throws
 
   final ClientSocket socket;
-  ExchangePermit permit; // suspended while a read may wait; null without a permit
-  byte[] buffer; // null: not needed yet
-  int at; // the next byte
-  int end; // after the last byte
+  ExchangePermit permit; // suspended during each read that may wait; null outside of HTTP exchanges
+  byte[] buffer; // null before the first read
+  int position; // index of the next byte
+  int end; // index after the last byte
   private int shortReads;
-  private boolean ended;
+  private boolean hasEnded;
   private int readsPastEnd;
 
   ClientInput(ClientSocket socket) {
@@ -30,91 +31,92 @@ final class ClientInput extends InputStream {
 
   @Override
   public int read() throws IOException {
-    if (at < end) return buffer[at++] & 0xff;
-    return fill() ? buffer[at++] & 0xff : -1;
+    if (position < end) return buffer[position++] & 0xff;
+    return fill() ? buffer[position++] & 0xff : -1;
   }
 
   @Override
   public int read(byte[] bytes, int offset, int length) throws IOException {
     Objects.checkFromIndexSize(offset, length, bytes.length);
     if (length == 0) return 0;
-    if (at == end) {
+    if (position == end) {
       if (length >= LARGE) return readDirectly(bytes, offset, length);
       if (!fill()) return -1;
     }
-    int some = Math.min(length, end - at);
-    System.arraycopy(buffer, at, bytes, offset, some);
-    at += some;
-    return some;
+    int count = Math.min(length, end - position);
+    System.arraycopy(buffer, position, bytes, offset, count);
+    position += count;
+    return count;
   }
 
   private int readDirectly(byte[] bytes, int offset, int length) throws IOException {
-    int some = ended ? -1 : readSocket(bytes, offset, length);
-    return some >= 0 ? some : pastEnd();
+    int count = hasEnded ? -1 : readSocket(bytes, offset, length);
+    return count >= 0 ? count : countReadPastEnd();
   }
 
   private int readSocket(byte[] bytes, int offset, int length) throws IOException {
-    var given = permit;
-    if (given == null) return socket.read(bytes, offset, length);
-    given.suspend();
+    var suspended = permit;
+    if (suspended == null) return socket.read(bytes, offset, length);
+    suspended.suspend();
     try {
       return socket.read(bytes, offset, length);
     } finally {
-      given.resume();
+      suspended.resume();
     }
   }
 
-  /** Waits for at least a byte. False at the end of the stream. */
+  /** Waits for at least one byte. Returns false at the end of the stream. */
   boolean fill() throws IOException {
-    if (ended) return pastEnd() >= 0;
+    if (hasEnded) return countReadPastEnd() >= 0;
     if (buffer == null || buffer.length > SMALL && shortReads >= SHORT_READS) buffer = new byte[SMALL];
     else if (buffer.length == SMALL && end == SMALL) buffer = new byte[LARGE];
-    at = 0;
+    position = 0;
     end = 0;
-    int some = readSocket(buffer, 0, buffer.length);
-    if (some < 0) return pastEnd() >= 0;
-    end = some;
-    shortReads = some < SMALL ? shortReads + 1 : 0;
+    int count = readSocket(buffer, 0, buffer.length);
+    if (count < 0) return countReadPastEnd() >= 0;
+    end = count;
+    shortReads = count < SMALL ? shortReads + 1 : 0;
     return true;
   }
 
-  /** Ends a loop that ignores -1. */
-  private int pastEnd() throws EOFException {
-    ended = true;
+  /** Returns -1, but throws after 1,000 calls, to end a loop that ignores -1. */
+  private int countReadPastEnd() throws EOFException {
+    hasEnded = true;
     if (++readsPastEnd > READS_PAST_END)
       throw new EOFException(socket + " has ended its stream, and its handler has read past the end " + READS_PAST_END
           + " times; stop when read() returns -1");
     return -1;
   }
 
-  void drop() {
+  /** Releases the buffer; unread bytes are lost. */
+  void releaseBuffer() {
     buffer = null;
-    at = 0;
+    position = 0;
     end = 0;
   }
 
   @Override
   public int available() throws IOException {
-    if (ended) return end - at;
+    if (hasEnded) return end - position;
     try {
-      return end - at + socket.transport.available();
+      return end - position + socket.transport.available();
     } catch (IOException failure) {
       throw socket.asClientError(failure);
     }
   }
 
   boolean hasUnread() throws IOException {
-    return at < end || !ended && socket.transport.hasUnread();
+    return position < end || !hasEnded && socket.transport.hasUnread();
   }
 
   @Override
   public void close() {
-    at = end;
+    position = end;
     socket.close();
   }
 
   @Override
   public String toString() {
-    return "what " + socket + " sends";
+    return "the input from " + socket;
   }
 }

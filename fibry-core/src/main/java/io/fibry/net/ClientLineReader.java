@@ -5,35 +5,37 @@ import java.io.IOException;
 import java.net.ProtocolException;
 import java.nio.charset.StandardCharsets;
 
-/** The lines a client sends. */
+/** Reads the lines that a client sends. */
 final class ClientLineReader extends ClientReader<String> {
   static final ClientOutbox.LineFormat<String> FORMAT =
-      new ClientOutbox.LineFormat<>(ClientLineReader::size, ClientLineReader::bytes);
+      new ClientOutbox.LineFormat<>(ClientLineReader::size, ClientLineReader::encode);
 
-  private boolean afterReturn; // a line feed belongs to the line before
-  private boolean ended;
+  // the last line ended with a carriage return: a line feed that follows belongs to it
+  private boolean afterReturn;
+  private boolean hasEnded;
 
-  ClientLineReader(ClientInput in, int longest) {
-    super(in, longest);
+  ClientLineReader(ClientInput in, int maxLength) {
+    super(in, maxLength);
   }
 
   @Override
   String read() throws IOException {
-    ByteArrayOutputStream begun = null; // in earlier buffers
-    while (!ended) {
-      if (in.at == in.end && !in.fill()) ended = true;
-      else if (afterReturn && in.buffer[in.at] == '\n') in.at++;
+    // the part of the line from earlier buffers; null if there is none
+    ByteArrayOutputStream lineStart = null;
+    while (!hasEnded) {
+      if (in.position == in.end && !in.fill()) hasEnded = true;
+      else if (afterReturn && in.buffer[in.position] == '\n') in.position++;
       else {
-        int to = lineEnd();
-        checkLength((begun == null ? 0 : begun.size()) + (to - in.at));
-        if (to < in.end) return taken(begun, to);
-        if (begun == null) begun = new ByteArrayOutputStream(Math.min(maxLength, 2 * (to - in.at)));
-        begun.write(in.buffer, in.at, to - in.at);
-        in.at = to;
+        int lineEnd = findLineEnd();
+        checkLength((lineStart == null ? 0 : lineStart.size()) + (lineEnd - in.position));
+        if (lineEnd < in.end) return takeLine(lineStart, lineEnd);
+        if (lineStart == null) lineStart = new ByteArrayOutputStream(Math.min(maxLength, 2 * (lineEnd - in.position)));
+        lineStart.write(in.buffer, in.position, lineEnd - in.position);
+        in.position = lineEnd;
       }
       afterReturn = false;
     }
-    return begun == null ? null : begun.toString(StandardCharsets.UTF_8);
+    return lineStart == null ? null : lineStart.toString(StandardCharsets.UTF_8);
   }
 
   private record ClientLine(String text) {
@@ -48,10 +50,10 @@ final class ClientLineReader extends ClientReader<String> {
     return new ClientLine(line);
   }
 
-  private int lineEnd() {
-    int to = in.at;
-    while (to < in.end && in.buffer[to] != '\n' && in.buffer[to] != '\r') to++;
-    return to;
+  private int findLineEnd() {
+    int index = in.position;
+    while (index < in.end && in.buffer[index] != '\n' && in.buffer[index] != '\r') index++;
+    return index;
   }
 
   private void checkLength(int length) throws IOException {
@@ -59,28 +61,28 @@ final class ClientLineReader extends ClientReader<String> {
         in.socket + " sent a line longer than " + maxLength + " bytes; withMaxFrame allows more"));
   }
 
-  private String taken(ByteArrayOutputStream begun, int to) {
-    afterReturn = in.buffer[to] == '\r';
-    if (begun != null) begun.write(in.buffer, in.at, to - in.at);
-    var line = begun != null ? begun.toString(StandardCharsets.UTF_8)
-        : new String(in.buffer, in.at, to - in.at, StandardCharsets.UTF_8);
-    in.at = to + 1;
+  private String takeLine(ByteArrayOutputStream lineStart, int lineEnd) {
+    afterReturn = in.buffer[lineEnd] == '\r';
+    if (lineStart != null) lineStart.write(in.buffer, in.position, lineEnd - in.position);
+    var line = lineStart != null ? lineStart.toString(StandardCharsets.UTF_8)
+        : new String(in.buffer, in.position, lineEnd - in.position, StandardCharsets.UTF_8);
+    in.position = lineEnd + 1;
     return line;
   }
 
   private static int size(String line) {
     long size = 1;
     for (int i = 0; i < line.length(); i++) {
-      char one = line.charAt(i);
-      if (one == '\n' || one == '\r')
+      char c = line.charAt(i);
+      if (c == '\n' || c == '\r')
         throw new IllegalArgumentException("a line with a line end inside would be two lines; send two");
-      // a pair of surrogates is four bytes, a single one a question mark
-      size += one < 0x80 ? 1 : one < 0x800 ? 2 : Character.isSurrogate(one) ? 2 : 3;
+      // a pair of surrogates takes four bytes; an unpaired surrogate is written as a question mark
+      size += c < 0x80 ? 1 : c < 0x800 ? 2 : Character.isSurrogate(c) ? 2 : 3;
     }
     return (int) Math.min(Integer.MAX_VALUE, size);
   }
 
-  private static byte[] bytes(String line) {
+  private static byte[] encode(String line) {
     return (line + '\n').getBytes(StandardCharsets.UTF_8);
   }
 }

@@ -17,36 +17,48 @@ import java.util.function.Predicate;
 import java.util.function.ToIntFunction;
 
 /**
- * A client as an actor to write to. Users send to the door. It counts the unsent bytes and hands
- * the message to the writer, a fiber, so no sender waits. A message that is refused, or that comes
- * from a timer, goes through an actor that runs on its sender's thread. A message that is not
- * written is a dead letter of one of the two.
+ * Sends messages to a client through an actor.
+ *
+ * <p>Users send to {@link #actor}. It adds the size of the message to the unsent bytes and passes
+ * the message to {@code writer}. The writer is an actor on a fiber, so no sender waits for the
+ * client. Messages from timers, and messages that do not fit into the limit or cannot be sent, go
+ * to {@code counter} instead, an actor that runs on the sender's thread. It passes the message on,
+ * refuses it, or cuts the client off. A message that is not written becomes a dead letter of
+ * {@code counter} or {@code writer}.
  */
 final class ClientOutbox<M> {
 
   /**
-   * How a message becomes bytes. {@code size}, in bytes, throws IllegalArgumentException if the
-   * message cannot be sent. A message for which {@code own} is true was not sent by a user, and is
-   * no dead letter.
+   * Converts messages to bytes.
+   *
+   * @param size returns the size of a message in bytes; throws IllegalArgumentException if the
+   * message cannot be sent
+   * @param bytes returns the bytes of a message
+   * @param isInternal returns whether the server itself made the message, such as a ping; such a
+   * message becomes no dead letter
    */
-  record LineFormat<M>(ToIntFunction<M> size, Function<M, byte[]> bytes, Predicate<Object> own) {
+  record LineFormat<M>(ToIntFunction<M> size, Function<M, byte[]> bytes, Predicate<Object> isInternal) {
     LineFormat(ToIntFunction<M> size, Function<M, byte[]> bytes) {
       this(size, bytes, message -> false);
     }
   }
 
-  private static final int OVERHEAD = 32; // bytes of memory for each message
+  // bytes that each message counts in addition, for the memory that it takes
+  private static final int OVERHEAD = 32;
 
   private final ClientSocket socket;
   private final int maxUnsent;
   private final LineFormat<M> format;
-  // bytes, with overhead; added by senders, subtracted by the writer
+  // bytes, including OVERHEAD for each message; added by senders, subtracted by the writer
   private final AtomicLong unsent = new AtomicLong();
   private final Actor<M> writer;
   private final Actor<M> counter;
   final Actor<M> actor = new OutboxActor();
 
-  /** A sender neither waits for others here nor handles their messages. */
+  /**
+   * The actor that users get. A sender neither waits for other senders here, nor handles their
+   * messages.
+   */
   private final class OutboxActor extends ForwardingActor<M> {
     @Override
     protected Actor<M> target() {
@@ -55,7 +67,7 @@ final class ClientOutbox<M> {
 
     @Override
     public boolean sendMessage(M message) {
-      long cost = count(List.of(message));
+      long cost = reserveFor(List.of(message));
       if (cost < 0) return counter.sendMessage(message);
       if (writer.sendMessage(message)) return true;
       unsent.addAndGet(-cost);
@@ -63,45 +75,48 @@ final class ClientOutbox<M> {
     }
 
     @Override
-    public boolean sendMessages(List<? extends M> block) {
-      long cost = count(block);
-      if (cost < 0) return counter.sendMessages(block);
-      if (writer.sendMessages(block)) return true;
+    public boolean sendMessages(List<? extends M> messages) {
+      long cost = reserveFor(messages);
+      if (cost < 0) return counter.sendMessages(messages);
+      if (writer.sendMessages(messages)) return true;
       unsent.addAndGet(-cost);
       return false;
     }
 
-    /** Negative: the counter must decide, and say why. */
-    private long count(List<? extends M> block) {
+    /**
+     * Adds the cost of these messages to the unsent bytes, and returns it. Returns -1 if the
+     * counter must decide about the messages, and report the reason of a refusal.
+     */
+    private long reserveFor(List<? extends M> messages) {
       if (counter.onExit().isDone()) return -1;
-      long all = 0;
+      long total = 0;
       try {
-        for (var message : block) {
-          if (format.own.test(message)) return -1;
-          all += cost(message);
+        for (var message : messages) {
+          if (format.isInternal.test(message)) return -1;
+          total += cost(message);
         }
       } catch (IllegalArgumentException unsendable) {
         return -1;
       }
-      return reserve(all) ? all : -1;
+      return reserve(total) ? total : -1;
     }
   }
 
-  @SuppressWarnings("unchecked") // the door takes nothing else
+  @SuppressWarnings("unchecked") // the actors get messages of type M only
   ClientOutbox(ActorBuilder<Object> builder, String name, ClientSocket socket, int maxUnsent, LineFormat<M> format) {
     this.socket = socket;
     this.maxUnsent = maxUnsent;
     this.format = format;
-    // bytes are bounded instead; dead letters tell of failures
-    var quiet =
+    // the unsent bytes are bounded, not the mailbox; dead letters report failures
+    var blockBuilder =
         BlockBuilder.of(builder.mailbox(Mailbox.unbounded()).onFailure(FailurePolicy.resume().withoutLog()))
-            .countLostAsDisconnected(format.own);
-    // not with the user's code around messages
+            .countLostAsDisconnected(format.isInternal);
+    // as code around a handler that does nothing; other code around messages is not run
     this.writer =
-        quiet.child(name + "/out").strategy(Strategy.FIBER).intercept((message, next) -> write((M) message))
+        blockBuilder.child(name + "/out").strategy(Strategy.FIBER).intercept((message, next) -> write((M) message))
             .newActor((M message) -> {});
     this.counter =
-        quiet.child(name).excludedFromAccounts().strategy(Strategy.CALLER)
+        blockBuilder.child(name).excludedFromAccounts().strategy(Strategy.CALLER)
             .intercept((message, next) -> admit((M) message))
             .newActor((M message) -> {});
     counter.closeOnExit(writer::sendPoisonPill);
@@ -113,24 +128,29 @@ final class ClientOutbox<M> {
   }
 
   /**
-   * Counts these bytes if they fit. The bytes are not added and subtracted again, because other
-   * senders would see that.
+   * Adds the bytes to the unsent bytes if the limit allows it, and returns whether it did. It does
+   * not add first and subtract after a refusal, because other senders could be refused in between.
    */
   private boolean reserve(long bytes) {
-    for (long now = unsent.get(); now + bytes <= (long) maxUnsent + OVERHEAD; now = unsent.get())
-      if (unsent.compareAndSet(now, now + bytes)) return true;
+    for (long current = unsent.get(); current + bytes <= (long) maxUnsent + OVERHEAD; current = unsent.get())
+      if (unsent.compareAndSet(current, current + bytes)) return true;
     return false;
   }
 
+  /**
+   * Decides about a message that did not go to the writer directly. Runs in the counter, on the
+   * sender's thread.
+   */
   private void admit(M message) throws IOException {
     long cost = cost(message);
     if (cost > (long) maxUnsent + OVERHEAD) throw new IllegalArgumentException("a message of " + (cost - OVERHEAD)
         + " bytes cannot be sent where " + maxUnsent + " may be unsent; send less at once, or allow more");
-    if (format.own.test(message)) unsent.addAndGet(cost); // these are few, and a full allowance is the user's
+    // the server's own messages are few, and not limited: the limit is for the user's messages
+    if (format.isInternal.test(message)) unsent.addAndGet(cost);
     else if (!reserve(cost)) {
       var reason = socket + " left more than " + maxUnsent + " bytes unsent, so it was cut off";
       socket.reset(reason);
-      counter.askExit(); // now, and not when somebody has closed what ends with the socket
+      counter.askExit(); // at once: the closed socket ends its actors later, on another thread
       throw new IOException(reason);
     }
     if (!writer.sendMessage(message)) unsent.addAndGet(-cost);
@@ -140,27 +160,31 @@ final class ClientOutbox<M> {
     var bytes = format.bytes.apply(message);
     try {
       socket.sendFromOutbox(bytes);
-    } catch (IOException gone) {
-      counter.askExit(); // the conversation may neither read nor write
-      if (!format.own.test(message)) throw gone;
+    } catch (IOException failure) {
+      // here, because a conversation may neither read nor write, and so miss the failure
+      counter.askExit();
+      if (!format.isInternal.test(message)) throw failure;
     } finally {
-      unsent.addAndGet(-cost(message)); // as its sender added
+      unsent.addAndGet(-cost(message)); // the number that its sender has added
     }
   }
 
-  /** Bytes, with overhead. */
+  /** Returns the unsent bytes, including the overhead of each message. */
   long unsent() {
     return unsent.get();
   }
 
-  /** Runs when all is written, or cannot be; on a fiber. */
-  void onWritten(AutoCloseable last) {
-    writer.closeOnExit(last);
+  /** Runs the action, on a fiber, when all messages are written or can no longer be written. */
+  void runWhenWritten(AutoCloseable action) {
+    writer.closeOnExit(action);
   }
 
-  /** Waits until all is written, or cannot be; the write limit ends that. */
+  /**
+   * Waits until all messages are written or can no longer be written. The write limit bounds the
+   * wait.
+   */
   void finish() {
-    if (socket.isClosed()) counter.askExit(); // it was cut off
+    if (socket.isClosed()) counter.askExit(); // the client was cut off
     else counter.sendPoisonPill();
     try {
       counter.waitForExit();

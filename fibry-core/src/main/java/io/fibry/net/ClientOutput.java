@@ -3,7 +3,7 @@ package io.fibry.net;
 import java.io.IOException;
 import java.io.OutputStream;
 
-/** The output to a client, unbuffered; each write is sent as a whole. Thread-safe. */
+/** The output to a client, without a buffer. Each write is sent as a whole. Thread-safe. */
 final class ClientOutput extends OutputStream {
   private final ClientSocket socket;
 
@@ -12,8 +12,8 @@ final class ClientOutput extends OutputStream {
   }
 
   @Override
-  public void write(int one) throws IOException {
-    socket.send(new byte[] {(byte) one}, 0, 1);
+  public void write(int b) throws IOException {
+    socket.send(new byte[] {(byte) b}, 0, 1);
   }
 
   @Override
@@ -28,6 +28,6 @@ final class ClientOutput extends OutputStream {
 
   @Override
   public String toString() {
-    return "what is sent to " + socket;
+    return "the output to " + socket;
   }
 }

@@ -6,54 +6,57 @@ import java.io.UncheckedIOException;
 import java.util.Iterator;
 import java.util.NoSuchElementException;
 
-/** Reads what a client sends, one by one. Belongs to one thread. */
+/**
+ * Iterates over the items that a client sends: lines, frames, messages or values. Used by one
+ * thread.
+ */
 abstract class ClientReader<T> implements Iterable<T> {
   final ClientInput in;
   final int maxLength; // bytes
 
-  ClientReader(ClientInput in, int longest) {
+  ClientReader(ClientInput in, int maxLength) {
     this.in = in;
-    this.maxLength = longest;
+    this.maxLength = maxLength;
   }
 
-  /** Waits for the next one; null at the end. */
+  /** Waits for the next item. Returns null at the end. */
   abstract T read() throws IOException;
 
-  /** For texts, as what the handler is at. */
-  abstract Object describe(T one);
+  /** Returns an object whose text shows the item as the current step of the conversation. */
+  abstract Object describe(T item);
 
   @Override
   public final Iterator<T> iterator() {
     return new Iterator<>() {
-      private T next; // null: not read yet
-      private boolean handling; // the one before
-      private boolean ended;
+      private T next; // null until it is read
+      private boolean isHandling; // whether the handler is at the previous item
+      private boolean hasEnded;
 
       @Override
       public boolean hasNext() {
         if (next != null) return true;
-        if (ended) return false;
-        if (handling) in.socket.step.end();
-        handling = false;
+        if (hasEnded) return false;
+        if (isHandling) in.socket.step.end();
+        isHandling = false;
         try {
           next = read();
         } catch (IOException failure) {
-          ended = true;
+          hasEnded = true;
           throw new UncheckedIOException(Lines.message(failure), failure);
         }
-        ended = next == null;
-        if (ended) in.socket.step.beginUncounted("the end of " + in);
-        return !ended;
+        hasEnded = next == null;
+        if (hasEnded) in.socket.step.beginUncounted("the end of " + in);
+        return !hasEnded;
       }
 
       @Override
       public T next() {
         if (!hasNext()) throw new NoSuchElementException("the client has ended its stream; call hasNext() first");
-        var one = next;
+        var item = next;
         next = null;
-        handling = true;
-        in.socket.step.begin(describe(one));
-        return one;
+        isHandling = true;
+        in.socket.step.begin(describe(item));
+        return item;
       }
     };
   }

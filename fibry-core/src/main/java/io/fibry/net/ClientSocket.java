@@ -25,10 +25,10 @@ import javax.net.ssl.SSLSession;
 
 /**
  * The socket of one client. One thread reads, any thread writes. {@link LimitChecker} enforces its
- * limits: a time-out of the socket would cost a timer per read.
+ * limits, because a time-out of the socket would cost a timer for each read.
  */
 final class ClientSocket implements AutoCloseable {
-  private static final Duration LAST_HEAD = Duration.ofSeconds(1); // after the listener stops
+  private static final Duration LAST_HEAD_LIMIT = Duration.ofSeconds(1); // while the listener stops
   static final int CHUNK_SIZE = 64 * 1024; // bytes written under one write limit
   private static final VarHandle CLOSED = field("closed", boolean.class);
   private static final VarHandle READ_DEADLINE = field("readDeadline", long.class);
@@ -39,39 +39,39 @@ final class ClientSocket implements AutoCloseable {
     return ConstantBootstraps.fieldVarHandle(MethodHandles.lookup(), name, VarHandle.class, ClientSocket.class, type);
   }
 
-  final Transport transport; // others ask it for what has come
+  final Transport transport; // ClientInput asks it for received bytes
   private final Scheduler clock;
   private final ListenerLimits limits;
   private final long totalDeadline;
-  private final StackSafeLock writing = new StackSafeLock(false); // keeps each write whole
-  final CurrentStep step = new CurrentStep(); // of the conversation
-  private Thread conversationThread; // in the conversation; each thread looks for itself only
-  private volatile Actor<?> actor; // of the conversation; null until it begins
+  private final StackSafeLock writeLock = new StackSafeLock(false); // held during a whole write
+  final CurrentStep step = new CurrentStep(); // the step that the conversation is at
+  private Thread conversationThread; // null before; a thread compares it only with itself
+  private volatile Actor<?> actor; // handles the conversation; null until it begins
 
   private final ReadLimit readLimit;
-  // Deadlines are 0 if there is none. Written by the thread that reads, writes or forwards, in
-  // opaque mode; read by the check
+  // Deadlines are times of the clock; 0 means no deadline. Written in opaque mode by the thread
+  // that reads, writes or forwards; read by check()
   private long readDeadline;
   private long writeDeadline;
-  private long idleDeadline; // of a forwarder
-  // Both are null except for a forwarder. Written by the conversation, read by the check and the
-  // close
+  private long idleDeadline; // set by a Forwarder only
+  // Both are null unless the handler is a Forwarder. Written by the conversation; read by check()
+  // and close()
   private volatile Socket target;
   private volatile ClientSocket checkedTarget;
-  // of the check
-  private boolean keptAlive;
-  private long deferredDeadline; // a deadline that passed while bytes had come, or 0
+  // used by check() only
+  private boolean hasKeepAlive;
+  private long deferredDeadline; // a passed deadline that has got one more check, or 0
 
   private volatile boolean closed; // changes to true once, by compare-and-set, so one thread closes
   // Why the connection was cut off; written once, before the close; read by calls that fail
   private volatile String reason;
-  private volatile boolean limitPassed; // a limit has passed
+  private volatile boolean limitPassed; // whether a limit was the reason; written before it
   private final ClientErrors clientErrors = new ClientErrors();
   private final SocketDependents dependents = new SocketDependents();
 
   final ConnectionShutdown shutdown = new ConnectionShutdown();
 
-  /** With TLS, if there are engines for it. */
+  /** Makes a socket, which speaks TLS if {@code tls} gives engines for it. */
   ClientSocket(Socket socket, Scheduler clock, ListenerLimits limits, Optional<Supplier<SSLEngine>> tls)
       throws IOException {
     this.clock = clock;
@@ -79,12 +79,12 @@ final class ClientSocket implements AutoCloseable {
     var plain = new PlainTransport(socket);
     this.transport = tls.isPresent() ? new TlsTransport(plain, tls.get(), this::writeControl) : plain;
     this.readLimit = new ReadLimit(clock, transport);
-    this.totalDeadline = limits.total() == ListenerLimits.NONE ? 0 : after(Durations.nanos(limits.total()));
+    this.totalDeadline = limits.total() == ListenerLimits.NO_LIMIT ? 0 : deadlineAfter(Durations.nanos(limits.total()));
     limitEachRead(limits.idle());
   }
 
-  private long after(long nanos) {
-    return ReadLimit.after(clock, nanos);
+  private long deadlineAfter(long nanos) {
+    return ReadLimit.deadlineAfter(clock, nanos);
   }
 
   InetSocketAddress remoteAddress() {
@@ -95,7 +95,7 @@ final class ClientSocket implements AutoCloseable {
     return transport.tls();
   }
 
-  /** Called when the conversation begins; reads and writes are the client's turn. */
+  /** Called when the conversation begins, on its thread. Its reads and writes pause the step. */
   void bindTo(Thread thread, Actor<?> actor) {
     step.begin("the conversation with " + this);
     conversationThread = thread;
@@ -108,9 +108,9 @@ final class ClientSocket implements AutoCloseable {
     return handler != null && !handler.sendMessages(List.of());
   }
 
-  /** Called when further waits are no step of the handler. */
+  /** Shows no step any more, because the conversation may wait for long from here on. */
   void stopTracking() {
-    if (Thread.currentThread() == conversationThread) step.leave();
+    if (Thread.currentThread() == conversationThread) step.hide();
   }
 
   private boolean pauseStep() {
@@ -119,7 +119,7 @@ final class ClientSocket implements AutoCloseable {
     return true;
   }
 
-  /** Before the conversation. Until both sides have agreed, an end loses no data. */
+  /** Negotiates before the conversation. Until then, closing the connection loses no data. */
   void begin() throws IOException {
     if (!transport.needsHandshake()) return;
     if (!shutdown.beginIdle()) endInput();
@@ -147,23 +147,23 @@ final class ClientSocket implements AutoCloseable {
   }
 
   int read(byte[] bytes, int offset, int length) throws IOException {
-    boolean turn = pauseStep();
+    boolean isPaused = pauseStep();
     try {
-      int most = readLimit.begin(length);
-      if (most == 0 && length > 0) cutOff(readLimit.tooSlowText(this), true);
+      int maxLength = readLimit.begin(length);
+      if (maxLength == 0 && length > 0) cutOff(readLimit.tooSlowText(this), true);
       READ_DEADLINE.setOpaque(this, readLimit.deadline());
-      int some = transport.read(bytes, offset, Math.min(length, Math.max(1, most)));
-      readLimit.end(some);
-      return some;
+      int count = transport.read(bytes, offset, Math.min(length, Math.max(1, maxLength)));
+      readLimit.end(count);
+      return count;
     } catch (IOException failure) {
       throw asClientError(failure);
     } finally {
-      if (turn) step.resume();
+      if (isPaused) step.resume();
       READ_DEADLINE.setOpaque(this, 0L);
     }
   }
 
-  /** The current read, or the next one, finds the end of the stream. */
+  /** Makes the current read, or the next read, find the end of the stream. */
   void endInput() {
     if (!closed) transport.endInput();
   }
@@ -173,18 +173,18 @@ final class ClientSocket implements AutoCloseable {
     transport.endOutput();
   }
 
-  /** Where the link has words for it. */
+  /** Announces the end of the output, if the connection speaks TLS. */
   private void sendCloseNotify() throws IOException {
     if (transport.hasCloseNotify()) writeControl(transport::sendCloseNotify);
   }
 
   @SuppressWarnings("try") // the variable of the lock is not used
-  private void writeControl(Transport.ControlWrite own) throws IOException {
-    try (var held = writing.acquire()) {
-      WRITE_DEADLINE.setOpaque(this, after(Durations.nanos(limits.write())));
+  private void writeControl(Transport.ControlWrite controlWrite) throws IOException {
+    try (var held = writeLock.acquire()) {
+      WRITE_DEADLINE.setOpaque(this, deadlineAfter(Durations.nanos(limits.write())));
       try {
-        own.write();
-      } finally { // while it is held: the next writer has a deadline of its own
+        controlWrite.write();
+      } finally { // before the lock is released: the next writer sets a deadline of its own
         WRITE_DEADLINE.setOpaque(this, 0L);
       }
     }
@@ -192,7 +192,7 @@ final class ClientSocket implements AutoCloseable {
 
   // ---- writing
 
-  /** Writes it whole; one system call, unless it is long. */
+  /** Writes all bytes, in one system call if they are at most a chunk. */
   void send(byte[] bytes, int offset, int length) throws IOException {
     Objects.checkFromIndexSize(offset, length, bytes.length);
     try {
@@ -202,7 +202,7 @@ final class ClientSocket implements AutoCloseable {
     }
   }
 
-  /** Sends bytes for the outbox; a failure is no failure of the conversation. */
+  /** Sends bytes for the outbox. A failure is not remembered as one of the conversation's. */
   void sendFromOutbox(byte[] bytes) throws IOException {
     try {
       write(bytes, 0, bytes.length);
@@ -213,51 +213,51 @@ final class ClientSocket implements AutoCloseable {
 
   @SuppressWarnings("try") // the variable of the lock is not used
   private void write(byte[] bytes, int offset, int length) throws IOException {
-    boolean turn = pauseStep();
-    try (var held = writing.acquire()) {
+    boolean isPaused = pauseStep();
+    try (var held = writeLock.acquire()) {
       writeLocked(bytes, offset, length);
     } finally {
-      if (turn) step.resume();
+      if (isPaused) step.resume();
     }
   }
 
   private void writeLocked(byte[] bytes, int offset, int length) throws IOException {
     try {
       long nanos = Durations.nanos(limits.write());
-      for (int done = 0; done < length; done += CHUNK_SIZE) {
-        WRITE_DEADLINE.setOpaque(this, after(nanos));
-        transport.write(bytes, offset + done, Math.min(CHUNK_SIZE, length - done));
+      for (int written = 0; written < length; written += CHUNK_SIZE) {
+        WRITE_DEADLINE.setOpaque(this, deadlineAfter(nanos));
+        transport.write(bytes, offset + written, Math.min(CHUNK_SIZE, length - written));
       }
-    } catch (Error half) { // following bytes must not look like the rest of this write
-      cutOff(this + " was cut off: " + Lines.thrown(half) + " broke a write off", false);
-      throw half;
+    } catch (Error error) { // following bytes must not look like the rest of this write
+      cutOff(this + " was cut off: " + Lines.thrown(error) + " broke a write off", false);
+      throw error;
     } finally {
       WRITE_DEADLINE.setOpaque(this, 0L);
     }
   }
 
-  void closeWithThis(Socket target) {
+  void closeTogetherWith(Socket target) {
     this.target = target;
     if (closed) closeTarget();
   }
 
-  /** Checks the target with this socket; they are idle together. */
-  ClientSocket checkWithThis(Socket target) throws IOException {
-    var checked = new ClientSocket(target, clock, limits, Optional.empty());
-    checked.limitEachRead(ListenerLimits.NONE);
-    limitEachRead(ListenerLimits.NONE);
-    checked.noteActivity();
-    noteActivity();
-    return checkedTarget = checked;
+  /** Checks the target, too. The idle limit is exceeded only if it is for both sockets. */
+  ClientSocket checkTogetherWith(Socket target) throws IOException {
+    var targetSocket = new ClientSocket(target, clock, limits, Optional.empty());
+    targetSocket.limitEachRead(ListenerLimits.NO_LIMIT);
+    limitEachRead(ListenerLimits.NO_LIMIT);
+    targetSocket.renewIdleDeadline();
+    renewIdleDeadline();
+    return checkedTarget = targetSocket;
   }
 
-  void noteActivity() {
-    IDLE_DEADLINE.setOpaque(this, after(Durations.nanos(limits.idle())));
+  void renewIdleDeadline() {
+    IDLE_DEADLINE.setOpaque(this, deadlineAfter(Durations.nanos(limits.idle())));
   }
 
-  /** The listener stops: an idle conversation ends, and a head that comes slowly is cut off. */
+  /** The listener stops: an idle conversation ends, and a request's head gets a short limit. */
   void beginShutdown() {
-    if (shutdown.beginShutdown(after(Durations.nanos(LAST_HEAD)))) endInput();
+    if (shutdown.beginShutdown(deadlineAfter(Durations.nanos(LAST_HEAD_LIMIT)))) endInput();
   }
 
   void check(long now) {
@@ -274,21 +274,21 @@ final class ClientSocket implements AutoCloseable {
     else
       if (isIdleTooLong(now)) cutOff("nothing came from " + this + " or its target for " + Durations.text(limits.idle())
           + " (the idle limit), so both were cut off", true);
-      else if (!keptAlive) {
-        keptAlive = true;
+      else if (!hasKeepAlive) {
+        hasKeepAlive = true;
         transport.enableKeepAlive();
       }
-    var other = checkedTarget;
-    if (other != null) other.check(now);
+    var targetSocket = checkedTarget;
+    if (targetSocket != null) targetSocket.check(now);
   }
 
   private boolean isIdleTooLong(long now) {
-    var other = checkedTarget;
-    return other != null && isTooLate((long) IDLE_DEADLINE.getOpaque(this), now)
-        && other.isTooLate((long) IDLE_DEADLINE.getOpaque(other), now);
+    var targetSocket = checkedTarget;
+    return targetSocket != null && isTooLate((long) IDLE_DEADLINE.getOpaque(this), now)
+        && targetSocket.isTooLate((long) IDLE_DEADLINE.getOpaque(targetSocket), now);
   }
 
-  /** Where bytes have come, their reader may only want a processor: it has until the next check. */
+  /** Returns whether the deadline passed. If bytes have arrived, the reader gets one more check. */
   private boolean isTooLate(long deadline, long now) {
     if (!passed(deadline, now)) return false;
     if (deadline == deferredDeadline || !transport.hasArrived()) return true;
@@ -303,14 +303,14 @@ final class ClientSocket implements AutoCloseable {
   // ---- the end
 
   /**
-   * Closes it; reads and writes fail with this reason. In the middle of a conversation this is a
-   * reset: the system drops all bytes that the other side has not read, so the client cannot
-   * mistake it for the end of the stream.
+   * Closes the socket for this reason, which failing reads and writes then give. Within a request
+   * the close is a reset. The system then drops all bytes that the other side has not read, so the
+   * client cannot mistake the reset for the end of the stream.
    */
-  void cutOff(String reason, boolean late) {
+  void cutOff(String reason, boolean isLimitPassed) {
     synchronized (this) {
       if (closed || this.reason != null) return;
-      this.limitPassed = late;
+      this.limitPassed = isLimitPassed;
       this.reason = reason;
     }
     if (!shutdown.isIdle()) resetOnClose();
@@ -324,14 +324,14 @@ final class ClientSocket implements AutoCloseable {
 
   private void resetOnClose() {
     transport.resetOnClose();
-    var other = target;
-    if (other != null) PlainTransport.resetOnClose(other);
+    var currentTarget = target;
+    if (currentTarget != null) PlainTransport.resetOnClose(currentTarget);
   }
 
-  /** The failure for the conversation; {@link #isClientError} knows it again. */
+  /** Returns the failure for the conversation; {@link #isClientError} recognizes it later. */
   IOException asClientError(IOException failure) {
     return clientErrors
-        .add(withReason(failure instanceof SSLException tls ? TlsTransport.named(tls, toString()) : failure));
+        .add(withReason(failure instanceof SSLException tls ? TlsTransport.withClient(tls, toString()) : failure));
   }
 
   private IOException withReason(IOException failure) {
@@ -340,7 +340,7 @@ final class ClientSocket implements AutoCloseable {
   }
 
   boolean isClientError(Throwable failure) {
-    return clientErrors.isIn(failure) || checkedTarget != null && checkedTarget.isClientError(failure);
+    return clientErrors.isCauseOf(failure) || checkedTarget != null && checkedTarget.isClientError(failure);
   }
 
   boolean isClosed() {
@@ -350,8 +350,8 @@ final class ClientSocket implements AutoCloseable {
   @Override
   public void close() {
     try {
-      if (!closed && reason == null) sendCloseNotify(); // a cut must not look like an end
-    } catch (IOException gone) {} finally {
+      if (!closed && reason == null) sendCloseNotify(); // after a cut-off, the client must not see a proper end
+    } catch (IOException disconnected) {} finally {
       closeNow();
     }
   }
@@ -364,11 +364,11 @@ final class ClientSocket implements AutoCloseable {
   }
 
   private void closeTarget() {
-    var other = target;
-    if (other != null) PlainTransport.close(other);
+    var currentTarget = target;
+    if (currentTarget != null) PlainTransport.close(currentTarget);
   }
 
-  /** Ends the actor when, or if, this socket is closed. */
+  /** Ends the actor when this socket is closed, or now if it is closed already. */
   void endOnClose(Exitable actor) {
     dependents.add(actor);
     if (closed) dependents.end();

@@ -4,20 +4,26 @@ import io.fibry.Exitable;
 
 /**
  * Decides how the end of a listener affects one of its connections, by the present phase of the
- * connection. The listener writes {@code begun}, the conversation the other fields; each writes
- * before it reads.
+ * connection. The listener writes {@code shutdownBegun} and {@code headDeadline}, the conversation
+ * the other fields. Each of them first writes its own fields and then reads the other fields, so at
+ * least one of them notices the end.
  */
 final class ConnectionShutdown {
-  private volatile boolean begun; // false -> true
-  private volatile boolean idle; // between two requests, or before both sides agree
-  private volatile boolean asking; // a request has begun, and its head is not read
-  private volatile long lastHead; // when a head that is not read is waited for no more; written before `beginShutdown`
-  private volatile Exitable endless; // null: none
+  private volatile boolean shutdownBegun; // false -> true when the listener stops
+  private volatile boolean idle; // between two requests, or during the TLS handshake
+  private volatile boolean readingHead; // a request has begun, and its head is not read completely
+  // nanoTime() at which an incomplete head is cut off; written before `shutdownBegun`
+  private volatile long headDeadline;
+  // ends only when asked to, such as an actor of events; null if there is none
+  private volatile Exitable endlessActor;
 
-  /** Between two requests nothing is lost by an end. Returns false if the end has come. */
+  /**
+   * Begins a phase in which closing the connection loses nothing. Returns false if the listener has
+   * begun to stop.
+   */
   boolean beginIdle() {
     idle = true;
-    return !begun;
+    return !shutdownBegun;
   }
 
   void endIdle() {
@@ -29,39 +35,39 @@ final class ConnectionShutdown {
   }
 
   void beginHead() {
-    asking = true;
+    readingHead = true;
   }
 
-  /** After this call the request is handled, or refused. */
+  /** Ends the reading of a head: from here on the request is handled, or refused. */
   void endHead() {
-    asking = false;
+    readingHead = false;
   }
 
   boolean hasBegun() {
-    return begun;
+    return shutdownBegun;
   }
 
-  /** It also ends this. */
-  void addEndless(Exitable endless) {
-    this.endless = endless;
-    if (begun) end(endless);
+  /** Has this actor ended, too, when the listener stops. */
+  void endOnShutdown(Exitable endlessActor) {
+    this.endlessActor = endlessActor;
+    if (shutdownBegun) end(endlessActor);
   }
 
-  /** Whether the connection is idle, and ends now. */
-  boolean beginShutdown(long lastHead) {
-    this.lastHead = lastHead;
-    begun = true;
-    var actor = endless;
+  /** Called when the listener stops. Returns whether the connection is idle, and so ends now. */
+  boolean beginShutdown(long headDeadline) {
+    this.headDeadline = headDeadline;
+    shutdownBegun = true;
+    var actor = endlessActor;
     if (actor != null) end(actor);
     return idle;
   }
 
-  private static void end(Exitable endless) { // elsewhere: its end may run code of a user
-    Thread.ofVirtual().inheritInheritableThreadLocals(false).start(endless::sendPoisonPill);
+  private static void end(Exitable endlessActor) { // on another thread: its end may run code of a user
+    Thread.ofVirtual().inheritInheritableThreadLocals(false).start(endlessActor::sendPoisonPill);
   }
 
-  /** Whether the head of a request has not come, and is waited for no more. */
+  /** Returns whether the head of a request is incomplete, and its deadline has passed. */
   boolean isHeadOverdue(long now) {
-    return asking && begun && now - lastHead >= 0;
+    return readingHead && shutdownBegun && now - headDeadline >= 0;
   }
 }

@@ -5,84 +5,85 @@ import io.fibry.spi.MultiStepMessage;
 import io.fibry.text.Lines;
 
 /**
- * What a conversation is at: a line, a frame, an exchange. While the conversation reads or writes,
- * it is the client's turn. The work afterwards counts as another step, so a long answer is not a
- * slow step. Written by the conversation's thread, read by any.
+ * The step that a conversation is at: a line, a frame, an exchange. While the conversation reads or
+ * writes, it waits for its client, and no step is shown. The work after such a wait is shown as a
+ * new step, so a long response is not taken for a slow step. Written by the conversation's thread,
+ * read by any thread.
  */
 final class CurrentStep implements MultiStepMessage {
-  /** An object of its own each time. */
+  /** A new object for each step that is shown, because each has its own beginning. */
   private static final class ConversationStep extends TimedStep {
-    private final Object what;
+    private final Object subject;
 
-    ConversationStep(Object what) {
-      this.what = what;
+    ConversationStep(Object subject) {
+      this.subject = subject;
     }
 
     @Override
     public String toString() {
-      return Lines.line(what.toString());
+      return Lines.line(subject.toString());
     }
   }
 
-  private Object what; // null if there is no text to show
-  private boolean counts; // once it has ended
-  private volatile ConversationStep shown; // null: the client has its turn
-  private volatile long done;
+  private Object subject; // null if there is no text to show
+  private boolean isCounted; // whether the step counts as completed when it ends
+  private volatile ConversationStep shownStep; // null while the conversation waits for its client
+  private volatile long completed;
 
-  void begin(Object what) {
-    begin(what, true);
+  void begin(Object subject) {
+    begin(subject, true);
   }
 
-  /** Shows {@code what}, or nothing if it is null, and does not count it as a step. */
-  void beginUncounted(Object what) {
-    begin(what, false);
+  /** Shows {@code subject}, or nothing if it is null, and does not count it as a step. */
+  void beginUncounted(Object subject) {
+    begin(subject, false);
   }
 
-  private void begin(Object what, boolean counts) {
-    this.what = what;
-    this.counts = counts;
+  private void begin(Object subject, boolean isCounted) {
+    this.subject = subject;
+    this.isCounted = isCounted;
     resume();
   }
 
-  /** With the conversation, which did not fail. */
+  /** Ends the last step, with a conversation that did not fail. */
   void endLast() {
-    if (counts) end();
+    if (isCounted) end();
   }
 
-  /** The client has its turn. */
+  /** Shows no step while the conversation waits for its client. */
   void pause() {
-    shown = null;
+    shownStep = null;
   }
 
-  /** The client has its turn to the end. */
-  void leave() {
-    what = null;
-    shown = null;
+  /** Shows no step until another begins. */
+  void hide() {
+    subject = null;
+    shownStep = null;
   }
 
-  /** The step failed. */
+  /** Ends a step that failed, and does not count it. */
   void fail() {
-    leave();
-    counts = false;
+    hide();
+    isCounted = false;
   }
 
   void resume() {
-    shown = what == null ? null : new ConversationStep(what);
+    shownStep = subject == null ? null : new ConversationStep(subject);
   }
 
   void end() {
-    leave();
-    counts = false;
-    done = done + 1;
+    hide();
+    isCounted = false;
+    completed = completed + 1;
   }
 
   @Override
   public Object currentStep() {
-    return shown;
+    return shownStep;
   }
 
   @Override
   public long completedSteps() {
-    return done;
+    return completed;
   }
 }

@@ -18,8 +18,9 @@ import java.util.Locale;
 import java.util.Map;
 
 /**
- * A folder of files to serve: those below the real root when all links are resolved, without names
- * that begin with a dot. Users who can write there are trusted not to swap links meanwhile.
+ * A folder of files to serve. A file is served if, with all links resolved, it is below the root,
+ * and no name on the path to it begins with a dot. Users who can write to the folder are trusted
+ * not to exchange links during a request.
  */
 record FileRoot(Path root) {
   private static final String PLAIN_TEXT = "text/plain; charset=utf-8";
@@ -44,38 +45,42 @@ record FileRoot(Path root) {
         root.toAbsolutePath() + " is no folder, so it has no files to serve; give an existing folder");
   }
 
-  /** {@code below} is empty, or begins with a slash. */
-  void serve(HttpExchange exchange, String below) throws IOException {
-    var file = find(below);
-    var seen = Files.readAttributes(file, BasicFileAttributes.class, LinkOption.NOFOLLOW_LINKS);
-    if (seen.isDirectory()) {
-      if (!below.endsWith("/")) { // or relative links in the page would miss the folder
+  /**
+   * Sends the file, or the index.html of the folder.
+   *
+   * @param subPath the path below the root; empty, or begins with a slash
+   */
+  void serve(HttpExchange exchange, String subPath) throws IOException {
+    var file = find(subPath);
+    var attributes = Files.readAttributes(file, BasicFileAttributes.class, LinkOption.NOFOLLOW_LINKS);
+    if (attributes.isDirectory()) {
+      if (!subPath.endsWith("/")) { // otherwise relative links in the page would miss the folder
         redirect(exchange);
         return;
       }
-      file = real(file.resolve("index.html"));
-      seen = Files.readAttributes(file, BasicFileAttributes.class, LinkOption.NOFOLLOW_LINKS);
+      file = realPath(file.resolve("index.html"));
+      attributes = Files.readAttributes(file, BasicFileAttributes.class, LinkOption.NOFOLLOW_LINKS);
     }
-    if (!seen.isRegularFile()) throw new RequestRefusedException(404, "neither a file nor a folder: " + file);
-    send(exchange, file, seen);
+    if (!attributes.isRegularFile()) throw new RequestRefusedException(404, "neither a file nor a folder: " + file);
+    send(exchange, file, attributes);
   }
 
-  private Path find(String below) throws IOException {
-    if (below.contains("/.") || below.contains("\\")
-        || below.endsWith("/") && below.length() > 1 && !Files.isDirectory(real(resolve(below))))
+  private Path find(String subPath) throws IOException {
+    if (subPath.contains("/.") || subPath.contains("\\")
+        || subPath.endsWith("/") && subPath.length() > 1 && !Files.isDirectory(realPath(resolve(subPath))))
       throw new RequestRefusedException(404, "hidden");
-    return real(resolve(below));
+    return realPath(resolve(subPath));
   }
 
-  private Path resolve(String below) throws RequestRefusedException {
+  private Path resolve(String subPath) throws RequestRefusedException {
     try {
-      var file = root.resolve(below.substring(below.startsWith("/") ? 1 : 0)).normalize();
+      var file = root.resolve(subPath.substring(subPath.startsWith("/") ? 1 : 0)).normalize();
       if (file.startsWith(root)) return file;
     } catch (InvalidPathException impossibleName) {}
     throw new RequestRefusedException(404, "no file can have this name");
   }
 
-  private Path real(Path file) throws RequestRefusedException {
+  private Path realPath(Path file) throws RequestRefusedException {
     try {
       var real = file.toRealPath();
       if (real.startsWith(root) && isShown(root.relativize(real))) return real;
@@ -83,26 +88,26 @@ record FileRoot(Path root) {
     throw new RequestRefusedException(404, "not there, or a link to what is hidden or outside the root");
   }
 
-  private static boolean isShown(Path below) {
-    for (var name : below) if (name.toString().startsWith(".")) return false;
+  private static boolean isShown(Path relative) {
+    for (var name : relative) if (name.toString().startsWith(".")) return false;
     return true;
   }
 
   private static void redirect(HttpExchange exchange) throws IOException {
-    var to = new StringBuilder();
+    var location = new StringBuilder();
     for (byte b : exchange.path().getBytes(StandardCharsets.UTF_8)) {
-      if (b > 0 && (Character.isLetterOrDigit(b) || "/-._~".indexOf(b) >= 0)) to.append((char) b);
-      else to.append(String.format("%%%02X", b));
+      if (b > 0 && (Character.isLetterOrDigit(b) || "/-._~".indexOf(b) >= 0)) location.append((char) b);
+      else location.append(String.format("%%%02X", b));
     }
-    exchange.status(301).header("Location", to.append('/').toString()).header("Content-Type", PLAIN_TEXT);
+    exchange.status(301).header("Location", location.append('/').toString()).header("Content-Type", PLAIN_TEXT);
   }
 
-  private static void send(HttpExchange exchange, Path file, BasicFileAttributes seen) throws IOException {
-    var changed = seen.lastModifiedTime().toInstant().truncatedTo(ChronoUnit.SECONDS);
-    exchange.header("Last-Modified", ServerResponse.date(changed)).header("X-Content-Type-Options", "nosniff");
-    var known = exchange.header("If-Modified-Since");
+  private static void send(HttpExchange exchange, Path file, BasicFileAttributes attributes) throws IOException {
+    var modified = attributes.lastModifiedTime().toInstant().truncatedTo(ChronoUnit.SECONDS);
+    exchange.header("Last-Modified", ServerResponse.date(modified)).header("X-Content-Type-Options", "nosniff");
+    var modifiedSince = exchange.header("If-Modified-Since");
     try {
-      if (known.isPresent() && !changed.isAfter(ServerResponse.date(known.get()))) {
+      if (modifiedSince.isPresent() && !modified.isAfter(ServerResponse.date(modifiedSince.get()))) {
         exchange.status(304);
         return;
       }
@@ -110,16 +115,17 @@ record FileRoot(Path root) {
     var name = file.getFileName().toString();
     var type = TYPES.getOrDefault(name.substring(name.lastIndexOf('.') + 1).toLowerCase(Locale.ROOT),
         "application/octet-stream");
-    exchange.header("Content-Type", type).header("Content-Length", Long.toString(seen.size()));
+    exchange.header("Content-Type", type).header("Content-Length", Long.toString(attributes.size()));
     if (exchange.method().equals("HEAD")) return;
     try (var in =
         Channels.newInputStream(Files.newByteChannel(file, StandardOpenOption.READ, LinkOption.NOFOLLOW_LINKS))) {
       var out = exchange.outputStream();
-      var some = new byte[8_192];
-      // a file may grow, which is not sent, or shrink, which closes the connection
-      long left = seen.size();
-      for (int n; left > 0 && (n = in.read(some, 0, (int) Math.min(some.length, left))) > 0; left -= n)
-        out.write(some, 0, n);
+      var buffer = new byte[8_192];
+      // if the file grows meanwhile, the rest is not sent; if it shrinks, the connection is closed
+      long remaining = attributes.size();
+      for (int count; remaining > 0
+          && (count = in.read(buffer, 0, (int) Math.min(buffer.length, remaining))) > 0; remaining -= count)
+        out.write(buffer, 0, count);
     }
   }
 }

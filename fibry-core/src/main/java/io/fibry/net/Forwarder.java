@@ -12,16 +12,16 @@ import java.util.Objects;
 import java.util.concurrent.atomic.LongAdder;
 
 /**
- * Forwards connections to a target: one direction on the actor's thread, one on a fiber.
- * Thread-safe.
+ * Forwards connections to a target. The actor's thread forwards the bytes of the client, and a
+ * fiber forwards the bytes of the target. Thread-safe.
  */
 final class Forwarder implements Handler<ClientConnection> {
   private static final Duration CONNECT_LIMIT = Duration.ofSeconds(10);
 
   private final InetSocketAddress target;
   private final LongAdder clients = new LongAdder();
-  private final LongAdder bytesThere = new LongAdder();
-  private final LongAdder bytesBack = new LongAdder();
+  private final LongAdder bytesToTarget = new LongAdder();
+  private final LongAdder bytesToClient = new LongAdder();
 
   Forwarder(InetSocketAddress target) {
     if (Objects.requireNonNull(target, "target").getPort() == 0) throw new IllegalArgumentException(
@@ -34,16 +34,16 @@ final class Forwarder implements Handler<ClientConnection> {
     clients.increment();
     client.socket.stopTracking();
     try (var socket = new Socket()) {
-      client.socket.closeWithThis(socket); // a cut ends the connect, too
+      client.socket.closeTogetherWith(socket); // so a cut-off also ends the attempt to connect
       connect(socket, client.socket);
-      try (var checked = client.socket.checkWithThis(socket)) {
-        forward(client.in, new ClientInput(checked));
+      try (var targetSocket = client.socket.checkTogetherWith(socket)) {
+        forward(client.in, new ClientInput(targetSocket));
       }
     }
   }
 
   private void connect(Socket socket, ClientSocket client) throws IOException {
-    // a name may mean another address each time
+    // resolved for each client, because the address of a name may change
     var address = target.isUnresolved() ? new InetSocketAddress(target.getHostString(), target.getPort()) : target;
     try {
       if (address.isUnresolved()) throw new ConnectException("no such host");
@@ -58,42 +58,42 @@ final class Forwarder implements Handler<ClientConnection> {
 
   private void forward(ClientInput fromClient, ClientInput fromTarget) throws Exception {
     var client = fromClient.socket;
-    var failure = new Throwable[1]; // of the fiber; read after its end
-    var answers = Thread.ofVirtual().inheritInheritableThreadLocals(false).start(() -> {
+    var failure = new Throwable[1]; // thrown on the fiber; read after its end
+    var backward = Thread.ofVirtual().inheritInheritableThreadLocals(false).start(() -> {
       try {
-        pump(fromTarget, client, bytesBack);
-      } catch (Throwable broken) {
-        failure[0] = broken;
-        // a mere close would make a broken answer look whole
-        client.reset("the target of " + client + " broke off: " + Lines.message(broken));
+        pump(fromTarget, client, bytesToClient);
+      } catch (Throwable thrown) {
+        failure[0] = thrown;
+        // after a normal close, the truncated stream would look complete
+        client.reset("the target of " + client + " broke off: " + Lines.message(thrown));
       }
     });
     try {
-      pump(fromClient, fromTarget.socket, bytesThere);
-      answers.join(); // it ends with the sockets
-    } catch (Throwable broken) {
-      client.reset(client + " broke off: " + Lines.message(broken)); // the target must not take it for the end
-      throw broken;
+      pump(fromClient, fromTarget.socket, bytesToTarget);
+      backward.join(); // the fiber ends when a socket is closed
+    } catch (Throwable thrown) {
+      client.reset(client + " broke off: " + Lines.message(thrown)); // not an end for the target
+      throw thrown;
     }
     if (failure[0] != null) throw Throwables.<Exception>sneakyThrow(failure[0]);
   }
 
-  /** Forwards the end of the stream, too. A slow reader slows the sender. */
-  private static void pump(ClientInput in, ClientSocket to, LongAdder count) throws IOException {
-    in.socket.noteActivity();
+  /** Forwards bytes until the stream ends, then its end. A slow receiver slows down the sender. */
+  private static void pump(ClientInput in, ClientSocket receiver, LongAdder count) throws IOException {
+    in.socket.renewIdleDeadline();
     while (in.fill()) {
-      in.socket.noteActivity(); // before the other side can answer
-      to.send(in.buffer, in.at, in.end - in.at);
-      count.add(in.end - in.at);
-      in.at = in.end;
-      in.socket.noteActivity();
+      in.socket.renewIdleDeadline(); // before the other side can reply
+      receiver.send(in.buffer, in.position, in.end - in.position);
+      count.add(in.end - in.position);
+      in.position = in.end;
+      in.socket.renewIdleDeadline();
     }
-    to.endOutput();
+    receiver.endOutput();
   }
 
   @Override
   public String toString() {
-    return "TCP forwarder to " + target + " (" + clients + " clients, " + bytesThere + " bytes there, " + bytesBack
-        + " back)";
+    return "TCP forwarder to " + target + " (" + clients + " clients, " + bytesToTarget + " bytes there, "
+        + bytesToClient + " back)";
   }
 }

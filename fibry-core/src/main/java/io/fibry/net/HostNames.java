@@ -8,43 +8,46 @@ import java.util.Set;
 /**
  * The names by which clients may call a server. A browser sends the name that a page was loaded
  * from. The owner of that name can let it point at another address at any time, such as an address
- * behind a firewall (DNS rebinding). An address cannot mean another one.
+ * behind a firewall (DNS rebinding). An IP address in the header cannot be redirected so.
  *
- * @param names in small letters, without ports; empty for all names
+ * @param names in lower case, without ports; empty if every name is allowed
  */
 record HostNames(Set<String> names) {
   static final HostNames ALL = new HostNames(Set.of());
 
   static HostNames of(String... names) {
-    var all = new HashSet<String>();
+    var lowerCaseNames = new HashSet<String>();
     for (var name : names) {
-      if (!RequestTarget.isHost(name) || !name.equalsIgnoreCase(name(name)))
+      if (!RequestTarget.isHost(name) || !name.equalsIgnoreCase(nameWithoutPort(name)))
         throw new IllegalArgumentException("'" + Lines.line(name)
             + "' is no name of a host; give names without scheme and port, as \"shop.example\"");
-      all.add(name(name));
+      lowerCaseNames.add(nameWithoutPort(name));
     }
-    if (all.isEmpty())
+    if (lowerCaseNames.isEmpty())
       throw new IllegalArgumentException("no names of hosts would refuse all clients; give one or more");
-    return new HostNames(Set.copyOf(all));
+    return new HostNames(Set.copyOf(lowerCaseNames));
   }
 
-  /** Returns the name in a Host header, in small letters, without its port. */
-  private static String name(String host) {
+  /** Returns the name in a Host header, in lower case, without its port. */
+  private static String nameWithoutPort(String host) {
     int end = host.indexOf(':', host.startsWith("[") ? host.indexOf(']') : 0);
     return (end < 0 ? host : host.substring(0, end)).toLowerCase(Locale.ROOT);
   }
 
   /**
-   * Returns whether a client may call this server by this name, which is null if the client sent
-   * none.
+   * Returns whether a client may call this server by the name in this Host header; null if the
+   * client sent no Host header.
    */
   boolean isAllowed(String host) {
-    return names.isEmpty() || host != null && names.contains(name(host));
+    return names.isEmpty() || host != null && names.contains(nameWithoutPort(host));
   }
 
-  /** Whether this name means this server for certain. */
+  /**
+   * Returns whether this Host header certainly means this server: by an allowed name, as localhost,
+   * or by an IP address.
+   */
   boolean isKnown(String host) {
-    var name = name(host);
+    var name = nameWithoutPort(host);
     return names.contains(name) || name.equals("localhost") || name.endsWith(".localhost") || name.startsWith("[")
         || !name.isEmpty() && name.chars().allMatch(c -> c >= '0' && c <= '9' || c == '.');
   }

@@ -15,58 +15,64 @@ import java.time.Duration;
 import java.util.Optional;
 import java.util.concurrent.CancellationException;
 
-/** Requests and answers in turn. Belongs to the client's actor. */
+/**
+ * The conversation with one HTTP client, which handles its requests in turn. Used by the client's
+ * actor.
+ */
 record HttpConversation(HttpConversation.Server server, HttpRoutes routes, HttpOptions options, ClientSocket socket,
     ClientInput in, ClientOutput out, ActorBuilder<Object> builder)
     implements Listener.Conversation {
 
   interface Server extends ServerExchange.HandlerFailureLog {
-    /** Returns null if too many exchanges run. */
-    ExchangePermit permit();
+    /** Returns null if too many exchanges run already. */
+    ExchangePermit tryAdmit();
 
     /**
-     * An exchange is over, or became a WebSocket.
+     * Called when an exchange is over, or became a WebSocket.
      *
-     * @param head null: it was malformed
-     * @param route null: none
+     * @param head null if the request was malformed
+     * @param route null if no route takes the request
+     * @param startNanos {@code System.nanoTime()} at the first byte of the request
      */
     void exchangeEnded(RequestHead head, HttpRoutes.RouteEntry route, ServerResponse response, ClientSocket client,
-        long begun);
+        long startNanos);
 
-    /** A WebSocket of this route is over. */
+    /** Called when a WebSocket of this route is over. */
     void webSocketEnded(HttpRoutes.RouteEntry route);
   }
 
+  // how long a connection that closes still reads
   private static final Duration LINGER = Duration.ofSeconds(1);
-  private static final int MAX_LINGERED = 1 << 20; // bytes
+  // bytes that a connection that closes still reads
+  private static final int MAX_LINGERED = 1 << 20;
 
   @Override
   public void converse() throws IOException {
-    socket.step.beginUncounted(null); // until the first exchange
+    socket.step.beginUncounted(null); // no step until the first exchange
     try {
       while (handleExchange()) {
       }
     } catch (EOFException withinHead) {} finally {
-      in.drop();
+      in.releaseBuffer();
     }
   }
 
-  /** Whether another may follow. */
+  /** Handles one exchange. Returns whether another may follow. */
   private boolean handleExchange() throws IOException {
     socket.limitEachRead(options.idleLimit);
-    int first = awaitRequest();
-    if (first < 0) return false;
-    long begun = System.nanoTime();
+    int firstByte = awaitRequest();
+    if (firstByte < 0) return false;
+    long startNanos = System.nanoTime();
     socket.shutdown.beginHead();
     socket.limitAllReads(options.headerLimit);
     RequestHead head;
     try {
-      head = RequestHead.read(first, in, options);
+      head = RequestHead.read(firstByte, in, options);
       socket.shutdown.endHead();
     } catch (RequestRefusedException refusal) {
       var response = new ServerResponse(out, true, false, false, false);
       refuse(response, refusal.code);
-      server.exchangeEnded(null, null, response, socket, begun);
+      server.exchangeEnded(null, null, response, socket, startNanos);
       linger();
       return false;
     }
@@ -74,36 +80,40 @@ record HttpConversation(HttpConversation.Server server, HttpRoutes routes, HttpO
         new ServerResponse(out, head.http11, head.method.equals("HEAD"), head.keepsAlive, head.expectsContinue);
     var body = response.forRequest(new RequestBody(in, head, options, response));
     var entry = routes.find(head.method, head.target.path());
-    response.onUpgraded(() -> server.exchangeEnded(head, entry, response, socket, begun));
+    response.onUpgraded(() -> server.exchangeEnded(head, entry, response, socket, startNanos));
     try {
       respond(entry, head, body, response);
     } finally {
       if (response.isUpgraded()) server.webSocketEnded(entry);
-      else server.exchangeEnded(head, entry, response, socket, begun);
+      else server.exchangeEnded(head, entry, response, socket, startNanos);
     }
     if (response.keepsAlive() && readRest(body)) return true;
-    body.forbid();
+    body.forbidReading();
     if (!body.isRead() || hasMore()) linger();
     return false;
   }
 
-  /** {@code entry}: null where no route takes it. */
+  /**
+   * Responds to a request whose head is well-formed.
+   *
+   * @param entry null if no route takes the request
+   */
   private void respond(HttpRoutes.RouteEntry entry, RequestHead head, RequestBody body, ServerResponse response)
       throws IOException {
-    var permit = entry == null ? null : server.permit();
+    var permit = entry == null ? null : server.tryAdmit();
     if (entry == null) refuse(response, head, routes.allowedMethods(head.target.path()));
     else if (permit == null) {
-      response.closeAfter();
+      response.closeConnectionAfter();
       refuse(response, 503);
     } else {
       in.permit = permit;
       response.permit = permit;
       try {
         respond(entry,
-            new ServerExchange(builder, socket, head, body, response, entry.pattern(), routes.bodies, server),
+            new ServerExchange(builder, socket, head, body, response, entry.pattern(), routes.bodyCodec, server),
             response, body);
       } finally {
-        permit.leave();
+        permit.release();
       }
     }
   }
@@ -112,7 +122,7 @@ record HttpConversation(HttpConversation.Server server, HttpRoutes routes, HttpO
       throws IOException {
     socket.step.begin(exchange);
     try {
-      handle(entry.route(), exchange, response, body);
+      handle(entry.handler(), exchange, response, body);
       socket.step.end();
     } catch (Throwable failure) {
       if (socket.isClientError(failure)) socket.step.end();
@@ -123,11 +133,14 @@ record HttpConversation(HttpConversation.Server server, HttpRoutes routes, HttpO
     }
   }
 
-  /** In that case a close would be a reset, and destroy the answer. */
+  /**
+   * Returns whether bytes have arrived that were not read. A close would then be a reset, and could
+   * destroy the response.
+   */
   private boolean hasMore() {
     try {
       return in.hasUnread();
-    } catch (IOException gone) {
+    } catch (IOException failure) {
       return false;
     }
   }
@@ -140,13 +153,15 @@ record HttpConversation(HttpConversation.Server server, HttpRoutes routes, HttpO
     }
   }
 
-  /** Returns the first byte, or -1 if no request comes, which is no failure. */
+  /**
+   * Returns the first byte of a request, or -1 if the connection ends before, which is no failure.
+   */
   private int awaitRequest() throws IOException {
     try {
       return socket.shutdown.beginIdle() ? in.read() : -1;
-    } catch (IOException ended) {
-      if (socket.isClientError(ended)) return -1;
-      throw ended;
+    } catch (IOException failure) {
+      if (socket.isClientError(failure)) return -1;
+      throw failure;
     } finally {
       socket.shutdown.endIdle();
     }
@@ -155,7 +170,7 @@ record HttpConversation(HttpConversation.Server server, HttpRoutes routes, HttpO
   private void handle(HttpRoutes.RouteHandler route, ServerExchange exchange, ServerResponse response, RequestBody body)
       throws IOException {
     try {
-      route.answer(exchange);
+      route.handle(exchange);
       exchange.finish();
     } catch (Throwable failure) {
       exchange.endHandling();
@@ -165,25 +180,25 @@ record HttpConversation(HttpConversation.Server server, HttpRoutes routes, HttpO
 
   private void fail(Throwable failure, ServerExchange exchange, ServerResponse response, RequestBody body)
       throws IOException {
-    if (socket.isHandlerKilled()) { // no answer is sent, and the exchange has failed
-      if (response.endsWithConnection()) socket.reset(socket + " was cut off, for its answer broke off");
-      // the handler continued, and its response met the closed socket
+    if (socket.isHandlerKilled()) { // no response is sent, and the exchange has failed
+      if (response.endsWithConnection()) socket.reset(socket + " was cut off, because its response broke off");
+      // the handler continued after the kill, and its response failed at the closed socket
       if (socket.isClientError(failure)) throw new IOException("the server ended before the response was sent");
       throw Throwables.<IOException>sneakyThrow(failure);
     }
     if (response.isBroken() || socket.isClosed()) {
-      response.closeAfter();
+      response.closeConnectionAfter();
       if (!socket.isClientError(failure)
           && !(failure instanceof InterruptedException || failure instanceof CancellationException))
-        server.log(failure, exchange, "nobody, for the client was gone");
-    } else if (body.failure() != null) { // the handler passed it on
-      response.closeAfter();
+        server.log(failure, exchange, "not at all, because the client had disconnected");
+    } else if (body.failure() != null) { // the handler did not catch it
+      response.closeConnectionAfter();
       if (response.isSent() || !(body.failure() instanceof RequestRefusedException refusal)) socket.close();
       else refuse(response, refusal.code);
     } else if (response.isSent()) {
       server.log(failure, exchange, "by closing: the answer had begun");
-      response.closeAfter();
-      if (response.endsWithConnection()) socket.reset(socket + " was cut off, for its answer broke off");
+      response.closeConnectionAfter();
+      if (response.endsWithConnection()) socket.reset(socket + " was cut off, because its response broke off");
       socket.close();
     } else refuse(response, failure, exchange);
     if (failure instanceof VirtualMachineError error && !(failure instanceof StackOverflowError)) {
@@ -197,13 +212,13 @@ record HttpConversation(HttpConversation.Server server, HttpRoutes routes, HttpO
     response.discard();
     try {
       text = routes.responseTo(failure, exchange);
-    } catch (Exception unanswerable) { // by a rule
-      unanswerable.addSuppressed(failure);
-      refuseByKind(response, unanswerable, exchange);
+    } catch (Exception ruleFailure) { // a rule of the routes has failed
+      ruleFailure.addSuppressed(failure);
+      refuseByKind(response, ruleFailure, exchange);
       return;
     }
     if (text.isPresent()) response.writeText(text.get());
-    else if (failure instanceof HttpException told) response.writeHandlerError(told.status(), told.getMessage());
+    else if (failure instanceof HttpException thrown) response.writeHandlerError(thrown.status(), thrown.getMessage());
     else refuseByKind(response, failure, exchange);
   }
 
@@ -212,9 +227,9 @@ record HttpConversation(HttpConversation.Server server, HttpRoutes routes, HttpO
       case MailboxFullException full -> refuse(response, 503);
       case ActorStoppedException stopped -> refuse(response, 503);
       case CircuitOpenException open -> refuse(response, 503);
-      case AskTimeoutException late -> refuse(response, 504);
-      case RequestException failed when failed.outcome() == Outcome.WILL_BE_DONE -> refuse(response, 504);
-      case RequestRefusedException refusal -> refuse(response, refusal.code); // by a file route
+      case AskTimeoutException timeout -> refuse(response, 504);
+      case RequestException unanswered when unanswered.outcome() == Outcome.WILL_BE_DONE -> refuse(response, 504);
+      case RequestRefusedException refusal -> refuse(response, refusal.code); // thrown by a file route
       default -> response.writeError(500, "Internal server error " + server.log(failure, exchange, "500") + "\n");
     }
   }
@@ -234,14 +249,18 @@ record HttpConversation(HttpConversation.Server server, HttpRoutes routes, HttpO
     }
   }
 
-  /** Reads on: a close while the client sends would destroy the answer. */
+  /**
+   * Reads a little more before the connection is closed, because a close while the client sends
+   * would destroy the response.
+   */
   private void linger() {
     if (socket.isClosed()) return;
     try {
       socket.endOutput();
       socket.limitAllReads(LINGER);
       var ignored = new byte[ClientInput.LARGE];
-      for (int some, all = 0; all < MAX_LINGERED && (some = in.read(ignored, 0, ignored.length)) >= 0;) all += some;
+      for (int count, total = 0; total < MAX_LINGERED && (count = in.read(ignored, 0, ignored.length)) >= 0;)
+        total += count;
     } catch (IOException longEnough) {}
   }
 

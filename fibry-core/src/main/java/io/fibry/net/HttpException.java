@@ -3,28 +3,29 @@ package io.fibry.net;
 import java.util.Objects;
 
 /**
- * Ends the handling of an exchange: it is answered with this status and text, and with the headers
- * that were set so far. That is no failure of the server, so nothing is logged.
+ * Thrown by a handler to end its exchange: the response has this status and text, and the headers
+ * that were set so far. It is no failure of the server, so nothing is logged.
  */
-@SuppressWarnings("serial") // its fields are
+@SuppressWarnings("serial") // all its fields are serializable
 public final class HttpException extends RuntimeException {
-  /** The status of the answer. */
+  /** The status of the response. */
   private final int status;
 
   /**
-   * An answer.
+   * Makes an exception for this response.
    *
    * @param status 300 to 599
-   * @param text for the client
+   * @param text the body of the response, for the client
    */
   public HttpException(int status, String text) {
     super(Objects.requireNonNull(text, "text"));
     if (status < 300 || status > 599)
-      throw new IllegalArgumentException("a status of " + status + " needs no exception; give 300 to 599");
+      throw new IllegalArgumentException(
+          "a status of " + status + " is not 300 to 599; set other statuses by HttpExchange.status(..)");
     this.status = status;
   }
 
-  /** {@return the status of the answer} */
+  /** {@return the status of the response} */
   public int status() {
     return status;
   }

@@ -10,8 +10,8 @@ import java.util.Optional;
 import javax.net.ssl.SSLSession;
 
 /**
- * An HTTP request and its answer, over when the handler returns. Belongs to the handler's thread,
- * except for {@link #eventActor}'s actor.
+ * An HTTP request and its response. It is over when the handler returns. Only the handler's thread
+ * may use it, except for the actor of {@link #eventActor}, which is thread-safe.
  * {@snippet class="io.fibry.HttpSnippetsTest" region="exchange"}
  */
 public interface HttpExchange {
@@ -26,11 +26,11 @@ public interface HttpExchange {
   String path();
 
   /**
-   * Returns the part of the path at the place where the route has this name in braces:
-   * {@code path("id")} for {@code /orders/{id}}.
+   * Returns the part of the path that replaces this name of the route: {@code path("id")} for
+   * {@code /orders/{id}}.
    *
-   * @param name in the route
-   * @return decoded; of the rest of a path perhaps empty
+   * @param name the name that the route has in braces
+   * @return the decoded part; it can be empty only where the route takes the rest of a path
    * @throws IllegalArgumentException if the route has no such name
    */
   String path(String name);
@@ -45,10 +45,10 @@ public interface HttpExchange {
   Optional<SSLSession> tls();
 
   /**
-   * A parameter of the query, decoded; the first of its name.
+   * Returns the first parameter of the query with this name, decoded.
    *
-   * @param name the parameter
-   * @return its value, perhaps empty
+   * @param name the name of the parameter
+   * @return its value, which may be the empty text; empty if the query has no such parameter
    */
   Optional<String> queryParameter(String name);
 
@@ -56,10 +56,10 @@ public interface HttpExchange {
   Map<String, List<String>> queryParameters();
 
   /**
-   * A header of the request; several of one name are joined.
+   * Returns a header of the request; several headers of one name are joined.
    *
-   * @param name in any case
-   * @return its value
+   * @param name in upper or lower case
+   * @return its value; empty if the request has no such header
    */
   Optional<String> header(String name);
 
@@ -68,45 +68,47 @@ public interface HttpExchange {
 
   /**
    * {@return the body, always the same stream} A read throws an {@link java.io.IOException} if the
-   * body is malformed or too long. If the handler lets it through, the answer is 400 or 413.
+   * body is malformed or too long. If the handler does not catch it, the response is 400 or 413.
    */
   InputStream body();
 
   /**
    * {@return the body as text} Malformed UTF-8 is replaced.
    *
-   * @throws java.io.UncheckedIOException as reading {@link #body} throws
+   * @throws java.io.UncheckedIOException if reading {@link #body} fails
    */
   String bodyAsText();
 
   /**
    * {@return the whole body}
    *
-   * @throws java.io.UncheckedIOException as reading {@link #body} throws
+   * @throws java.io.UncheckedIOException if reading {@link #body} fails
    */
   byte[] bodyAsBytes();
 
   /**
-   * The body as that of a form in a page: its fields, decoded, with their values in order.
+   * Returns the fields of a form in a page, decoded, with their values in order. The body must have
+   * the type {@code application/x-www-form-urlencoded}.
    *
-   * @return {@code application/x-www-form-urlencoded}; another type is answered 415, a malformed
-   *     body 400
-   * @throws java.io.UncheckedIOException as reading {@link #body} throws
+   * @return the fields; a body of another type is refused with 415, a malformed body with 400
+   * @throws java.io.UncheckedIOException if reading {@link #body} fails
    */
   Map<String, List<String>> form();
 
   /**
-   * The body as an object, by the {@linkplain HttpRoutes#withBodyCodec bodies} of the routes.
+   * Reads an object from the body, with the {@linkplain HttpRoutes#withBodyCodec codec} of the
+   * routes.
    *
-   * @param <T> of it
-   * @param type of it
-   * @return it; a body of another type is answered 415, a body that cannot be read 400
-   * @throws IllegalStateException if the routes have no bodies
+   * @param <T> the type of the object
+   * @param type the class of the object
+   * @return the object; a body of another type is refused with 415, a body that cannot be read with
+   * 400
+   * @throws IllegalStateException if the routes have no codec
    */
   <T> T bodyAs(Class<T> type);
 
   /**
-   * Sets the status of the answer, 200 unless set. An answer with 204, 205 or 304 has no body.
+   * Sets the status of the response; by default 200. A response with 204, 205 or 304 has no body.
    *
    * @param code 200 to 599
    * @return this
@@ -114,32 +116,33 @@ public interface HttpExchange {
   HttpExchange status(int code);
 
   /**
-   * Sets a header of the answer, in place of any of this name but {@code Set-Cookie}. A
-   * {@code Content-Length} is enforced; of {@code Connection} only {@code close} is accepted.
+   * Sets a header of the response. It replaces a header of the same name, except for
+   * {@code Set-Cookie}. A {@code Content-Length} is enforced. For {@code Connection}, only
+   * {@code close} is accepted.
    *
    * @param name letters, digits and dashes
    * @param value one line of Latin-1
    * @return this
-   * @throws IllegalArgumentException if it would not be one header
+   * @throws IllegalArgumentException if name or value is not allowed in a header
    */
   HttpExchange header(String name, String value);
 
   /**
-   * Starts the answer. 8 kB are buffered, and sent when that is full or flushed, or the handler
-   * returns.
+   * Starts the response. Up to 8 kB are buffered. They are sent when the buffer is full or flushed,
+   * or when the handler returns.
    *
    * @return always the same stream
-   * @throws IllegalStateException on a {@code text} route
+   * @throws IllegalStateException on a {@code text} or {@code object} route
    */
   OutputStream outputStream();
 
   /**
-   * Starts an answer of server-sent events, one for each message to the actor. The actor ends when
-   * the client is gone or too slow, when the server ends, and when the handler returns, so the
-   * handler waits for it.
+   * Starts a response of server-sent events: each message to the actor becomes an event. The actor
+   * ends when the client has disconnected or is too slow, when the server ends, and when the
+   * handler returns. Therefore the handler waits for the end of the actor.
    *
    * @return always the same actor; thread-safe
-   * @throws IllegalStateException on a {@code text} route
+   * @throws IllegalStateException on a {@code text} or {@code object} route
    */
   Actor<String> eventActor();
 }

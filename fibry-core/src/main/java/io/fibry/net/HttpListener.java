@@ -18,25 +18,25 @@ import java.util.function.UnaryOperator;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** A listener that speaks HTTP. */
+/** A listener for HTTP connections. */
 final class HttpListener extends Listener<HttpServer> implements HttpServer, HttpConversation.Server {
   private static final Logger LOG = LoggerFactory.getLogger(HttpServer.class);
 
-  private final BlockBuilder<?> home;
-  private final FailureStackThrottle stacks = new FailureStackThrottle();
+  private final BlockBuilder<?> blocks;
+  private final FailureStackThrottle stackThrottle = new FailureStackThrottle();
   private final HttpRoutes routes;
   private final HttpOptions options;
-  private final ExchangePermit.PermitPool exchanges;
-  // filled by the constructor
+  private final ExchangePermit.PermitPool permits;
+  // by route; filled by the constructor, then only read
   private final Map<HttpRoutes.RouteEntry, RouteCounts> counts = new IdentityHashMap<>();
   private final RouteCounts unrouted = new RouteCounts();
 
   private HttpListener(ActorBuilder<?> builder, int port, HttpRoutes routes, HttpOptions options) {
     super(builder, port, options.limits(), options.tls.map(tls -> tls.engines("http/1.1")), LOG);
-    this.home = BlockBuilder.of(builder);
+    this.blocks = BlockBuilder.of(builder);
     this.routes = routes;
     this.options = options;
-    this.exchanges = new ExchangePermit.PermitPool(options.maxExchanges, clock::nanoTime);
+    this.permits = new ExchangePermit.PermitPool(options.maxExchanges, clock::nanoTime);
     for (var entry : routes.entries()) counts.put(entry, new RouteCounts());
   }
 
@@ -47,51 +47,52 @@ final class HttpListener extends Listener<HttpServer> implements HttpServer, Htt
   }
 
   @Override
-  public ExchangePermit permit() {
-    return exchanges.permit();
+  public ExchangePermit tryAdmit() {
+    return permits.tryAdmit();
   }
 
   @Override
-  public String log(Throwable failure, HttpExchange exchange, String answered) {
+  public String log(Throwable failure, HttpExchange exchange, String outcome) {
     var number = HexFormat.of().toHexDigits(ThreadLocalRandom.current().nextInt());
-    var shown = home.mayShowMessages() ? exchange.toString() : "an exchange";
-    if (stacks.isDue(failure))
-      LOG.error("{}: failure {} of {} was answered {}", this, number, shown, answered, failure);
+    var text = blocks.mayShowMessages() ? exchange.toString() : "an exchange";
+    if (stackThrottle.isDue(failure))
+      LOG.error("{}: failure {} of {} was answered {}", this, number, text, outcome, failure);
     else LOG.error("{}: failure {} of {} was answered {}; its stack is like one of the last second: {}", this, number,
-        shown, answered, home.describe(failure));
+        text, outcome, blocks.describe(failure));
     return number;
   }
 
   @Override
   public void exchangeEnded(RequestHead head, HttpRoutes.RouteEntry route, ServerResponse response, ClientSocket client,
-      long begun) {
-    long took = System.nanoTime() - begun;
-    var counted = route == null ? unrouted : counts.get(route);
-    counted.add(response.code(), took);
-    if (response.isUpgraded()) counted.opened();
+      long startNanos) {
+    long nanos = System.nanoTime() - startNanos;
+    var routeCounts = route == null ? unrouted : counts.get(route);
+    routeCounts.add(response.code(), nanos);
+    if (response.isUpgraded()) routeCounts.webSocketOpened();
     if (options.accessLog.isEmpty()) return;
     try {
       options.accessLog.get()
           .accept(
-              new AccessLogEntry(Instant.now().minusNanos(took), client.remoteAddress(),
+              new AccessLogEntry(Instant.now().minusNanos(nanos), client.remoteAddress(),
                   head == null ? "" : head.method,
-                  head == null ? "" : head.target.path(), Optional.ofNullable(route).map(one -> one.pattern().text()),
-                  response.code(), response.bytesSent(), Duration.ofNanos(took)));
+                  head == null ? "" : head.target.path(),
+                  Optional.ofNullable(route).map(entry -> entry.pattern().text()),
+                  response.code(), response.bytesSent(), Duration.ofNanos(nanos)));
     } catch (RuntimeException failure) {
-      if (stacks.isDue(failure)) LOG.error("{}: the access log failed", this, failure);
+      if (stackThrottle.isDue(failure)) LOG.error("{}: the access log failed", this, failure);
     }
   }
 
   @Override
   public void webSocketEnded(HttpRoutes.RouteEntry route) {
-    counts.get(route).closed();
+    counts.get(route).webSocketClosed();
   }
 
   @Override
   public List<RouteStats> stats() {
     var stats = new ArrayList<RouteStats>();
     for (var entry : routes.entries()) stats.add(stats(entry.pattern().text(), counts.get(entry)));
-    stats.add(stats("", unrouted)); // 404, 405, and what was malformed
+    stats.add(stats("", unrouted)); // with 404, 405, and malformed requests
     return stats;
   }
 
@@ -105,7 +106,10 @@ final class HttpListener extends Listener<HttpServer> implements HttpServer, Htt
         builder);
   }
 
-  /** An exchange may read its body to the end; an idle connection has ended already. */
+  /**
+   * Does nothing: an exchange may read its body to the end, and an idle connection has ended
+   * already.
+   */
   @Override
   void requestEnd(ClientSocket socket) {}
 

@@ -11,14 +11,14 @@ import java.util.function.Consumer;
 import javax.net.ssl.SSLContext;
 
 /**
- * The limits of an HTTP server, all on unless changed. Time limits are above zero; a client that
- * exceeds one is cut off. Immutable and thread-safe.
+ * The limits of an HTTP server; all apply by default. Time limits are above zero; a client that
+ * exceeds such a limit is cut off. Immutable and thread-safe.
  * {@snippet class="io.fibry.HttpSnippetsTest" region="options"}
  */
 public final class HttpOptions implements Cloneable {
   static final HttpOptions DEFAULT = new HttpOptions();
 
-  /** Besides exchanges. */
+  /** Connections without an exchange that may be open. */
   static final int IDLE_CONNECTIONS = 10_000;
 
   // written by `with..` only, before the copy is shared
@@ -44,9 +44,9 @@ public final class HttpOptions implements Cloneable {
   }
 
   /**
-   * How long the head of a request may take, from its first byte.
+   * Limits how long the head of a request may take, from its first byte.
    *
-   * @param limit 10 seconds unless changed
+   * @param limit by default 10 seconds
    * @return a changed copy
    */
   public HttpOptions withHeaderLimit(Duration limit) {
@@ -54,10 +54,10 @@ public final class HttpOptions implements Cloneable {
   }
 
   /**
-   * How long a client may take to send a body once the handler reads it. The time that the handler
-   * takes between two reads does not count.
+   * Limits how long a client may take to send a body once the handler reads it. The time that the
+   * handler takes between two reads does not count.
    *
-   * @param limit 30 seconds unless changed
+   * @param limit by default 30 seconds
    * @return a changed copy
    */
   public HttpOptions withBodyLimit(Duration limit) {
@@ -65,9 +65,9 @@ public final class HttpOptions implements Cloneable {
   }
 
   /**
-   * How long one write may wait for the client.
+   * Limits how long one write may wait for the client.
    *
-   * @param limit 30 seconds unless changed
+   * @param limit by default 30 seconds
    * @return a changed copy
    */
   public HttpOptions withWriteLimit(Duration limit) {
@@ -75,9 +75,9 @@ public final class HttpOptions implements Cloneable {
   }
 
   /**
-   * How long a connection may be idle before a request.
+   * Limits how long a connection may be idle before a request.
    *
-   * @param limit 30 seconds unless changed
+   * @param limit by default 30 seconds
    * @return a changed copy
    */
   public HttpOptions withIdleLimit(Duration limit) {
@@ -85,9 +85,9 @@ public final class HttpOptions implements Cloneable {
   }
 
   /**
-   * How long exchanges may take to finish when the server ends.
+   * Limits how long exchanges may take to finish when the server ends.
    *
-   * @param limit 10 seconds unless changed; perhaps zero
+   * @param limit by default 10 seconds; may be zero
    * @return a changed copy
    */
   public HttpOptions withDrainLimit(Duration limit) {
@@ -95,31 +95,31 @@ public final class HttpOptions implements Cloneable {
   }
 
   /**
-   * The longest body; a longer one is answered 413.
+   * Limits the length of a body. A longer body is refused with 413.
    *
-   * @param bytes 1 MB unless changed; perhaps zero
+   * @param bytes by default 1 MB; may be zero
    * @return a changed copy
    */
   public HttpOptions withMaxBody(long bytes) {
     if (bytes < 0)
-      throw new IllegalArgumentException("a longest body of " + bytes + " bytes of an HTTP server; give zero or more");
+      throw new IllegalArgumentException("a maximum body of " + bytes + " bytes of an HTTP server; give zero or more");
     return with(copy -> copy.maxBody = bytes);
   }
 
   /**
-   * The most fields of a form; one with more is answered 413.
+   * Limits the fields of a form. A form with more fields is refused with 413.
    *
-   * @param fields 1,000 unless changed; at least 1
+   * @param fields by default 1,000; at least 1
    * @return a changed copy
    */
   public HttpOptions withMaxFields(int fields) {
-    return with(copy -> copy.maxFields = ListenerLimits.atLeastOne(fields, "a most fields"));
+    return with(copy -> copy.maxFields = ListenerLimits.atLeastOne(fields, "max fields"));
   }
 
   /**
-   * The names by which clients may call this server; a request with another Host header is answered
-   * 421. So no page in a browser reaches it by a name that somebody lets mean its address (DNS
-   * rebinding). Any name will do unless they are given.
+   * Sets the names by which clients may call this server. A request with another Host header is
+   * refused with 421. This keeps out pages that reach the server by a foreign name which was
+   * pointed at its address (DNS rebinding). Every name is allowed by default.
    *
    * @param names without scheme and port, such as {@code shop.example}
    * @return a changed copy
@@ -129,9 +129,10 @@ public final class HttpOptions implements Cloneable {
   }
 
   /**
-   * The longest headers, all together; longer ones, or over 100, are answered 431.
+   * Limits the bytes of all headers of a request together. Longer headers, or more than 100 of
+   * them, are refused with 431.
    *
-   * @param bytes 32 kB unless changed; at least 256
+   * @param bytes by default 32 kB; at least 256
    * @return a changed copy
    */
   public HttpOptions withMaxHeaders(int bytes) {
@@ -141,21 +142,21 @@ public final class HttpOptions implements Cloneable {
   }
 
   /**
-   * The longest path with its query; a longer one is answered 414.
+   * Limits the length of the path with its query. A longer path is refused with 414.
    *
-   * @param bytes 8 kB unless changed; at least 16
+   * @param bytes by default 8 kB; at least 16
    * @return a changed copy
    */
   public HttpOptions withMaxUri(int bytes) {
     if (bytes < 16) throw new IllegalArgumentException(
-        "a longest path of " + bytes + " bytes leaves an HTTP server little to answer; give at least 16");
+        "a maximum path of " + bytes + " bytes leaves an HTTP server little to answer; give at least 16");
     return with(copy -> copy.maxUri = bytes);
   }
 
   /**
-   * Where it listens.
+   * Sets the address on which the server listens.
    *
-   * @param address loopback unless changed
+   * @param address by default loopback
    * @return a changed copy
    */
   public HttpOptions withAddress(InetAddress address) {
@@ -163,13 +164,13 @@ public final class HttpOptions implements Cloneable {
   }
 
   /**
-   * How many handlers may be at work; a further request is answered 503. A handler that waits for
-   * its client to send or read is not at work. It continues when fewer handlers are, and after ten
-   * seconds in any case, because handlers at work may wait for it. At most twice as many handlers
-   * are at work or wait. A handler whose client listens to events does neither. Besides, 10,000
-   * connections may be idle.
+   * Limits how many handlers may be at work; a further request is refused with 503. A handler that
+   * waits for its client to send or read is not at work. It continues when fewer handlers are at
+   * work, and after ten seconds in any case, because handlers at work may wait for it. At most
+   * twice as many handlers may be at work or wait for their clients. A handler whose client listens
+   * to events does neither. In addition, 10,000 connections may be idle.
    *
-   * @param exchanges 1,024 unless changed; at least 1
+   * @param exchanges by default 1,024; at least 1
    * @return a changed copy
    */
   public HttpOptions withMaxExchanges(int exchanges) {
@@ -179,7 +180,7 @@ public final class HttpOptions implements Cloneable {
   }
 
   /**
-   * Tells of each exchange when it is over, or has become a WebSocket.
+   * Has {@code log} called with each exchange that is over, or has become a WebSocket.
    *
    * @param log runs on the actor of the connection, and must be quick
    * @return a changed copy
@@ -189,10 +190,10 @@ public final class HttpOptions implements Cloneable {
   }
 
   /**
-   * Has it speak TLS. Clients that ask what else is spoken (ALPN) are told {@code http/1.1}. They
-   * have to agree on a connection within the header limit.
+   * Has the server speak TLS. Clients that ask for its other protocols (ALPN) get {@code http/1.1}.
+   * They have to complete the handshake within the header limit.
    *
-   * @param tls the certificate, and what is asked of clients
+   * @param tls the certificate of the server, and its requirements for clients
    * @return a changed copy
    */
   public HttpOptions withTls(Tls tls) {
@@ -200,7 +201,7 @@ public final class HttpOptions implements Cloneable {
   }
 
   /**
-   * Has it speak TLS, as {@link #withTls(Tls)} with {@link Tls#of(SSLContext)}.
+   * Has the server speak TLS, as {@link #withTls(Tls)} with {@link Tls#of(SSLContext)}.
    *
    * @param context has a key manager
    * @return a changed copy
@@ -211,7 +212,7 @@ public final class HttpOptions implements Cloneable {
 
   ListenerLimits limits() {
     var shortest = Collections.min(List.of(idleLimit, writeLimit, headerLimit, bodyLimit));
-    return new ListenerLimits(address, maxExchanges + IDLE_CONNECTIONS, headerLimit, idleLimit, ListenerLimits.NONE,
+    return new ListenerLimits(address, maxExchanges + IDLE_CONNECTIONS, headerLimit, idleLimit, ListenerLimits.NO_LIMIT,
         writeLimit, drainLimit, shortest);
   }
 }

@@ -14,14 +14,15 @@ import java.util.TreeSet;
 import java.util.function.UnaryOperator;
 
 /**
- * What a server answers for which method and path. Immutable and thread-safe.
+ * Says which handler responds to which method and path. Immutable and thread-safe.
  *
- * <p>{@code "/hello"} is that path, for every method. {@code "GET /orders/{id}"} is for GET and
- * HEAD, with any single segment in place of the name. {@code "/docs/{page...}"} is {@code /docs}
- * and all paths below it. If several routes take a request, the most exact route wins, from the
- * left: a name before {@code {id}}, and {@code {id}} before {@code {page...}}. Without a route the
- * answer is 404, with one for other methods only it is 405; OPTIONS is answered with the methods
- * there are.
+ * <p>{@code "/hello"} takes this path, with every method. {@code "GET /orders/{id}"} takes GET and
+ * HEAD, with any single segment in place of {@code {id}}. {@code "/docs/{page...}"} takes
+ * {@code /docs} and all paths below it. If several routes take a request, the most exact route
+ * wins, segment by segment from the left. A fixed name is more exact than {@code {id}}, and
+ * {@code {id}} is more exact than {@code {page...}}. If no route takes the path, the response is
+ * 404. If routes take it for other methods only, the response is 405. OPTIONS is answered with the
+ * methods that routes take.
  * {@snippet class="io.fibry.HttpSnippetsTest" region="routes"}
  */
 public final class HttpRoutes {
@@ -29,51 +30,52 @@ public final class HttpRoutes {
 
   /** Handles an exchange. */
   interface RouteHandler {
-    void answer(ServerExchange exchange) throws Exception;
+    void handle(ServerExchange exchange) throws Exception;
   }
 
-  /** A route at its place. */
-  record RouteEntry(RoutePattern pattern, RouteHandler route) {}
+  /** A pattern, and the handler of the requests that it takes. */
+  record RouteEntry(RoutePattern pattern, RouteHandler handler) {}
 
-  /** How exceptions of a type are answered. */
+  /** Responds to exceptions of one type. */
   private record FailureRule<E>(Class<E> type, Handler.Returning<FailedExchange<E>, String> answer) {}
 
   /**
    * An exchange whose handler threw.
    *
-   * @param <E> the exception
+   * @param <E> the type of the exception
    * @param failure the exception
-   * @param exchange its status is 500 unless set, and its headers are as if it had not begun
+   * @param exchange the exchange, with the status 500 and without headers, until they are set
    */
   public record FailedExchange<E>(E failure, HttpExchange exchange) {}
 
   private final List<RouteEntry> entries; // the most exact first
-  private final Map<String, List<RouteEntry>> whole = new HashMap<>(); // by path; not changed after the constructor
-  private final List<RouteEntry> open; // with parts that may be anything
+  // routes without names in braces, by path; unchanged after the constructor
+  private final Map<String, List<RouteEntry>> fixed = new HashMap<>();
+  private final List<RouteEntry> others; // with names in braces; the most exact first
   private final List<FailureRule<?>> rules;
-  final Optional<BodyCodec> bodies;
+  final Optional<BodyCodec> bodyCodec;
 
   private HttpRoutes(List<RouteEntry> entries, List<FailureRule<?>> rules, Optional<BodyCodec> bodies) {
     this.entries = entries;
     this.rules = rules;
-    this.bodies = bodies;
+    this.bodyCodec = bodies;
     for (var entry : entries) if (entry.pattern.isFixed())
-      whole.computeIfAbsent(entry.pattern.path(), none -> new ArrayList<>(1)).add(entry);
-    this.open = entries.stream().filter(entry -> !entry.pattern.isFixed()).toList();
+      fixed.computeIfAbsent(entry.pattern.path(), path -> new ArrayList<>(1)).add(entry);
+    this.others = entries.stream().filter(entry -> !entry.pattern.isFixed()).toList();
   }
 
-  /** {@return no routes} */
+  /** {@return an empty set of routes, to which others are added} */
   public static HttpRoutes none() {
     return NONE;
   }
 
   /**
-   * Answers with a text, as {@code text/plain} unless the handler sets a type.
+   * Adds a route that responds with a text, as {@code text/plain} unless the handler sets a type.
    *
-   * @param path begins with a slash, ends without one; perhaps a method before
+   * @param path begins with a slash, and does not end with one; may have a method before it
    * @param handler runs on the connection's actor
-   * @return more routes
-   * @throws IllegalArgumentException if the path is malformed or taken
+   * @return these routes and the new one
+   * @throws IllegalArgumentException if the path is malformed, or has a route already
    */
   public HttpRoutes text(String path, Handler.Returning<HttpExchange, String> handler) {
     Objects.requireNonNull(handler, "handler");
@@ -81,41 +83,42 @@ public final class HttpRoutes {
   }
 
   /**
-   * Answers with an object, as bytes of the {@linkplain #withBodyCodec bodies}.
+   * Adds a route that responds with an object, as bytes of the {@linkplain #withBodyCodec codec}.
    *
-   * @param path begins with a slash, ends without one; perhaps a method before
+   * @param path begins with a slash, and does not end with one; may have a method before it
    * @param handler runs on the connection's actor
-   * @return more routes
-   * @throws IllegalArgumentException if the path is malformed or taken
-   * @throws IllegalStateException if these routes have no bodies
+   * @return these routes and the new one
+   * @throws IllegalArgumentException if the path is malformed, or has a route already
+   * @throws IllegalStateException if these routes have no codec
    */
   public HttpRoutes object(String path, Handler.Returning<HttpExchange, ?> handler) {
     Objects.requireNonNull(handler, "handler");
-    var form = bodies.orElseThrow(() -> new IllegalStateException(
+    var codec = bodyCodec.orElseThrow(() -> new IllegalStateException(
         "'" + path + "' answers with objects, and nothing says how they become bytes; call withBodyCodec(..) before"));
-    return with(path, exchange -> answerObject(handler, exchange, form));
+    return with(path, exchange -> answerObject(handler, exchange, codec));
   }
 
   /**
-   * Has the handler write the answer.
+   * Adds a route whose handler writes the response.
    *
-   * @param path begins with a slash, ends without one; perhaps a method before
+   * @param path begins with a slash, and does not end with one; may have a method before it
    * @param handler runs on the connection's actor
-   * @return more routes
-   * @throws IllegalArgumentException if the path is malformed or taken
+   * @return these routes and the new one
+   * @throws IllegalArgumentException if the path is malformed, or has a route already
    */
   public HttpRoutes stream(String path, Handler<HttpExchange> handler) {
     return with(path, Objects.requireNonNull(handler, "handler")::handle);
   }
 
   /**
-   * Answers with files; for a folder with its {@code index.html}. Names that begin with a dot are
-   * hidden, and so are links to them or to files outside.
+   * Adds a route that responds with files, for a folder with its {@code index.html}. Names that
+   * begin with a dot are hidden, and so are links to such names or to files outside of the folder.
    *
-   * @param path begins with a slash, ends without one; takes all below
+   * @param path begins with a slash, and does not end with one; the route takes all paths below it
    * @param root an existing folder
-   * @return more routes
-   * @throws IllegalArgumentException if the path is malformed or taken, or the root is no folder
+   * @return these routes and the new one
+   * @throws IllegalArgumentException if the path is malformed or has a route already, or the root
+   * is no folder
    */
   public HttpRoutes files(String path, Path root) {
     var files = FileRoot.of(Objects.requireNonNull(root, "root"));
@@ -128,28 +131,28 @@ public final class HttpRoutes {
   }
 
   /**
-   * Talks to clients over a WebSocket, as {@link #webSocket(String, Handler, UnaryOperator)} with
-   * the limits as they are.
+   * Adds a route for WebSockets, as {@link #webSocket(String, Handler, UnaryOperator)} with the
+   * default limits.
    *
-   * @param path begins with a slash, ends without one
+   * @param path begins with a slash, and does not end with one
    * @param handler runs on the connection's actor
-   * @return more routes
-   * @throws IllegalArgumentException if the path is malformed or taken
+   * @return these routes and the new one
+   * @throws IllegalArgumentException if the path is malformed, or has a route already
    */
   public HttpRoutes webSocket(String path, Handler<WebSocketConnection> handler) {
-    return webSocket(path, handler, same -> same);
+    return webSocket(path, handler, defaults -> defaults);
   }
 
   /**
-   * Talks to clients over a WebSocket. The handler is called once for each; when it returns or
-   * throws, the connection is closed. A request that asks for no WebSocket is answered 426, one
-   * from a page of another host 403.
+   * Adds a route for WebSockets. The handler is called once for each connection; when it returns or
+   * throws, the connection is closed. A request that does not ask for a WebSocket is refused with
+   * 426, a request from a page of another host with 403.
    *
-   * @param path begins with a slash, ends without one
+   * @param path begins with a slash, and does not end with one
    * @param handler runs on the connection's actor
    * @param options changes the limits
-   * @return more routes
-   * @throws IllegalArgumentException if the path is malformed or taken
+   * @return these routes and the new one
+   * @throws IllegalArgumentException if the path is malformed, or has a route already
    */
   public HttpRoutes webSocket(String path, Handler<WebSocketConnection> handler,
       UnaryOperator<WebSocketOptions> options) {
@@ -161,41 +164,41 @@ public final class HttpRoutes {
   // ---- all routes together
 
   /**
-   * Runs code around each route that has been added so far, but not around those that are added
-   * later. It may set headers before, throw a {@link HttpException} instead, or catch what the
-   * handler throws. It calls next at most once.
+   * Runs code around each route that has been added so far, but not around routes that are added
+   * later. The code may set headers before the handler, throw an {@link HttpException} instead of
+   * calling it, or catch its exceptions. It calls {@code next} at most once.
    *
    * @param code runs on the connection's actor
-   * @return the same routes, with it
+   * @return these routes, with the code around them
    */
   public HttpRoutes intercept(Handler.Interceptor<HttpExchange> code) {
     Objects.requireNonNull(code, "code");
     return new HttpRoutes(entries.stream().map(entry -> new RouteEntry(entry.pattern, intercept(code, entry))).toList(),
         rules,
-        bodies);
+        bodyCodec);
   }
 
   private static RouteHandler intercept(Handler.Interceptor<HttpExchange> code, RouteEntry entry) {
     return exchange -> {
-      var gone = new boolean[1];
+      var called = new boolean[1];
       code.intercept(exchange, () -> {
-        if (gone[0]) throw new IllegalStateException("code around '" + entry.pattern
+        if (called[0]) throw new IllegalStateException("code around '" + entry.pattern
             + "' called next twice, and a request has one answer; let it call next once");
-        gone[0] = true;
-        entry.route.answer(exchange);
+        called[0] = true;
+        entry.handler.handle(exchange);
       });
-      if (!gone[0] && !exchange.response.isBegun()) throw new IllegalStateException("code around '" + entry.pattern
+      if (!called[0] && !exchange.response.isBegun()) throw new IllegalStateException("code around '" + entry.pattern
           + "' neither went on nor answered; let it call next, set a status, or throw an HttpException");
     };
   }
 
   /**
-   * Answers an exchange with a status if a handler, or code around it, throws an exception of this
-   * type. The first rule that fits counts, also before the server's own rules.
+   * Responds with a status if a handler, or code around it, throws an exception of this type. The
+   * first rule that fits is used, before the server's own rules.
    *
-   * @param type of the exception
+   * @param type the type of the exception
    * @param status 400 to 599
-   * @return the same routes, with it
+   * @return these routes, with the rule
    */
   public HttpRoutes onFailure(Class<? extends Throwable> type, int status) {
     if (status < 400 || status > 599)
@@ -207,51 +210,51 @@ public final class HttpRoutes {
   }
 
   /**
-   * Answers an exchange with a text if a handler, or code around it, throws an exception of this
-   * type. The first rule that fits counts, also before the server's own rules. It is not logged.
+   * Responds with a text if a handler, or code around it, throws an exception of this type. The
+   * first rule that fits is used, before the server's own rules. The exception is not logged.
    *
-   * @param <E> the exception
-   * @param type of it
-   * @param answer gives the text, and perhaps sets a status and headers
-   * @return the same routes, with it
+   * @param <E> the type of the exception
+   * @param type the class of the exception
+   * @param answer returns the text, and may set a status and headers
+   * @return these routes, with the rule
    */
   public <E extends Throwable> HttpRoutes onFailure(Class<E> type,
       Handler.Returning<FailedExchange<E>, String> answer) {
-    var more = new ArrayList<>(rules);
-    more.add(new FailureRule<>(Objects.requireNonNull(type, "type"), Objects.requireNonNull(answer, "answer")));
-    return new HttpRoutes(entries, List.copyOf(more), bodies);
+    var newRules = new ArrayList<>(rules);
+    newRules.add(new FailureRule<>(Objects.requireNonNull(type, "type"), Objects.requireNonNull(answer, "answer")));
+    return new HttpRoutes(entries, List.copyOf(newRules), bodyCodec);
   }
 
   /**
-   * How objects become bytes, for {@link #object} routes that are added later and for
+   * Sets the codec for {@link #object} routes that are added later, and for
    * {@link HttpExchange#bodyAs}.
    *
-   * @param bodies JSON, say
-   * @return the same routes, with it
+   * @param bodies converts objects to bodies and back, for example JSON
+   * @return these routes, with the codec
    */
   public HttpRoutes withBodyCodec(BodyCodec bodies) {
     return new HttpRoutes(entries, rules, Optional.of(Objects.requireNonNull(bodies, "bodies")));
   }
 
-  // ---- answers
+  // ---- responses
 
   private static void answerText(Handler.Returning<HttpExchange, String> handler, ServerExchange exchange)
       throws Exception {
-    exchange.returnOnly("the text");
+    exchange.forbidWriting("the text");
     var text = handler.handle(exchange);
     exchange.endHandling();
     exchange.response.writeText(Objects.requireNonNull(text, () -> "the handler of " + exchange
         + " answered null; let it answer a text, the empty one if there is nothing to say"));
   }
 
-  private static void answerObject(Handler.Returning<HttpExchange, ?> handler, ServerExchange exchange, BodyCodec form)
+  private static void answerObject(Handler.Returning<HttpExchange, ?> handler, ServerExchange exchange, BodyCodec codec)
       throws Exception {
-    exchange.returnOnly("the object");
+    exchange.forbidWriting("the object");
     Object object = handler.handle(exchange);
     exchange.endHandling();
     Objects.requireNonNull(object, () -> "the handler of " + exchange
         + " answered null; let it answer an object, or throw new HttpException(404, ..)");
-    exchange.response.writeBytes(form.mediaType(), form.write(object));
+    exchange.response.writeBytes(codec.mediaType(), codec.write(object));
   }
 
   HttpRoutes with(String path, RouteHandler route) {
@@ -259,41 +262,41 @@ public final class HttpRoutes {
     for (var entry : entries) if (entry.pattern.isEquivalent(pattern)) throw new IllegalArgumentException(
         "'" + path + "' has a route already" + (entry.pattern.text().equals(path) ? "" : ", '" + entry.pattern + "'")
             + "; give each path one");
-    var more = new ArrayList<>(entries);
-    more.add(new RouteEntry(pattern, route));
-    more.sort(Comparator.comparing(RouteEntry::pattern, RoutePattern.ORDER)
-        .thenComparing(entry -> entry.pattern.method().isEmpty())); // a method is more exact than all
-    return new HttpRoutes(List.copyOf(more), rules, bodies);
+    var newEntries = new ArrayList<>(entries);
+    newEntries.add(new RouteEntry(pattern, route));
+    newEntries.sort(Comparator.comparing(RouteEntry::pattern, RoutePattern.ORDER)
+        .thenComparing(entry -> entry.pattern.method().isEmpty())); // one method is more exact than all methods
+    return new HttpRoutes(List.copyOf(newEntries), rules, bodyCodec);
   }
 
   List<RouteEntry> entries() {
     return entries;
   }
 
-  /** Returns null if no route takes the request. */
+  /** Returns the most exact route that takes the request; null if no route does. */
   RouteEntry find(String method, String path) {
     if (path.equals(RequestTarget.SERVER.path())) return null;
-    for (var entry : whole.getOrDefault(path, List.of())) if (entry.pattern.matchesMethod(method)) return entry;
-    for (var entry : open) if (entry.pattern.matchesPath(path) && entry.pattern.matchesMethod(method)) return entry;
+    for (var entry : fixed.getOrDefault(path, List.of())) if (entry.pattern.matchesMethod(method)) return entry;
+    for (var entry : others) if (entry.pattern.matchesPath(path) && entry.pattern.matchesMethod(method)) return entry;
     return null;
   }
 
   /**
-   * Returns the methods of the routes that take the path; empty if no route does. All take
-   * {@code *}.
+   * Returns the methods of the routes that take the path; empty if no route does. Every route takes
+   * the path {@code *}.
    */
   String allowedMethods(String path) {
     var methods = new TreeSet<String>();
-    boolean all = path.equals(RequestTarget.SERVER.path());
+    boolean isServer = path.equals(RequestTarget.SERVER.path());
     for (var entry : entries)
-      if (all || entry.pattern.matchesPath(path)) entry.pattern.method().ifPresent(methods::add);
-    if (methods.isEmpty() && !all) return "";
+      if (isServer || entry.pattern.matchesPath(path)) entry.pattern.method().ifPresent(methods::add);
+    if (methods.isEmpty() && !isServer) return "";
     if (methods.contains("GET")) methods.add("HEAD");
     methods.add("OPTIONS");
     return String.join(", ", methods);
   }
 
-  /** Returns an empty value if no rule fits. */
+  /** Returns the text of the first rule that fits the failure; empty if no rule fits. */
   Optional<String> responseTo(Throwable failure, ServerExchange exchange) throws Exception {
     for (var rule : rules) if (rule.type.isInstance(failure)) return Optional.of(answer(rule, failure, exchange));
     return Optional.empty();
@@ -302,7 +305,7 @@ public final class HttpRoutes {
   private static <E> String answer(FailureRule<E> rule, Throwable failure, ServerExchange exchange) throws Exception {
     exchange.response.reset(500);
     return Objects.requireNonNull(rule.answer.handle(new FailedExchange<>(rule.type.cast(failure), exchange)),
-        () -> "the answer to a " + rule.type.getSimpleName() + " is null; let it be a text");
+        () -> "the response to a " + rule.type.getSimpleName() + " is null; let it be a text");
   }
 
   @Override

@@ -10,15 +10,16 @@ import java.util.function.UnaryOperator;
  * A running HTTP/1.1 server. Each connection has an actor, which handles its exchanges in turn; on
  * {@code Strategy.CALLER} there is one connection at a time. Thread-safe.
  *
- * <p>A handler's {@code MailboxFullException}, {@code ActorStoppedException} or
- * {@code CircuitOpenException} is answered 503, its {@code AskTimeoutException} 504, as is a stored
- * request without an answer. Anything else it throws is a 500 with a number that is in the log. The
- * failure policy is not asked.
+ * <p>If a handler throws a {@code MailboxFullException}, {@code ActorStoppedException} or
+ * {@code CircuitOpenException}, the response is 503. After an {@code AskTimeoutException}, or if a
+ * stored request is not answered in time, it is 504. After any other exception it is 500, with a
+ * number that is in the log. The failure policy of the builder is not applied.
  *
  * <p>{@code sendPoisonPill}, {@code close} and {@code askExit} close idle connections and let
- * exchanges finish within the drain limit; {@code kill} cuts them. A scope ends its servers first.
+ * exchanges finish within the drain limit; {@code kill} cuts them off. A scope that closes ends its
+ * servers first.
  *
- * <p>There is no HTTP/2, compression or multipart: use a proxy, or another server.
+ * <p>HTTP/2, compression and multipart are not supported: use a proxy, or another server.
  * {@snippet class="io.fibry.HttpSnippetsTest" region="server"}
  */
 public interface HttpServer extends Exitable {
@@ -30,26 +31,28 @@ public interface HttpServer extends Exitable {
    * @param port 0 for any free port
    * @param routes the routes of the server
    * @param options changes the limits
-   * @return the server, listening
+   * @return the listening server
    * @throws java.io.UncheckedIOException if the port is taken
    */
   static HttpServer open(ActorBuilder<?> builder, int port, HttpRoutes routes, UnaryOperator<HttpOptions> options) {
     return HttpListener.open(builder, port, routes, options);
   }
 
-  /** {@return the port it listens on, also if 0 was given} */
+  /** {@return the port on which it listens, also if 0 was given} */
   int port();
 
   /**
-   * Counts the exchanges of a route by their outcome. One that becomes a WebSocket is answered with
-   * 101, and over then; one with an event stream is over when its client has left.
+   * Counts the exchanges of a route by their outcome. An exchange that becomes a WebSocket is over
+   * at that moment, with the status 101. An exchange with an event stream is over when its client
+   * has disconnected.
    *
-   * @param route the route as it was written, or empty for requests without a route and malformed
-   * requests
-   * @param answered with any status
-   * @param failed of them, with 500 or above
-   * @param totalTime from their first bytes until their answers were written, together
-   * @param openWebSockets WebSockets now
+   * @param route the route as it was given, or empty for malformed requests and requests without a
+   * route
+   * @param answered exchanges that are over, with any status
+   * @param failed exchanges that are over, with a status of 500 or above
+   * @param totalTime sum of the times from the first byte of a request until its response was
+   * written
+   * @param openWebSockets WebSockets that are open now
    */
   record RouteStats(String route, long answered, long failed, Duration totalTime, long openWebSockets) {}
 

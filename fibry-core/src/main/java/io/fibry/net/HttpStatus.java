@@ -3,7 +3,7 @@ package io.fibry.net;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 
-/** The status codes of answers. */
+/** The status codes of responses. */
 final class HttpStatus {
   private static final byte[][] LINES = new byte[600][];
 
@@ -18,17 +18,19 @@ final class HttpStatus {
     return LINES[code];
   }
 
-  /** For people. */
+  /** Returns code and reason, as the body of a response for people. */
   static String text(int code) {
     return code + " " + reason(code);
   }
 
-  /** Whether an answer may have a body. */
+  /** Returns whether a response with this status may have a body. */
   static boolean hasBody(int code) {
     return code != 204 && code != 205 && code != 304;
   }
 
-  /** The Content-Length of an answer with a body of this length. -1: none. */
+  /**
+   * Returns the Content-Length for a body of this length; -1 if the response has no such header.
+   */
   static long contentLength(int code, long length) {
     return hasBody(code) ? length : code == 205 ? 0 : -1;
   }
@@ -76,7 +78,10 @@ final class HttpStatus {
     };
   }
 
-  /** Why a request is not served. Without a stack: an attack makes many. */
+  /**
+   * Says with which status a request is refused. It has no stack trace, because an attack may cause
+   * many.
+   */
   @SuppressWarnings("serial") // never serialized
   static final class RequestRefusedException extends IOException {
     final int code;

@@ -6,14 +6,14 @@ import java.util.Collection;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.LongConsumer;
 
-/** Checks the limits of a listener's clients, by one timer. */
+/** Checks the limits of all clients of a listener periodically, with a single timer. */
 final class LimitChecker implements Runnable {
 
   private final Scheduler clock;
   private final Duration period;
   private final Collection<?> subjects;
-  private final LongConsumer check; // of all, at a time
-  // false -> true when a subject is added; true -> false by a check that finds none
+  private final LongConsumer check; // checks all subjects; gets the time of the clock
+  // false -> true when a subject is added; true -> false by a check without subjects
   private final AtomicBoolean ticking = new AtomicBoolean();
   private volatile Scheduler.Timer timer; // written by the thread that set `ticking`, read by `stop`
   private volatile boolean stopped;
@@ -25,19 +25,20 @@ final class LimitChecker implements Runnable {
     this.check = check;
   }
 
+  /** Called after a subject was added. Starts the timer unless it runs. */
   void begin() {
     if (!ticking.get() && ticking.compareAndSet(false, true)) schedule();
   }
 
   private void schedule() {
-    Scheduler.Timer next = null;
+    Scheduler.Timer newTimer = null;
     try {
-      next = clock.schedule(period, this);
+      newTimer = clock.schedule(period, this);
     } finally {
-      if (next == null) ticking.set(false); // it threw: the next subject tries again
+      if (newTimer == null) ticking.set(false); // schedule() threw: the next subject tries again
     }
-    timer = next;
-    if (stopped) next.cancel();
+    timer = newTimer;
+    if (stopped) newTimer.cancel();
   }
 
   @Override
@@ -45,7 +46,7 @@ final class LimitChecker implements Runnable {
     try {
       check.accept(clock.nanoTime());
     } finally {
-      scheduleNext(); // also after an Error: without it no limit would hold any more
+      scheduleNext(); // also after an Error, because otherwise no limit would be checked any more
     }
   }
 
@@ -53,7 +54,7 @@ final class LimitChecker implements Runnable {
     if (subjects.isEmpty()) {
       timer = null;
       ticking.set(false);
-      // a subject is added before `begin` looks at `ticking`
+      // checked again, because a subject is added before `begin` reads `ticking`
       if (subjects.isEmpty() || !ticking.compareAndSet(false, true)) return;
     }
     schedule();

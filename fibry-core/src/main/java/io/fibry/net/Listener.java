@@ -31,9 +31,11 @@ import org.slf4j.Logger;
  * Listens on a port and has a {@link Conversation} with each client, on an actor of its own. One
  * fiber accepts, and takes a permit before each client.
  *
- * <p>Its name, its end and its place in the scope are those of the main actor. The last act of that
- * actor is {@link #drain}: conversations may finish within the drain limit, then their sockets are
- * closed and their actors killed.
+ * <p>A listener has the name, the end and the scope of its main actor. At its end that actor calls
+ * {@link #drain}: conversations may finish within the drain limit, then their sockets are closed
+ * and their actors killed.
+ *
+ * @param <B> the public type of the listener
  */
 abstract class Listener<B extends Exitable> extends ForwardingGroup<B> {
 
@@ -54,26 +56,26 @@ abstract class Listener<B extends Exitable> extends ForwardingGroup<B> {
     }
   }
 
-  private static final Duration GRACE = Duration.ofSeconds(1); // for the accepting fiber
+  private static final Duration GRACE = Duration.ofSeconds(1); // for the accepting fiber to end
 
   private final ActorBuilder<Object> builder;
   final Scheduler clock;
   private final ListenerLimits limits;
-  private final Optional<Supplier<SSLEngine>> engines; // of TLS
+  private final Optional<Supplier<SSLEngine>> engines; // for TLS; empty without TLS
   private final Logger log;
   private final ListenerSocket serverSocket;
   private final Exitable mainActor;
   private final Semaphore permits;
-  // added by the accepting fiber, removed by their actors
+  // added by the accepting fiber, removed by the actors of the clients
   private final Set<Client> clients = new ConcurrentSkipListSet<>(Comparator.comparingLong(client -> client.number));
-  private final LimitChecker check;
-  private final Thread accepting;
+  private final LimitChecker limitChecker;
+  private final Thread acceptFiber;
   private final LogThrottle clientErrorThrottle;
-  // by the last client, or the limit
+  // opened by the last client, the drain limit, or a kill
   private final CountDownLatch drained = new CountDownLatch(1);
-  private long number; // of clients; of the accepting fiber
+  private long number; // given to the last client; used by the accepting fiber
 
-  @SuppressWarnings("unchecked") // any builder will do
+  @SuppressWarnings("unchecked") // the builder may be for messages of any type
   Listener(ActorBuilder<?> builder, int port, ListenerLimits limits, Optional<Supplier<SSLEngine>> engines,
       Logger log) {
     this.builder = ((ActorBuilder<Object>) builder).mailbox(Mailbox.unbounded());
@@ -82,8 +84,8 @@ abstract class Listener<B extends Exitable> extends ForwardingGroup<B> {
     this.engines = engines;
     this.log = log;
     this.clientErrorThrottle = new LogThrottle(clock);
-    this.permits = new Semaphore(limits.connections());
-    this.check = new LimitChecker(clock, limits.period(), clients, this::check);
+    this.permits = new Semaphore(limits.maxConnections());
+    this.limitChecker = new LimitChecker(clock, limits.period(), clients, this::check);
     this.serverSocket =
         new ListenerSocket(new InetSocketAddress(limits.address(), ListenerLimits.port(port)), clock, log);
     try {
@@ -95,15 +97,15 @@ abstract class Listener<B extends Exitable> extends ForwardingGroup<B> {
       throw refused;
     }
     mainActor.closeOnExit(this::drain);
-    // also if the main actor was cut off
-    mainActor.onExit().whenComplete((reason, none) -> drained.countDown());
-    this.accepting = Thread.ofVirtual().name(mainActor.name() + "/accept").inheritInheritableThreadLocals(false)
+    // ends the wait of `drain` if the main actor is killed
+    mainActor.onExit().whenComplete((reason, failure) -> drained.countDown());
+    this.acceptFiber = Thread.ofVirtual().name(mainActor.name() + "/accept").inheritInheritableThreadLocals(false)
         .unstarted(this::accept);
   }
 
-  @SuppressWarnings("unchecked") // the listener is a B
+  @SuppressWarnings("unchecked") // each subclass implements B
   final B start() {
-    accepting.start();
+    acceptFiber.start();
     return (B) this;
   }
 
@@ -111,16 +113,16 @@ abstract class Listener<B extends Exitable> extends ForwardingGroup<B> {
     return serverSocket.address.getPort();
   }
 
-  /** Makes a conversation; the builder is named after the client. */
+  /** Makes the conversation with a client. The builder has the name of the client. */
   abstract Conversation conversation(ClientSocket socket, ActorBuilder<Object> builder);
 
   private void accept() {
     try {
       while (true) {
         permits.acquireUninterruptibly();
-        var accepted = serverSocket.next(this);
-        if (accepted == null) return;
-        begin(accepted);
+        var rawSocket = serverSocket.next(this);
+        if (rawSocket == null) return;
+        begin(rawSocket);
       }
     } catch (Throwable broken) {
       log.error("{} can no longer accept clients and ends", this, broken);
@@ -129,29 +131,29 @@ abstract class Listener<B extends Exitable> extends ForwardingGroup<B> {
     }
   }
 
-  private void begin(Socket accepted) {
+  private void begin(Socket rawSocket) {
     Client client = null;
     try {
-      client = new Client(new ClientSocket(accepted, clock, limits, engines), ++number);
+      client = new Client(new ClientSocket(rawSocket, clock, limits, engines), ++number);
       clients.add(client);
-      check.begin();
+      limitChecker.begin();
       client.begin();
-      serverSocket.succeeded();
+      serverSocket.resetPause();
     } catch (IllegalStateException closed) {
       // the scope takes no more actors, and will end this listener
-      abandon(accepted, client);
+      abandon(rawSocket, client);
       stopAccepting();
     } catch (Throwable failure) {
-      abandon(accepted, client);
-      serverSocket.failed(this, "begin a conversation", failure);
+      abandon(rawSocket, client);
+      serverSocket.pauseAfterFailure(this, "begin a conversation", failure);
     }
   }
 
-  private void abandon(Socket accepted, Client client) {
+  private void abandon(Socket rawSocket, Client client) {
     if (client != null) client.end();
     else permits.release();
     try {
-      accepted.close();
+      rawSocket.close();
     } catch (IOException closedAnyway) {}
   }
 
@@ -160,17 +162,18 @@ abstract class Listener<B extends Exitable> extends ForwardingGroup<B> {
     private final Conversation conversation;
     private final Actor<Conversation> actor;
     private final long number;
-    private Thread thread; // in the conversation; each thread looks for itself only
-    private boolean freed; // the permit; under the monitor
-    private Throwable failure; // of the actor
+    // null outside of the conversation; a thread compares it only with itself
+    private Thread thread;
+    private boolean isPermitFree; // whether the permit was released; guarded by the monitor
+    private Throwable failure; // of the conversation, or null; used by the actor
 
     Client(ClientSocket socket, long number) {
       this.socket = socket;
       this.number = number;
-      var part =
+      var clientBuilder =
           BlockBuilder.of(builder).name().isEmpty() ? builder : BlockBuilder.of(builder).child(Long.toString(number));
-      this.conversation = conversation(socket, part);
-      this.actor = part.newActor(this::run);
+      this.conversation = conversation(socket, clientBuilder);
+      this.actor = clientBuilder.newActor(this::run);
     }
 
     void begin() {
@@ -180,7 +183,7 @@ abstract class Listener<B extends Exitable> extends ForwardingGroup<B> {
     }
 
     private void run(Conversation conversation) throws Exception {
-      // a failure policy tries again, but the client is gone
+      // a failure policy repeats the message, but the connection is closed already
       if (failure != null) throw Throwables.<Exception>sneakyThrow(failure);
       thread = Thread.currentThread();
       socket.bindTo(thread, actor);
@@ -202,7 +205,9 @@ abstract class Listener<B extends Exitable> extends ForwardingGroup<B> {
       }
     }
 
-    /** The last act of the actor, or of the fiber that failed to begin. */
+    /**
+     * Called when the actor ends, or by the accepting fiber if the conversation could not begin.
+     */
     private void end() {
       socket.close();
       free();
@@ -212,29 +217,35 @@ abstract class Listener<B extends Exitable> extends ForwardingGroup<B> {
 
     private void free() {
       synchronized (this) {
-        if (freed) return;
-        freed = true;
+        if (isPermitFree) return;
+        isPermitFree = true;
       }
       permits.release();
     }
 
-    private void cut(String how) {
-      socket.cutOff("the server " + how + ", and " + socket + " was cut off", false);
+    private void cut(String event) {
+      socket.cutOff("the server " + event + ", and " + socket + " was cut off", false);
       actor.kill();
     }
   }
 
-  /** No failure of the handler, and perhaps one of thousands. */
+  /**
+   * Logs an end by the client or by a limit. It is no failure of the handler, and there may be
+   * thousands of them.
+   */
   private void logClientError(Throwable failure) {
-    long faults = isStopping() ? 0 : clientErrorThrottle.count();
-    if (faults > 0) log.info(
+    long count = isStopping() ? 0 : clientErrorThrottle.count();
+    if (count > 0) log.info(
         "{}: {} conversations were ended by their clients or by a limit since the last line, which comes at most once "
             + "a minute; the last: {}",
-        this, faults, Lines.message(failure));
+        this, count, Lines.message(failure));
     else log.debug("{}: a conversation was ended by its client or by a limit", this, failure);
   }
 
-  /** No lambda: without memory to link it at the first check, no later check would work. */
+  /**
+   * Checks all clients. It uses no lambda: if there is no memory to link one at the first check, it
+   * fails at every later check, too.
+   */
   private void check(long now) {
     for (var client : clients) client.socket.check(now);
   }
@@ -253,11 +264,11 @@ abstract class Listener<B extends Exitable> extends ForwardingGroup<B> {
     if (shut()) for (var client : clients) client.socket.beginShutdown();
   }
 
-  /** Returns false if it was shut already. */
+  /** Returns false if the listener was shut already. */
   private boolean shut() {
     if (isStopping()) return false;
     serverSocket.shut();
-    permits.release(); // the fiber may wait for one
+    permits.release(); // the accepting fiber may wait for a permit
     return true;
   }
 
@@ -267,8 +278,8 @@ abstract class Listener<B extends Exitable> extends ForwardingGroup<B> {
     awaitClients();
     cutClients();
     awaitAccepting();
-    cutClients(); // a client that was accepted just before
-    check.stop();
+    cutClients(); // a client may have been accepted meanwhile
+    limitChecker.stop();
   }
 
   private void cutClients() {
@@ -286,11 +297,14 @@ abstract class Listener<B extends Exitable> extends ForwardingGroup<B> {
     }
   }
 
-  /** On CALLER the fiber may be in a conversation that ignores its end. */
+  /**
+   * Waits for the accepting fiber, but not for long: on CALLER it may be in a conversation that
+   * ignores its end.
+   */
   private void awaitAccepting() {
-    if (accepting.getState() == Thread.State.NEW) return;
+    if (acceptFiber.getState() == Thread.State.NEW) return;
     try {
-      accepting.join(GRACE);
+      acceptFiber.join(GRACE);
     } catch (InterruptedException endsLater) {}
   }
 
@@ -307,13 +321,14 @@ abstract class Listener<B extends Exitable> extends ForwardingGroup<B> {
     mainActor.askExit();
   }
 
+  /** Ends the input of a conversation, when an exit was asked for. */
   void requestEnd(ClientSocket socket) {
     socket.endInput();
   }
 
   @Override
   public final void kill() {
-    shut(); // clients are not told
+    shut(); // without notice to clients
     drained.countDown();
     for (var client : clients) client.cut("was killed");
     mainActor.kill();

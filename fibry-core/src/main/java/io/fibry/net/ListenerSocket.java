@@ -12,8 +12,9 @@ import java.util.concurrent.TimeUnit;
 import org.slf4j.Logger;
 
 /**
- * The port of a listener. One fiber accepts; any thread shuts it. A failure is logged, and tried
- * again after a growing pause: a flood must not end the server.
+ * The server socket of a listener. One fiber accepts; any thread may shut it. A failure to accept
+ * is logged and tried again after a growing pause, because a flood of clients must not end the
+ * server.
  */
 final class ListenerSocket {
   private static final int BACKLOG = 1024;
@@ -23,53 +24,54 @@ final class ListenerSocket {
   private final ServerSocket server;
   final InetSocketAddress address;
   private final Logger log;
-  private final LogThrottle failures;
+  private final LogThrottle throttle;
   private final CountDownLatch shut = new CountDownLatch(1);
-  private long pause = FIRST_PAUSE; // of the accepting fiber
+  private long pause = FIRST_PAUSE; // ms; used by the accepting fiber
 
   ListenerSocket(InetSocketAddress address, Scheduler clock, Logger log) {
     PollerWarmUp.run();
-    this.server = bound(address);
+    this.server = bind(address);
     this.address = (InetSocketAddress) server.getLocalSocketAddress();
     this.log = log;
-    this.failures = new LogThrottle(clock);
+    this.throttle = new LogThrottle(clock);
   }
 
-  private static ServerSocket bound(InetSocketAddress address) {
+  private static ServerSocket bind(InetSocketAddress address) {
     try {
       return new ServerSocket(address.getPort(), BACKLOG, address.getAddress());
-    } catch (IOException taken) {
-      throw new UncheckedIOException("cannot listen on " + address + ": " + Lines.message(taken)
-          + "; end what listens there, or give another port or address (port 0: any free port)", taken);
+    } catch (IOException failure) {
+      throw new UncheckedIOException("cannot listen on " + address + ": " + Lines.message(failure)
+          + "; end what listens there, or give another port or address (port 0: any free port)", failure);
     }
   }
 
-  /** Waits for the next client. Returns null if the port is shut. */
+  /** Waits for the next client. Returns null if the socket was shut. */
   Socket next(Object listener) {
     while (!isShut()) {
       try {
-        Thread.interrupted(); // on CALLER it comes from a conversation, and would close the port
+        Thread.interrupted(); // on CALLER a conversation may have left an interrupt, which would close the port
         return server.accept();
       } catch (Throwable failure) {
         if (isShut() || server.isClosed()) return null;
-        failed(listener, "accept a client", failure);
+        pauseAfterFailure(listener, "accept a client", failure);
       }
     }
     return null;
   }
 
-  /** A conversation has begun. */
-  void succeeded() {
+  /** Called when a conversation has begun: the next failure has the shortest pause again. */
+  void resetPause() {
     pause = FIRST_PAUSE;
   }
 
-  void failed(Object listener, String what, Throwable failure) {
-    long number = failures.count();
-    if (number > 0) log.warn("{} could not {} and tries again ({} such failures since the last line, which comes at "
-        + "most once a minute): {}", listener, what, number, Lines.thrown(failure));
+  /** Logs a failure, at most once a minute, and waits before the next attempt. */
+  void pauseAfterFailure(Object listener, String action, Throwable failure) {
+    long count = throttle.count();
+    if (count > 0) log.warn("{} could not {} and tries again ({} such failures since the last line, which comes at "
+        + "most once a minute): {}", listener, action, count, Lines.thrown(failure));
     try {
       shut.await(pause, TimeUnit.MILLISECONDS);
-    } catch (InterruptedException none) {
+    } catch (InterruptedException interrupt) {
       Thread.currentThread().interrupt();
     }
     pause = Math.min(LONGEST_PAUSE, 2 * pause);
@@ -83,8 +85,8 @@ final class ListenerSocket {
     shut.countDown();
     try {
       server.close();
-    } catch (IOException gone) {
-      log.debug("{} could not be closed", server, gone);
+    } catch (IOException failure) {
+      log.debug("{} could not be closed", server, failure);
     }
   }
 }

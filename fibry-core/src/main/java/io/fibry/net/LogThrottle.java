@@ -8,23 +8,23 @@ final class LogThrottle {
   private static final long PERIOD = TimeUnit.MINUTES.toNanos(1);
 
   private final Scheduler clock;
-  // under the monitor
-  private long number; // since the last line
-  private long last; // when
+  // guarded by the monitor
+  private long count; // events since the last line
+  private long lastLine; // time of the clock, in ns
 
   LogThrottle(Scheduler clock) {
     this.clock = clock;
-    this.last = clock.nanoTime() - PERIOD;
+    this.lastLine = clock.nanoTime() - PERIOD;
   }
 
-  /** Counts one. If a line is due, the number since the last line; else 0. */
+  /** Counts an event. Returns how many events came since the last line if a line is due; else 0. */
   synchronized long count() {
-    number++;
+    count++;
     long now = clock.nanoTime();
-    if (now - last < PERIOD) return 0;
-    last = now;
-    long counted = number;
-    number = 0;
-    return counted;
+    if (now - lastLine < PERIOD) return 0;
+    lastLine = now;
+    long lineCount = count;
+    count = 0;
+    return lineCount;
   }
 }

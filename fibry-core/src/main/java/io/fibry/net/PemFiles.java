@@ -30,10 +30,13 @@ import javax.net.ssl.TrustManagerFactory;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** A context made from two files, and made again when they have changed. Thread-safe. */
+/**
+ * Supplies a TLS context that is made from PEM files, and made again when the files have changed.
+ * Thread-safe.
+ */
 final class PemFiles implements Supplier<SSLContext> {
   private static final Logger LOG = LoggerFactory.getLogger(PemFiles.class);
-  private static final long PERIOD = 1_000_000_000; // nanoseconds between two looks
+  private static final long CHECK_PERIOD = 1_000_000_000; // ns between two checks of the files
   private static final Pattern KEY = Pattern.compile("-----BEGIN PRIVATE KEY-----([^-]+)-----END PRIVATE KEY-----");
   private static final char[] NO_PASSWORD = {};
   private static final byte[] NO_TEXT = {0};
@@ -41,13 +44,16 @@ final class PemFiles implements Supplier<SSLContext> {
 
   private final Path certificates;
   private final Path key;
-  private final Optional<Path> authorities; // of clients
+  private final Optional<Path> authorities; // certificates that sign the certificates of clients
   private final LongSupplier clock; // nanoseconds
   private volatile SSLContext context;
-  // under the monitor
-  private List<FileTime> seen; // times of the files that the context is from
-  private List<FileTime> refused; // times of files that were logged as unusable, or null if there were none since
-  private volatile long next; // look; also read without the monitor, which is good enough
+  // guarded by the monitor
+  // modification times of the files from which the context was made
+  private List<FileTime> loadedTimes;
+  // modification times of the last unusable files that were logged; null after a success
+  private List<FileTime> refusedTimes;
+  // ns; also read without the monitor, where an old value is good enough
+  private volatile long nextCheck;
 
   PemFiles(Path certificates, Path key, Optional<Path> authorities) {
     this(certificates, key, authorities, System::nanoTime);
@@ -60,37 +66,37 @@ final class PemFiles implements Supplier<SSLContext> {
     this.authorities = authorities;
     this.clock = clock;
     try {
-      this.seen = times();
+      this.loadedTimes = times();
       this.context = read();
     } catch (IOException unreadable) {
       throw new UncheckedIOException("a certificate cannot be read: " + Lines.thrown(unreadable), unreadable);
     }
-    this.next = clock.getAsLong() + PERIOD;
+    this.nextCheck = clock.getAsLong() + CHECK_PERIOD;
   }
 
   @Override
   public SSLContext get() {
-    if (clock.getAsLong() - next >= 0) look();
+    if (clock.getAsLong() - nextCheck >= 0) checkFiles();
     return context;
   }
 
-  private synchronized void look() {
-    if (clock.getAsLong() - next < 0) return;
-    next = clock.getAsLong() + PERIOD;
-    var now = MISSING;
+  private synchronized void checkFiles() {
+    if (clock.getAsLong() - nextCheck < 0) return;
+    nextCheck = clock.getAsLong() + CHECK_PERIOD;
+    var times = MISSING;
     try {
-      now = times();
-      if (now.equals(seen)) {
-        if (refused != null) LOG.info("{} is again what it was", certificates);
+      times = times();
+      if (times.equals(loadedTimes)) {
+        if (refusedTimes != null) LOG.info("{} is again what it was", certificates);
       } else {
         context = read();
-        seen = now; // noted after the look, so that files that could not be read are tried again
+        loadedTimes = times; // after the read, so that files that could not be read are tried again
         LOG.info("{} was read anew", certificates);
       }
-      refused = null;
+      refusedTimes = null;
     } catch (IOException | RuntimeException unreadable) {
-      if (now.equals(refused)) return; // each change is logged once, not each look
-      refused = now;
+      if (times.equals(refusedTimes)) return; // each change is logged once
+      refusedTimes = times;
       LOG.warn("{} has changed and cannot be used, so the certificate stays what it was",
           certificates, unreadable);
     }
@@ -104,8 +110,8 @@ final class PemFiles implements Supplier<SSLContext> {
 
   private SSLContext read() throws IOException {
     try {
-      var trusted = trusted();
-      var chain = all(certificates);
+      var trusted = trustManagers();
+      var chain = certificatesIn(certificates);
       return contextOf(chain, privateKey(chain[0]), trusted);
     } catch (GeneralSecurityException | IllegalArgumentException unusable) {
       throw new IllegalArgumentException(
@@ -116,20 +122,23 @@ final class PemFiles implements Supplier<SSLContext> {
     }
   }
 
-  private static Certificate[] all(Path file) throws IOException, GeneralSecurityException {
-    var all = CertificateFactory.getInstance("X.509")
+  private static Certificate[] certificatesIn(Path file) throws IOException, GeneralSecurityException {
+    var certificates = CertificateFactory.getInstance("X.509")
         .generateCertificates(new ByteArrayInputStream(Files.readAllBytes(file))).toArray(Certificate[]::new);
-    if (all.length == 0) throw new GeneralSecurityException("there is no certificate");
-    return all;
+    if (certificates.length == 0) throw new GeneralSecurityException("there is no certificate");
+    return certificates;
   }
 
-  /** Returns null for the trust manager of the JDK, which is not used then. */
-  private TrustManager[] trusted() throws IOException, GeneralSecurityException {
+  /**
+   * Returns null, for the trust manager of the JDK, if no authorities were given. It is not used
+   * then.
+   */
+  private TrustManager[] trustManagers() throws IOException, GeneralSecurityException {
     if (authorities.isEmpty()) return null;
     var store = emptyStore();
     try {
-      var all = all(authorities.get());
-      for (int i = 0; i < all.length; i++) store.setCertificateEntry("authority" + i, all[i]);
+      var certificates = certificatesIn(authorities.get());
+      for (int i = 0; i < certificates.length; i++) store.setCertificateEntry("authority" + i, certificates[i]);
     } catch (GeneralSecurityException unusable) {
       throw new IllegalArgumentException("no certificate of an authority in " + authorities.get() + ": "
           + Lines.message(unusable) + "; give them in PEM form", unusable);
@@ -146,21 +155,24 @@ final class PemFiles implements Supplier<SSLContext> {
   }
 
   private PrivateKey privateKey(Certificate certificate) throws IOException, GeneralSecurityException {
-    var found = KEY.matcher(Files.readString(key, StandardCharsets.ISO_8859_1));
-    if (!found.find()) throw new GeneralSecurityException("there is no 'BEGIN PRIVATE KEY'");
-    var bytes = Base64.getMimeDecoder().decode(found.group(1));
+    var matcher = KEY.matcher(Files.readString(key, StandardCharsets.ISO_8859_1));
+    if (!matcher.find()) throw new GeneralSecurityException("there is no 'BEGIN PRIVATE KEY'");
+    var bytes = Base64.getMimeDecoder().decode(matcher.group(1));
     String algorithm = certificate.getPublicKey().getAlgorithm();
-    var read = KeyFactory.getInstance(algorithm).generatePrivate(new PKCS8EncodedKeySpec(bytes));
-    checkPair(read, certificate);
-    return read;
+    var privateKey = KeyFactory.getInstance(algorithm).generatePrivate(new PKCS8EncodedKeySpec(bytes));
+    checkPair(privateKey, certificate);
+    return privateKey;
   }
 
-  /** Without this check each handshake would fail, and no text would say why. */
+  /**
+   * Checks that the key belongs to the certificate. Without this check each handshake would fail,
+   * and no text would say why.
+   */
   private static void checkPair(PrivateKey key, Certificate certificate) throws GeneralSecurityException {
     var signing = Signature.getInstance(switch (key.getAlgorithm()) {
       case "EC" -> "SHA256withECDSA";
       case "RSA" -> "SHA256withRSA";
-      default -> key.getAlgorithm(); // as EdDSA
+      default -> key.getAlgorithm(); // such as EdDSA
     });
     signing.initSign(key);
     signing.update(NO_TEXT);

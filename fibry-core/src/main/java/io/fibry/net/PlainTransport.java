@@ -8,7 +8,7 @@ import java.net.Socket;
 import java.util.Optional;
 import javax.net.ssl.SSLSession;
 
-/** The bytes of a socket as they are. */
+/** Transfers the bytes of a socket without encryption. */
 final class PlainTransport implements Transport {
   private final Socket socket;
   private final InputStream in;
@@ -42,7 +42,7 @@ final class PlainTransport implements Transport {
   }
 
   @Override
-  public long arrived() throws IOException {
+  public long arrivedBytes() throws IOException {
     return in.available();
   }
 

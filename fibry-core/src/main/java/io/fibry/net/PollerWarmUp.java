@@ -12,13 +12,15 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Starts the JDK's poller of sockets, by a virtual thread that blocks on a socket for a
- * millisecond. If no file descriptor is left when the first thread blocks, the poller can never be
- * made.
+ * millisecond. Otherwise the first thread that blocks starts the poller, and if no file descriptor
+ * is left at that moment, the poller can never be made.
  *
- * <p>No static initializer waits for it: a fiber that initializes a class holds its carrier.
+ * <p>No static initializer waits for the poller, because a fiber that initializes a class holds its
+ * carrier.
  */
 final class PollerWarmUp {
-  private static final long MOST_SECONDS = 1; // an opener may hold the last carrier
+  // bounded, because the waiting thread may hold the last carrier
+  private static final long MAX_WAIT_SECONDS = 1;
   private static final AtomicBoolean STARTED = new AtomicBoolean();
   private static final CountDownLatch DONE = new CountDownLatch(1);
 
@@ -27,8 +29,8 @@ final class PollerWarmUp {
   static void run() {
     if (STARTED.compareAndSet(false, true)) start();
     try {
-      DONE.await(MOST_SECONDS, TimeUnit.SECONDS);
-    } catch (InterruptedException later) {
+      DONE.await(MAX_WAIT_SECONDS, TimeUnit.SECONDS);
+    } catch (InterruptedException interrupt) {
       Thread.currentThread().interrupt();
     }
   }

@@ -6,83 +6,92 @@ import java.io.IOException;
 import java.time.Duration;
 
 /**
- * How long a client may take to send: for each read, or for all of them together. If one limit
- * covers all reads, the time between two reads is the handler's when bytes wait at the beginning of
- * the next read: the client may have sent as much as fits. When the limit is over, the bytes that
- * have come until then are read all the same: the client was in time, and this process was late. So
- * a client that sends on and on gains no more than a socket holds. Belongs to the thread that
- * reads.
+ * Limits how long a client may take to send, in each read or in all reads together. Used by the
+ * thread that reads.
+ *
+ * <p>A limit of all reads does not count the time between two reads if bytes wait when the second
+ * read begins. The client may then have sent as much as fits, and wait for the handler. When the
+ * limit is over, the bytes that have arrived until then can still be read, because the client was
+ * in time and this process was late. Therefore a client that never stops sending gains no more than
+ * a socket holds.
  */
 final class ReadLimit {
   private final Scheduler clock;
   private final Transport transport;
-  private Duration limit; // the check prints it
-  private boolean limitIsTotal; // likewise
-  private long nanos; // for each read, or for all reads; 0 means no limit
-  private long deadline; // for all reads, or for the current read; 0 means none
-  private long begun; // the current read
-  private long reading; // nanoseconds of all reads
-  private long spare; // bytes that had come when the limit of all reads was over; -1 until it is over
+  private Duration limit; // for texts; also read by the limit check
+  private boolean isForAllReads; // also read by the limit check
+  private long nanos; // the limit, for each read or for all reads; 0 means no limit
+  private long deadline; // of all reads, or of the current read; 0 means none
+  private long readStart; // when the current read began
+  private long readNanos; // total time of the reads that have ended
+  // bytes that had arrived when the limit of all reads was over, and are still unread; -1 until it
+  // is over
+  private long lateBytes;
 
-  ReadLimit(Scheduler clock, Transport link) {
+  ReadLimit(Scheduler clock, Transport transport) {
     this.clock = clock;
-    this.transport = link;
+    this.transport = transport;
   }
 
   void limitEachRead(Duration limit) {
     this.limit = limit;
-    limitIsTotal = false;
-    nanos = limit == ListenerLimits.NONE ? 0 : Durations.nanos(limit);
+    isForAllReads = false;
+    nanos = limit == ListenerLimits.NO_LIMIT ? 0 : Durations.nanos(limit);
   }
 
   void limitAllReads(Duration limit) {
     this.limit = limit;
-    limitIsTotal = true;
+    isForAllReads = true;
     nanos = Durations.nanos(limit);
-    deadline = after(clock, nanos);
-    reading = 0;
-    spare = -1;
+    deadline = deadlineAfter(clock, nanos);
+    readNanos = 0;
+    lateBytes = -1;
   }
 
-  /** Never 0, which means none. */
-  static long after(Scheduler clock, long nanos) {
+  /**
+   * Returns the time of the clock after these nanoseconds. It is never 0, which means no deadline.
+   */
+  static long deadlineAfter(Scheduler clock, long nanos) {
     long deadline = clock.nanoTime() + nanos;
     return deadline == 0 ? 1 : deadline;
   }
 
   /** Begins a read. Returns how many bytes may be read, or 0 if the limit is over. */
   int begin(int length) throws IOException {
-    if (!limitIsTotal) {
-      deadline = nanos == 0 ? 0 : after(clock, nanos);
+    if (!isForAllReads) {
+      deadline = nanos == 0 ? 0 : deadlineAfter(clock, nanos);
       return length;
     }
-    if (spare < 0) {
-      begun = clock.nanoTime();
-      if (begun - deadline < 0) return length;
-      long arrived = transport.arrived();
-      if (arrived > 0 && reading < nanos) {
-        deadline = after(clock, nanos - reading);
+    if (lateBytes < 0) {
+      readStart = clock.nanoTime();
+      if (readStart - deadline < 0) return length;
+      long arrived = transport.arrivedBytes();
+      if (arrived > 0 && readNanos < nanos) {
+        deadline = deadlineAfter(clock, nanos - readNanos);
         return length;
       }
-      spare = arrived;
+      lateBytes = arrived;
     }
-    return spare == 0 || transport.available() == 0 ? 0 : (int) Math.min(spare, length);
+    return lateBytes == 0 || transport.available() == 0 ? 0 : (int) Math.min(lateBytes, length);
   }
 
-  /** Ends a read. */
-  void end(int some) {
-    if (limitIsTotal && spare < 0) reading += clock.nanoTime() - begun;
-    if (spare > 0) spare -= Math.max(0, some);
+  /** Ends a read, which got {@code count} bytes, or -1 at the end of the stream. */
+  void end(int count) {
+    if (isForAllReads && lateBytes < 0) readNanos += clock.nanoTime() - readStart;
+    if (lateBytes > 0) lateBytes -= Math.max(0, count);
   }
 
-  /** Returns the deadline of the read that was begun, or 0 if that read will not wait. */
+  /**
+   * Returns the deadline of the read that was begun; 0 if there is none, or if the read will not
+   * wait.
+   */
   long deadline() {
-    return limitIsTotal && spare >= 0 ? 0 : deadline;
+    return isForAllReads && lateBytes >= 0 ? 0 : deadline;
   }
 
   String tooSlowText(Object client) {
     String text = Durations.text(limit);
-    return client + (limitIsTotal ? " did not finish sending within " + text
+    return client + (isForAllReads ? " did not finish sending within " + text
         : " sent nothing for " + text + " (the idle limit)") + ", so it was cut off";
   }
 }

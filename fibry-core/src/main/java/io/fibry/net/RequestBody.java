@@ -6,32 +6,34 @@ import java.io.IOException;
 import java.io.InputStream;
 import java.util.Objects;
 
-/** The body of a request. Belongs to the thread of its exchange. */
+/** The body of a request. Used by the thread of its exchange. */
 final class RequestBody extends InputStream {
 
-  /** The client may wait for 100 Continue before it sends. */
+  /** Sends 100 Continue to a client that waits for it before it sends the body. */
   interface Expectation {
     boolean needsContinue();
 
     void sendContinue() throws IOException;
   }
 
-  private static final int MAX_UNREAD = 64 << 10; // read for the sake of the next request
-  private static final int MAX_EXTENSIONS = 8 << 10; // bytes, with trailers
-  private static final long MAX_CHUNK = Long.MAX_VALUE >> 8; // a longer one could overflow
+  // bytes that are skipped so that another request can follow
+  private static final int MAX_UNREAD = 64 << 10;
+  private static final int MAX_EXTENSIONS = 8 << 10; // bytes of chunk extensions and trailers
+  // bytes; the number of a longer chunk could overflow
+  private static final long MAX_CHUNK = Long.MAX_VALUE >> 8;
 
   final ClientInput in;
   final HttpOptions options;
   private final Expectation expectation;
   private final boolean chunked;
-  private boolean begun;
-  private boolean ended; // whether the exchange is over; then the body cannot be read
-  private boolean betweenChunks; // two chunks: a line end follows
-  private boolean lastChunk;
-  private long remaining; // of the body, or of this chunk
-  private long room; // for further chunks
-  private int extensions;
-  private IOException failure; // the failure of each further read, or null
+  private boolean hasBegun; // whether the handler has begun to read
+  private boolean isExchangeOver; // then the body cannot be read
+  private boolean betweenChunks; // the line end of the last chunk is not read yet
+  private boolean isLastChunk; // no further chunk follows the current bytes
+  private long remaining; // bytes of the body, or of the current chunk
+  private long chunkAllowance; // bytes that further chunks may have
+  private int extensionBytes; // bytes of chunk extensions and trailers so far
+  private IOException failure; // thrown by each further read; null before a failure
 
   RequestBody(ClientInput in, RequestHead head, HttpOptions options, Expectation expectation) {
     this.in = in;
@@ -39,42 +41,42 @@ final class RequestBody extends InputStream {
     this.expectation = expectation;
     this.chunked = head.bodyLength == RequestHead.CHUNKED;
     this.remaining = chunked ? 0 : head.bodyLength;
-    this.lastChunk = !chunked;
-    this.room = options.maxBody;
+    this.isLastChunk = !chunked;
+    this.chunkAllowance = options.maxBody;
   }
 
   @Override
   public int read() throws IOException {
     if (!hasMore()) return -1;
-    return count(attempt(null, 0, 1));
+    return countByte(attempt(null, 0, 1));
   }
 
   @Override
-  public int read(byte[] to, int offset, int length) throws IOException {
-    Objects.checkFromIndexSize(offset, length, to.length);
+  public int read(byte[] target, int offset, int length) throws IOException {
+    Objects.checkFromIndexSize(offset, length, target.length);
     if (length == 0) return 0;
     if (!hasMore()) return -1;
-    int some = attempt(to, offset, (int) Math.min(length, remaining));
-    count(some);
-    remaining -= some - 1;
-    return some;
+    int received = attempt(target, offset, (int) Math.min(length, remaining));
+    countByte(received);
+    remaining -= received - 1;
+    return received;
   }
 
-  private int count(int read) throws RequestRefusedException {
-    if (read < 0) throw fail(new RequestRefusedException(400, "the body ended before its end"));
+  private int countByte(int received) throws RequestRefusedException {
+    if (received < 0) throw fail(new RequestRefusedException(400, "the body ended before its end"));
     remaining--;
-    return read;
+    return received;
   }
 
-  /** One byte, or some into an array. */
-  private int attempt(byte[] to, int offset, int most) throws IOException {
+  /** Reads one byte if {@code target} is null; else reads up to {@code maxLength} bytes into it. */
+  private int attempt(byte[] target, int offset, int maxLength) throws IOException {
     try {
-      return to == null ? in.read() : in.read(to, offset, most);
-    } catch (IOException gone) {
-      throw fail(gone);
-    } catch (Error half) { // bytes that were read may be lost, so the next must not pass for them
-      fail(new IOException("reading the body broke off: " + Lines.thrown(half)));
-      throw half;
+      return target == null ? in.read() : in.read(target, offset, maxLength);
+    } catch (IOException disconnected) {
+      throw fail(disconnected);
+    } catch (Error error) { // bytes may be lost, so the handler must get no later bytes
+      fail(new IOException("reading the body broke off: " + Lines.thrown(error)));
+      throw error;
     }
   }
 
@@ -85,32 +87,32 @@ final class RequestBody extends InputStream {
 
   @Override
   public int available() throws IOException {
-    return ended || failure != null ? 0 : (int) Math.min(remaining, in.available());
+    return isExchangeOver || failure != null ? 0 : (int) Math.min(remaining, in.available());
   }
 
-  /** Whether there is a byte, which may still have to come. */
+  /** Returns whether the body has another byte, which may not have arrived yet. */
   private boolean hasMore() throws IOException {
     if (failure != null) throw failure;
-    if (ended) throw new IOException("the exchange is over; read its body in the handler");
-    if (remaining > 0 && begun) return true;
+    if (isExchangeOver) throw new IOException("the exchange is over; read its body in the handler");
+    if (remaining > 0 && hasBegun) return true;
     if (isRead()) return false;
     try {
-      if (!begun) begin();
+      if (!hasBegun) begin();
       if (remaining == 0) readChunkHead();
-    } catch (IOException bad) {
-      throw fail(bad);
+    } catch (IOException malformed) {
+      throw fail(malformed);
     }
     return remaining > 0;
   }
 
   private void begin() throws IOException {
-    begun = true;
+    hasBegun = true;
     in.socket.limitAllReads(options.bodyLimit);
     expectation.sendContinue();
   }
 
   private void readChunkHead() throws IOException {
-    if (betweenChunks) lineEnd(next());
+    if (betweenChunks) requireLineEnd(next());
     long size = 0;
     int digits = 0;
     int c;
@@ -120,66 +122,71 @@ final class RequestBody extends InputStream {
     }
     if (digits == 0) throw new RequestRefusedException(400, "a chunk without a size");
     if (c == ';' || c == ' ' || c == '\t') c = skipExtensions(c);
-    lineEnd(c);
-    if (size > room) throw new RequestRefusedException(413, "a body of more than " + options.maxBody + " bytes");
-    room -= size;
+    requireLineEnd(c);
+    if (size > chunkAllowance)
+      throw new RequestRefusedException(413, "a body of more than " + options.maxBody + " bytes");
+    chunkAllowance -= size;
     remaining = size;
     betweenChunks = true;
     if (size > 0) return;
-    lastChunk = true;
+    isLastChunk = true;
     for (c = next(); c != '\r'; c = next()) skipTrailer(c);
-    lineEnd(c);
+    requireLineEnd(c);
   }
 
-  /** RFC 9112, 7.1.1: each is a name, or a name, "=" and a value. */
+  /**
+   * Skips chunk extensions, which RFC 9112 defines in 7.1.1: each is a name, or a name, "=" and a
+   * value. Returns the character after them.
+   */
   private int skipExtensions(int c) throws IOException {
-    for (boolean named = false; c != '\r';) {
+    for (boolean isAfterName = false; c != '\r';) {
       c = skipSpace(c);
-      if (c != ';' && !(c == '=' && named))
+      if (c != ';' && !(c == '=' && isAfterName))
         throw new RequestRefusedException(400, "no extension after the size of a chunk");
-      named = c == ';';
-      c = skipSpace(spend(next()));
-      c = c == '"' && !named ? skipQuotation() : skipToken(c, "chunk extension");
+      isAfterName = c == ';';
+      c = skipSpace(countExtensionByte(next()));
+      c = c == '"' && !isAfterName ? skipQuotation() : skipToken(c, "chunk extension");
     }
     return c;
   }
 
   private int skipSpace(int c) throws IOException {
-    while (c == ' ' || c == '\t') c = spend(next());
+    while (c == ' ' || c == '\t') c = countExtensionByte(next());
     return c;
   }
 
   private int skipQuotation() throws IOException {
-    for (int c = spend(next()); c != '"'; c = spend(next())) {
-      if (c == '\\') c = spend(next());
+    for (int c = countExtensionByte(next()); c != '"'; c = countExtensionByte(next())) {
+      if (c == '\\') c = countExtensionByte(next());
       if (c == '\r') throw new RequestRefusedException(400, "a chunk extension whose quotation does not end");
     }
-    return spend(next());
+    return countExtensionByte(next());
   }
 
-  private int skipToken(int c, String what) throws IOException {
+  private int skipToken(int c, String kind) throws IOException {
     if (!RequestHead.isToken(c))
-      throw new RequestRefusedException(400, "a " + what + " without a name, or without a value");
-    while (RequestHead.isToken(c)) c = spend(next());
+      throw new RequestRefusedException(400, "a " + kind + " without a name, or without a value");
+    while (RequestHead.isToken(c)) c = countExtensionByte(next());
     return c;
   }
 
   private void skipTrailer(int c) throws IOException {
     c = skipToken(c, "trailer");
     if (c != ':') throw new RequestRefusedException(400, "a character that the name of a trailer cannot have");
-    while (c != '\r') c = spend(next());
-    lineEnd(c);
+    while (c != '\r') c = countExtensionByte(next());
+    requireLineEnd(c);
   }
 
-  private int spend(int c) throws RequestRefusedException {
-    if (++extensions > MAX_EXTENSIONS)
+  /** Checks and returns a byte of a chunk extension or trailer. */
+  private int countExtensionByte(int c) throws RequestRefusedException {
+    if (++extensionBytes > MAX_EXTENSIONS)
       throw new RequestRefusedException(400, "too many bytes of chunk extensions and trailers");
     if (c < 0x20 && c != '\t' && c != '\r' || c == 0x7f)
       throw new RequestRefusedException(400, "a control character in a chunk extension or trailer");
     return c;
   }
 
-  private void lineEnd(int c) throws IOException {
+  private void requireLineEnd(int c) throws IOException {
     if (c != '\r' || next() != '\n') throw new RequestRefusedException(400, "a chunk that does not end with its line");
   }
 
@@ -194,28 +201,31 @@ final class RequestBody extends InputStream {
   }
 
   boolean isRead() {
-    return remaining == 0 && lastChunk;
+    return remaining == 0 && isLastChunk;
   }
 
-  /** Whether another request may follow, as far as is known. */
+  /** Returns whether another request may follow on this connection, as far as is known. */
   boolean canEnd() {
     return failure == null && !in.socket.shutdown.hasBegun()
         && (isRead() || remaining <= MAX_UNREAD && !expectation.needsContinue());
   }
 
-  /** Returns false if no other request may follow on this connection. */
+  /**
+   * Skips the rest of the body. Returns false if no other request may follow on this connection.
+   */
   boolean readRest() throws IOException {
     if (!canEnd()) return false;
     if (!isRead()) {
       var ignored = new byte[4_096];
-      for (int some, all = 0; (some = read(ignored, 0, ignored.length)) >= 0;)
-        if ((all += some) > MAX_UNREAD) return false;
+      for (int count, total = 0; (count = read(ignored, 0, ignored.length)) >= 0;)
+        if ((total += count) > MAX_UNREAD) return false;
     }
-    ended = true;
+    isExchangeOver = true;
     return true;
   }
 
-  void forbid() {
-    ended = true;
+  /** Makes all further reads fail. */
+  void forbidReading() {
+    isExchangeOver = true;
   }
 }

@@ -14,13 +14,14 @@ import java.util.Locale;
 import java.util.Map;
 
 /**
- * A request without its body. Read in one pass, and strictly: what RFC 9112 does not clearly allow
- * is refused, since two readers that repair it differently can be exploited.
+ * The request line and the headers of a request. They are read in one pass, and strictly: input
+ * that RFC 9112 does not clearly allow is refused, because two readers that repair it differently
+ * can be exploited.
  */
 final class RequestHead {
   static final long CHUNKED = -1;
   private static final int MAX_FIELDS = 100;
-  private static final int LONGEST_METHOD = 32;
+  private static final int MAX_METHOD = 32;
   private static final boolean[] TOKEN = new boolean[128];
 
   static {
@@ -29,31 +30,31 @@ final class RequestHead {
   }
 
   private final InputStream in;
-  private byte[] raw = new byte[512];
+  private byte[] raw = new byte[512]; // the request line and the headers, without separators
   private int length;
-  private int left; // for headers, in bytes
-  // from and to of name and value, four each
+  private int remaining; // bytes that the headers may still have
+  // four indexes of `raw` for each header: start and end of its name, start and end of its value
   private int[] fields = new int[32];
-  private int count; // of fields, times four
+  private int fieldsLength; // used elements of `fields`
   private int methodEnd;
   private int targetEnd;
 
   String method;
   RequestTarget target;
   boolean http11;
-  long bodyLength; // or CHUNKED
+  long bodyLength; // bytes, or CHUNKED
   boolean expectsContinue;
   boolean keepsAlive;
-  private boolean closes; // the client has asked for it
+  private boolean asksClose; // the client has sent Connection: close
 
   private RequestHead(InputStream in, int maxHeaders) {
     this.in = in;
-    this.left = maxHeaders;
+    this.remaining = maxHeaders;
   }
 
-  static RequestHead read(int first, InputStream in, HttpOptions options) throws IOException {
+  static RequestHead read(int firstByte, InputStream in, HttpOptions options) throws IOException {
     var head = new RequestHead(in, options.maxHeaders);
-    head.readRequestLine(first, options.maxUri);
+    head.readRequestLine(firstByte, options.maxUri);
     while (head.readField()) {
     }
     head.parseHeaders(options);
@@ -66,12 +67,12 @@ final class RequestHead {
     return c;
   }
 
-  private void keep(int c) {
+  private void append(int c) {
     if (length == raw.length) raw = Arrays.copyOf(raw, 2 * length);
     raw[length++] = (byte) c;
   }
 
-  private void lineFeed() throws IOException {
+  private void requireLineFeed() throws IOException {
     if (next() != '\n') throw new RequestRefusedException(400, "a carriage return without a line feed");
   }
 
@@ -79,31 +80,31 @@ final class RequestHead {
     return c < 128 && TOKEN[c];
   }
 
-  private void readRequestLine(int first, int maxUri) throws IOException {
-    int c = first;
-    if (c == '\r') { // an empty line is allowed before
-      lineFeed();
+  private void readRequestLine(int firstByte, int maxUri) throws IOException {
+    int c = firstByte;
+    if (c == '\r') { // an empty line may come before the request line
+      requireLineFeed();
       c = next();
     }
     for (; c != ' '; c = next()) {
       if (!isToken(c)) throw new RequestRefusedException(400, "a character that a method cannot have");
-      if (length == LONGEST_METHOD) throw new RequestRefusedException(501, "a method longer than any");
-      keep(c);
+      if (length == MAX_METHOD) throw new RequestRefusedException(501, "a method longer than any");
+      append(c);
     }
     methodEnd = length;
     for (c = next(); c != ' '; c = next()) {
       if (c <= 0x20 || c >= 0x7f) throw new RequestRefusedException(400, "a character that a target cannot have");
       if (length - methodEnd == maxUri)
         throw new RequestRefusedException(414, "a target of more than " + maxUri + " bytes");
-      keep(c);
+      append(c);
     }
     targetEnd = length;
     for (c = next(); c != '\r'; c = next()) {
       if (length - targetEnd == 8)
         throw new RequestRefusedException(400, "a first line that does not end with the version");
-      keep(c);
+      append(c);
     }
-    lineFeed();
+    requireLineFeed();
     if (methodEnd == 0 || targetEnd == methodEnd || !isVersion())
       throw new RequestRefusedException(400, "a first line that is not method, target and version");
   }
@@ -117,44 +118,44 @@ final class RequestHead {
     return c >= '0' && c <= '9';
   }
 
-  /** False at the empty line. */
+  /** Reads a header. Returns false at the empty line after the last header. */
   private boolean readField() throws IOException {
     int c = next();
     if (c == '\r') {
-      lineFeed();
+      requireLineFeed();
       return false;
     }
-    if (count == 4 * MAX_FIELDS) throw new RequestRefusedException(431, "more than " + MAX_FIELDS + " headers");
-    int name = length;
+    if (fieldsLength == 4 * MAX_FIELDS) throw new RequestRefusedException(431, "more than " + MAX_FIELDS + " headers");
+    int nameStart = length;
     for (; c != ':'; c = next()) {
       if (!isToken(c)) throw new RequestRefusedException(400, "a character that the name of a header cannot have");
-      spend();
-      keep(c);
+      countHeaderByte();
+      append(c);
     }
-    if (length == name) throw new RequestRefusedException(400, "a header without a name");
+    if (length == nameStart) throw new RequestRefusedException(400, "a header without a name");
     int nameEnd = length;
-    int end = length; // of the value, without trailing spaces
+    int valueEnd = length; // without trailing spaces
     for (c = next(); c != '\r'; c = next()) {
       if (c < 0x20 && c != '\t' || c == 0x7f) throw new RequestRefusedException(400, "a control character in a header");
-      spend();
-      boolean space = c == ' ' || c == '\t';
-      if (space && length == nameEnd) continue;
-      keep(c);
-      if (!space) end = length;
+      countHeaderByte();
+      boolean isSpace = c == ' ' || c == '\t';
+      if (isSpace && length == nameEnd) continue;
+      append(c);
+      if (!isSpace) valueEnd = length;
     }
-    lineFeed();
-    spend();
-    if (count + 4 > fields.length) fields = Arrays.copyOf(fields, 2 * fields.length);
-    fields[count] = name;
-    fields[count + 1] = nameEnd;
-    fields[count + 2] = nameEnd;
-    fields[count + 3] = end;
-    count += 4;
+    requireLineFeed();
+    countHeaderByte();
+    if (fieldsLength + 4 > fields.length) fields = Arrays.copyOf(fields, 2 * fields.length);
+    fields[fieldsLength] = nameStart;
+    fields[fieldsLength + 1] = nameEnd;
+    fields[fieldsLength + 2] = nameEnd;
+    fields[fieldsLength + 3] = valueEnd;
+    fieldsLength += 4;
     return true;
   }
 
-  private void spend() throws RequestRefusedException {
-    if (--left < 0) throw new RequestRefusedException(431, "headers of more bytes than the server reads");
+  private void countHeaderByte() throws RequestRefusedException {
+    if (--remaining < 0) throw new RequestRefusedException(431, "headers of more bytes than the server reads");
   }
 
   private void parseHeaders(HttpOptions options) throws RequestRefusedException {
@@ -166,8 +167,8 @@ final class RequestHead {
     String length = null;
     String coding = null;
     keepsAlive = http11;
-    for (int i = 0; i < count; i += 4) {
-      switch (fields[i + 1] - fields[i]) { // most other headers have other lengths
+    for (int i = 0; i < fieldsLength; i += 4) {
+      switch (fields[i + 1] - fields[i]) { // of the name: most other headers differ in it
         case 4 -> host = singleValue(host, i, "host", "two Host headers");
         case 14 -> length = singleValue(length, i, "content-length", "two lengths of one body");
         case 17 -> coding = singleValue(coding, i, "transfer-encoding", "two Transfer-Encoding headers");
@@ -186,17 +187,21 @@ final class RequestHead {
     if (host == null ? http11 : !RequestTarget.isHost(host))
       throw new RequestRefusedException(400, "no Host header, or one that names no host");
     if (!options.hosts.isAllowed(host)) throw new RequestRefusedException(421, "a host that this server is not");
-    keepsAlive &= !closes;
+    keepsAlive &= !asksClose;
     parseFraming(length, coding, options.maxBody);
-    boolean ofAll = method.equals("OPTIONS") && targetEnd == methodEnd + 1 && raw[methodEnd] == '*';
-    target = ofAll ? RequestTarget.SERVER
+    boolean isServer = method.equals("OPTIONS") && targetEnd == methodEnd + 1 && raw[methodEnd] == '*';
+    target = isServer ? RequestTarget.SERVER
         : RequestTarget.of(raw, methodEnd, targetEnd, host, options.tls.isPresent());
   }
 
-  /** The value of a field that may come once; of another field, the one before. */
-  private String singleValue(String before, int field, String lower, String twice) throws RequestRefusedException {
-    if (!isNamed(field, lower)) return before;
-    if (before != null) throw new RequestRefusedException(400, twice);
+  /**
+   * Returns the value of this field if it has the name, else the value that was found before. A
+   * second field of this name is refused.
+   */
+  private String singleValue(String foundBefore, int field, String lowerCaseName, String refusal)
+      throws RequestRefusedException {
+    if (!isNamed(field, lowerCaseName)) return foundBefore;
+    if (foundBefore != null) throw new RequestRefusedException(400, refusal);
     return value(field);
   }
 
@@ -227,21 +232,21 @@ final class RequestHead {
     if (bodyLength == 0) expectsContinue = false;
   }
 
-  /** A close counts, even if other options are asked for. */
+  /** Reads a Connection header. The option close outweighs all others. */
   private void parseConnection(String options) {
     for (var option : options.split(",")) {
-      if (option.strip().equalsIgnoreCase("close")) closes = true;
+      if (option.strip().equalsIgnoreCase("close")) asksClose = true;
       else if (!http11 && option.strip().equalsIgnoreCase("keep-alive")) keepsAlive = true;
     }
   }
 
-  private boolean isNamed(int field, String lower) {
-    int from = fields[field];
-    if (fields[field + 1] - from != lower.length()) return false;
-    for (int i = 0; i < lower.length(); i++) {
-      int c = raw[from + i];
+  private boolean isNamed(int field, String lowerCaseName) {
+    int start = fields[field];
+    if (fields[field + 1] - start != lowerCaseName.length()) return false;
+    for (int i = 0; i < lowerCaseName.length(); i++) {
+      int c = raw[start + i];
       if (c >= 'A' && c <= 'Z') c += 'a' - 'A';
-      if (c != lower.charAt(i)) return false;
+      if (c != lowerCaseName.charAt(i)) return false;
     }
     return true;
   }
@@ -251,20 +256,20 @@ final class RequestHead {
   }
 
   Map<String, List<String>> headers() {
-    var all = new LinkedHashMap<String, List<String>>();
-    for (int i = 0; i < count; i += 4)
-      all.computeIfAbsent(new String(raw, fields[i], fields[i + 1] - fields[i], StandardCharsets.ISO_8859_1)
-          .toLowerCase(Locale.ROOT), none -> new ArrayList<>(1)).add(value(i));
-    all.replaceAll((name, values) -> Collections.unmodifiableList(values));
-    return Collections.unmodifiableMap(all);
+    var headers = new LinkedHashMap<String, List<String>>();
+    for (int i = 0; i < fieldsLength; i += 4)
+      headers.computeIfAbsent(new String(raw, fields[i], fields[i + 1] - fields[i], StandardCharsets.ISO_8859_1)
+          .toLowerCase(Locale.ROOT), name -> new ArrayList<>(1)).add(value(i));
+    headers.replaceAll((name, values) -> Collections.unmodifiableList(values));
+    return Collections.unmodifiableMap(headers);
   }
 
   /** Returns all headers of this name, joined as RFC 9110 says, or null if there are none. */
-  String header(String lower) {
-    String found = null;
-    for (int i = 0; i < count; i += 4)
-      if (isNamed(i, lower))
-        found = found == null ? value(i) : found + (lower.equals("cookie") ? "; " : ", ") + value(i);
-    return found;
+  String header(String lowerCaseName) {
+    String joined = null;
+    for (int i = 0; i < fieldsLength; i += 4)
+      if (isNamed(i, lowerCaseName))
+        joined = joined == null ? value(i) : joined + (lowerCaseName.equals("cookie") ? "; " : ", ") + value(i);
+    return joined;
   }
 }

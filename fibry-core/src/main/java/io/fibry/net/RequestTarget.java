@@ -7,16 +7,16 @@ import java.nio.charset.StandardCharsets;
 import java.util.ArrayDeque;
 
 /**
- * What a request is for. The path is decoded, begins with a slash, and has no empty segment, no
- * {@code .} or {@code ..} and no control character.
+ * The path and the query of a request. The path is decoded, begins with a slash, and has no empty
+ * segment, no {@code .} or {@code ..} and no control character.
  */
 record RequestTarget(String path, UrlEncodedFields query) {
-  // where a character is allowed: nowhere, in a query, in both
+  // where a character is allowed: nowhere, in a query only, or in a query and a path
   private static final byte NONE = 0, QUERY = 1, PATH = 2;
   private static final UrlEncodedFields NO_QUERY = new UrlEncodedFields("");
 
   /**
-   * The target of a question about the server as a whole: {@code OPTIONS *}. No route takes its
+   * The target of {@code OPTIONS *}, which asks about the server as a whole. No route takes its
    * path.
    */
   static final RequestTarget SERVER = new RequestTarget("*", NO_QUERY);
@@ -31,25 +31,29 @@ record RequestTarget(String path, UrlEncodedFields query) {
     ALLOWED['#'] = NONE;
   }
 
-  /** Reads a target from the middle of a request line. The Host header may be null. */
+  /**
+   * Parses the target in the middle of a request line.
+   *
+   * @param host the Host header; null if there is none
+   */
   static RequestTarget of(byte[] raw, int from, int to, String host, boolean secure) throws RequestRefusedException {
     if (raw[from] != '/') from = afterAuthority(raw, from, to, host, secure);
     if (from == to) return new RequestTarget("/", NO_QUERY);
-    int mark = from;
+    int queryMark = from;
     boolean isCanonical = true;
-    for (; mark < to && raw[mark] != '?'; mark++) {
-      byte c = raw[mark];
+    for (; queryMark < to && raw[queryMark] != '?'; queryMark++) {
+      byte c = raw[queryMark];
       if (allowed(c) != PATH) throw new RequestRefusedException(400, "a character that a path cannot have");
-      if (c == '%' || (c == '/' || c == '.') && mark > from && raw[mark - 1] == '/') isCanonical = false;
+      if (c == '%' || (c == '/' || c == '.') && queryMark > from && raw[queryMark - 1] == '/') isCanonical = false;
     }
-    for (int i = mark + 1; i < to; i++) {
+    for (int i = queryMark + 1; i < to; i++) {
       if (allowed(raw[i]) == NONE) throw new RequestRefusedException(400, "a character that a query cannot have");
       if (raw[i] == '%') octet(raw, i, to);
     }
-    var path = isCanonical && mark > from ? new String(raw, from, mark - from, StandardCharsets.ISO_8859_1)
-        : canonical(raw, from, mark);
-    return new RequestTarget(path, mark == to ? NO_QUERY
-        : new UrlEncodedFields(new String(raw, mark + 1, to - mark - 1, StandardCharsets.ISO_8859_1)));
+    var path = isCanonical && queryMark > from ? new String(raw, from, queryMark - from, StandardCharsets.ISO_8859_1)
+        : canonical(raw, from, queryMark);
+    return new RequestTarget(path, queryMark == to ? NO_QUERY
+        : new UrlEncodedFields(new String(raw, queryMark + 1, to - queryMark - 1, StandardCharsets.ISO_8859_1)));
   }
 
   private static byte allowed(byte c) {
@@ -57,8 +61,8 @@ record RequestTarget(String path, UrlEncodedFields query) {
   }
 
   /**
-   * Returns the index behind the authority of a target for proxies, which must name the host of the
-   * Host header.
+   * Returns the index after the authority in a target that is a whole address, as clients send it
+   * to proxies. The authority must name the host of the Host header.
    */
   private static int afterAuthority(byte[] raw, int from, int to, String host, boolean secure)
       throws RequestRefusedException {
@@ -75,29 +79,29 @@ record RequestTarget(String path, UrlEncodedFields query) {
     return from + end;
   }
 
-  /** That of the scheme. */
+  /** Removes the port if it is the default port of the scheme. */
   private static String withoutPort(String host, boolean secure) {
     String port = secure ? ":443" : ":80";
     return host.endsWith(port) ? host.substring(0, host.length() - port.length()) : host;
   }
 
-  /** A name or an address, with or without a port. */
+  /** Returns whether this is a name or an address, with or without a port. */
   static boolean isHost(String host) {
-    int name = 0;
+    int nameLength = 0;
     int i = 0;
     if (host.startsWith("[")) {
       i = host.indexOf(']') + 1;
       if (i == 0) return false;
       for (int k = 1; k < i - 1; k++)
         if (Character.digit(host.charAt(k), 16) < 0 && ":.".indexOf(host.charAt(k)) < 0) return false;
-      name = i;
+      nameLength = i;
     } else {
-      for (; i < host.length() && host.charAt(i) != ':'; i++, name++) {
+      for (; i < host.length() && host.charAt(i) != ':'; i++, nameLength++) {
         char c = host.charAt(i);
         if (c > 0x7e || !Character.isLetterOrDigit(c) && "-._~".indexOf(c) < 0) return false;
       }
     }
-    if (name == 0 || i < host.length() && host.charAt(i) != ':' || host.length() - i > 6) return false;
+    if (nameLength == 0 || i < host.length() && host.charAt(i) != ':' || host.length() - i > 6) return false;
     for (i++; i < host.length(); i++) if (host.charAt(i) < '0' || host.charAt(i) > '9') return false;
     return true;
   }
@@ -106,7 +110,7 @@ record RequestTarget(String path, UrlEncodedFields query) {
     return resolved(decoded(raw, from, to));
   }
 
-  /** Decodes once, and checks all of it, also what dots will remove. */
+  /** Decodes the path once, and checks all of it, also the segments that dots will remove. */
   private static String decoded(byte[] raw, int from, int to) throws RequestRefusedException {
     var bytes = new byte[to - from];
     int length = 0;
@@ -129,18 +133,18 @@ record RequestTarget(String path, UrlEncodedFields query) {
     }
   }
 
-  /** Merges slashes, resolves dots. */
+  /** Merges repeated slashes, and resolves {@code .} and {@code ..}. */
   private static String resolved(String path) throws RequestRefusedException {
-    var kept = new ArrayDeque<String>();
-    String last = "";
+    var segments = new ArrayDeque<String>();
+    String lastSegment = "";
     for (var segment : path.split("/", -1)) {
-      last = segment;
+      lastSegment = segment;
       if (segment.equals("..")) {
-        if (kept.pollLast() == null) throw new RequestRefusedException(400, "a path that leads above its root");
-      } else if (!isSkipped(segment)) kept.add(segment);
+        if (segments.pollLast() == null) throw new RequestRefusedException(400, "a path that leads above its root");
+      } else if (!isSkipped(segment)) segments.add(segment);
     }
-    boolean endsWithSlash = !kept.isEmpty() && (isSkipped(last) || last.equals(".."));
-    return "/" + String.join("/", kept) + (endsWithSlash ? "/" : "");
+    boolean endsWithSlash = !segments.isEmpty() && (isSkipped(lastSegment) || lastSegment.equals(".."));
+    return "/" + String.join("/", segments) + (endsWithSlash ? "/" : "");
   }
 
   private static boolean isSkipped(String segment) {

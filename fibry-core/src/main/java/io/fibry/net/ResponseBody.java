@@ -5,9 +5,9 @@ import java.io.OutputStream;
 import java.util.Objects;
 
 /**
- * The body of an answer as the handler writes it. One that fits into the buffer is sent at the end,
- * with its length; a longer or flushed one goes out in chunks. A Content-Length cannot be exceeded;
- * if it is not reached, the connection is closed. Belongs to the thread of its exchange.
+ * The body of a response, to which a handler writes. A body that fits into the buffer is sent at
+ * the end, with its length. A longer or flushed body is sent in chunks. A Content-Length cannot be
+ * exceeded; if it is not reached, the connection is closed. Used by the thread of its exchange.
  */
 final class ResponseBody extends OutputStream {
 
@@ -16,7 +16,7 @@ final class ResponseBody extends OutputStream {
 
   /** Sends the body, after its head. */
   interface BodySender {
-    /** Called once. -1: the length is unknown. */
+    /** Chooses the framing; called once. The length is -1 if it is not known yet. */
     Framing framing(long length);
 
     /** Returns the head as a buffer to which the body can be added. */
@@ -24,20 +24,20 @@ final class ResponseBody extends OutputStream {
 
     void write(byte[] bytes, int length) throws IOException;
 
-    /** Returns false if the Content-Length was not reached. */
-    void complete(boolean whole);
+    /** Called at the end. The parameter is false if the Content-Length was not reached. */
+    void complete(boolean isWhole);
   }
 
-  private static final int SIZE = 8_192;
-  private static final int BEFORE = 6; // for the size of a chunk: four digits and CR LF
-  private static final byte[] LAST_CHUNK = ByteBuilder.latin("0\r\n\r\n");
+  private static final int BUFFER_SIZE = 8_192;
+  private static final int CHUNK_HEAD = 6; // bytes for the size of a chunk: four digits and CR LF
+  private static final byte[] LAST_CHUNK = ByteBuilder.latin1Bytes("0\r\n\r\n");
 
   private final BodySender sender;
   private final long length; // set by the handler; -1 means not set
-  private final byte[] buffer = new byte[BEFORE + SIZE + 2 + LAST_CHUNK.length];
-  private int filled;
-  private long written; // with `filled`
-  private Framing framing; // null if no body is sent
+  private final byte[] buffer = new byte[CHUNK_HEAD + BUFFER_SIZE + 2 + LAST_CHUNK.length];
+  private int buffered; // bytes of the body in the buffer
+  private long written; // bytes, including those in the buffer
+  private Framing framing; // null until the head is sent
   private boolean closed;
 
   ResponseBody(BodySender sender, long length) {
@@ -48,8 +48,8 @@ final class ResponseBody extends OutputStream {
   @Override
   public void write(int b) throws IOException {
     check(1);
-    if (filled == SIZE) send(false);
-    buffer[BEFORE + filled++] = (byte) b;
+    if (buffered == BUFFER_SIZE) send(false);
+    buffer[CHUNK_HEAD + buffered++] = (byte) b;
     written++;
   }
 
@@ -59,37 +59,37 @@ final class ResponseBody extends OutputStream {
     check(count);
     written += count;
     while (count > 0) {
-      if (filled == SIZE) send(false);
-      int some = Math.min(count, SIZE - filled);
-      System.arraycopy(bytes, offset, buffer, BEFORE + filled, some);
-      filled += some;
-      offset += some;
-      count -= some;
+      if (buffered == BUFFER_SIZE) send(false);
+      int copied = Math.min(count, BUFFER_SIZE - buffered);
+      System.arraycopy(bytes, offset, buffer, CHUNK_HEAD + buffered, copied);
+      buffered += copied;
+      offset += copied;
+      count -= copied;
     }
   }
 
-  private void check(int more) throws IOException {
-    if (closed) throw new IOException("the answer is complete; nothing can be added");
-    if (length >= 0 && more > length - written) throw new IOException("the answer has a Content-Length of " + length
-        + " bytes, but " + (written + more) + " are written; set the right length, or none");
+  private void check(int count) throws IOException {
+    if (closed) throw new IOException("the response is complete; nothing can be added");
+    if (length >= 0 && count > length - written) throw new IOException("the response has a Content-Length of " + length
+        + " bytes, but " + (written + count) + " are written; set the right length, or none");
   }
 
   @Override
   public void flush() throws IOException {
-    if (!closed && (filled > 0 || framing == null)) send(false);
+    if (!closed && (buffered > 0 || framing == null)) send(false);
   }
 
-  /** Sends the buffer, with the head before it, or the end after it. */
-  private void send(boolean last) throws IOException {
+  /** Sends the buffer: the first time after the head, the last time before the end mark. */
+  private void send(boolean isLast) throws IOException {
     ByteBuilder head = null;
     if (framing == null) {
-      long known = last ? written : -1;
-      framing = sender.framing(known);
-      head = sender.head(framing, length >= 0 ? length : known);
+      long knownLength = isLast ? written : -1;
+      framing = sender.framing(knownLength);
+      head = sender.head(framing, length >= 0 ? length : knownLength);
     }
-    int from = BEFORE;
-    int to = BEFORE + filled;
-    filled = 0;
+    int from = CHUNK_HEAD;
+    int to = CHUNK_HEAD + buffered;
+    buffered = 0;
     if (framing == Framing.NONE) to = from;
     else if (framing == Framing.CHUNKS) {
       if (to > from) {
@@ -100,7 +100,7 @@ final class ResponseBody extends OutputStream {
         buffer[--from] = '\r';
         for (int i = size.length() - 1; i >= 0; i--) buffer[--from] = (byte) size.charAt(i);
       }
-      if (last) {
+      if (isLast) {
         System.arraycopy(LAST_CHUNK, 0, buffer, to, LAST_CHUNK.length);
         to += LAST_CHUNK.length;
       }
@@ -118,11 +118,12 @@ final class ResponseBody extends OutputStream {
   public void close() throws IOException {
     if (closed) return;
     closed = true;
-    if (framing == null || framing == Framing.CHUNKS || filled > 0) send(true);
+    if (framing == null || framing == Framing.CHUNKS || buffered > 0) send(true);
     sender.complete(length < 0 || written >= length || framing != Framing.LENGTH);
   }
 
-  void forbid() {
+  /** Makes all further writes fail. */
+  void forbidWriting() {
     closed = true;
   }
 }

@@ -11,19 +11,21 @@ final class RouteCounts {
   private final LongAdder answered = new LongAdder();
   private final LongAdder failed = new LongAdder();
   private final LongAdder nanos = new LongAdder();
-  private final LongAdder openWebSockets = new LongAdder(); // WebSockets
+  private final LongAdder openWebSockets = new LongAdder();
 
-  void add(int status, long took) {
-    nanos.add(took);
+  void add(int status, long durationNanos) {
+    nanos.add(durationNanos);
     answered.increment();
     if (status >= 500) failed.increment();
   }
 
-  void opened() {
+  /** Counts a WebSocket that was opened. */
+  void webSocketOpened() {
     openWebSockets.increment();
   }
 
-  void closed() {
+  /** Counts a WebSocket that was closed. */
+  void webSocketClosed() {
     openWebSockets.decrement();
   }
 

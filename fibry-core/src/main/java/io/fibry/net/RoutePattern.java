@@ -11,32 +11,38 @@ import java.util.Optional;
 import java.util.Set;
 
 /**
- * Which requests a route takes: {@code GET /orders/{id}}. Without a method it takes all; that for
- * GET takes HEAD, too.
+ * Which requests a route takes, such as {@code GET /orders/{id}}. A pattern without a method takes
+ * all methods; a pattern for GET takes HEAD, too.
  *
  * @param text as the user wrote it
- * @param method empty: all
- * @param segments of the path
+ * @param method empty if the pattern takes all methods
+ * @param segments the parts of the path, between slashes
  */
 record RoutePattern(String text, Optional<String> method, List<PathSegment> segments) {
   private static final Set<String> METHODS = Set.of("GET", "HEAD", "POST", "PUT", "DELETE", "PATCH", "OPTIONS");
 
-  /** What a path has between two slashes. The kinds are in the order in which they are tried. */
+  /**
+   * A fixed name, any single segment, or the rest of the path, in the order in which they are
+   * tried.
+   */
   enum SegmentKind {
     NAMED, ANY, REST
   }
 
-  /** A name, or the name of what stands there. */
+  /**
+   * A segment of the path. The name is the segment itself if it is fixed; otherwise it is the name
+   * in braces.
+   */
   record PathSegment(SegmentKind kind, String name) {
     private static PathSegment of(String text) {
       if (!text.startsWith("{")) return new PathSegment(SegmentKind.NAMED, text);
-      boolean rest = text.endsWith("...}");
-      return new PathSegment(rest ? SegmentKind.REST : SegmentKind.ANY,
-          text.substring(1, text.length() - (rest ? 4 : 1)));
+      boolean isRest = text.endsWith("...}");
+      return new PathSegment(isRest ? SegmentKind.REST : SegmentKind.ANY,
+          text.substring(1, text.length() - (isRest ? 4 : 1)));
     }
   }
 
-  /** Segment by segment, the more exact route is tried first. */
+  /** Orders patterns segment by segment; the more exact pattern comes first. */
   static final Comparator<RoutePattern> ORDER = RoutePattern::compare;
 
   static RoutePattern of(String text) {
@@ -44,12 +50,12 @@ record RoutePattern(String text, Optional<String> method, List<PathSegment> segm
     var method = space < 0 ? Optional.<String>empty() : Optional.of(text.substring(0, space));
     var path = text.substring(space + 1);
     if (method.isPresent() && !METHODS.contains(method.get()))
-      throw bad(text, "'" + method.get() + "' is no method; give GET, POST, PUT, DELETE, PATCH, HEAD or OPTIONS");
-    boolean whole = path.equals("/") || path.startsWith("/") && !path.endsWith("/") && !path.contains("//");
-    if (!whole || path.contains("?") || path.contains("/./") || path.contains("/../") || path.endsWith("/.")
+      throw malformed(text, "'" + method.get() + "' is no method; give GET, POST, PUT, DELETE, PATCH, HEAD or OPTIONS");
+    boolean isWellFormed = path.equals("/") || path.startsWith("/") && !path.endsWith("/") && !path.contains("//");
+    if (!isWellFormed || path.contains("?") || path.contains("/./") || path.contains("/../") || path.endsWith("/.")
         || path.endsWith("/..") || path.chars().anyMatch(Character::isISOControl))
-      throw bad(text, "no request can have this path; give \"/\" or \"/name\", without a slash at the end, dots to "
-          + "climb by or a query");
+      throw malformed(text, "no request can have this path; give \"/\" or \"/name\", without a slash at the end, "
+          + "dots to climb by or a query");
     return new RoutePattern(text, method, segments(text, path));
   }
 
@@ -58,33 +64,34 @@ record RoutePattern(String text, Optional<String> method, List<PathSegment> segm
     var names = new HashSet<String>();
     var parts = path.equals("/") ? new String[0] : path.substring(1).split("/");
     for (int i = 0; i < parts.length; i++) {
-      boolean open = parts[i].matches("\\{\\w+(\\.\\.\\.)?}");
-      if (!open && (parts[i].contains("{") || parts[i].contains("}")))
-        throw bad(text, "'" + parts[i] + "' is neither a name nor {name} nor {name...}");
+      boolean isInBraces = parts[i].matches("\\{\\w+(\\.\\.\\.)?}");
+      if (!isInBraces && (parts[i].contains("{") || parts[i].contains("}")))
+        throw malformed(text, "'" + parts[i] + "' is neither a name nor {name} nor {name...}");
       var segment = PathSegment.of(parts[i]);
       if (segment.kind == SegmentKind.REST && i < parts.length - 1)
-        throw bad(text, "'" + parts[i] + "' takes the rest of the path, so nothing can follow");
-      if (open && !names.add(segment.name)) throw bad(text, "two parts have the name '" + segment.name + "'");
+        throw malformed(text, "'" + parts[i] + "' takes the rest of the path, so nothing can follow");
+      if (isInBraces && !names.add(segment.name))
+        throw malformed(text, "two parts have the name '" + segment.name + "'");
       segments.add(segment);
     }
     return List.copyOf(segments);
   }
 
-  private static IllegalArgumentException bad(String text, String why) {
-    return new IllegalArgumentException("'" + text + "' cannot be a route: " + why);
+  private static IllegalArgumentException malformed(String text, String reason) {
+    return new IllegalArgumentException("'" + text + "' cannot be a route: " + reason);
   }
 
-  /** It has one path only. */
+  /** Returns whether the pattern takes a single path. */
   boolean isFixed() {
-    return segments.stream().allMatch(one -> one.kind == SegmentKind.NAMED);
+    return segments.stream().allMatch(segment -> segment.kind == SegmentKind.NAMED);
   }
 
   String path() {
     return text.substring(text.indexOf(' ') + 1);
   }
 
-  boolean matchesMethod(String asked) {
-    return method.isEmpty() || method.get().equals(asked) || asked.equals("HEAD") && method.get().equals("GET");
+  boolean matchesMethod(String requested) {
+    return method.isEmpty() || method.get().equals(requested) || requested.equals("HEAD") && method.get().equals("GET");
   }
 
   boolean matchesPath(String path) {
@@ -118,17 +125,17 @@ record RoutePattern(String text, Optional<String> method, List<PathSegment> segm
     return to < 0 ? path.length() : to;
   }
 
-  /** Whether both take the same requests. */
+  /** Returns whether both patterns take the same requests. */
   boolean isEquivalent(RoutePattern other) {
     return method.equals(other.method) && compare(other) == 0;
   }
 
   private int compare(RoutePattern other) {
     for (int i = 0; i < Math.min(segments.size(), other.segments.size()); i++) {
-      var mine = segments.get(i);
-      var theirs = other.segments.get(i);
-      int order = mine.kind.compareTo(theirs.kind);
-      if (order == 0 && mine.kind == SegmentKind.NAMED) order = mine.name.compareTo(theirs.name);
+      var segment = segments.get(i);
+      var otherSegment = other.segments.get(i);
+      int order = segment.kind.compareTo(otherSegment.kind);
+      if (order == 0 && segment.kind == SegmentKind.NAMED) order = segment.name.compareTo(otherSegment.name);
       if (order != 0) return order;
     }
     return Integer.compare(segments.size(), other.segments.size());

@@ -16,13 +16,18 @@ import java.util.Objects;
 import java.util.Optional;
 import javax.net.ssl.SSLSession;
 
-/** An exchange that is handled now. */
+/** The {@link HttpExchange} that is given to a handler. */
 final class ServerExchange implements HttpExchange {
 
-  /** Where failures of handlers go. */
+  /** Logs the failures of handlers. */
   interface HandlerFailureLog {
-    /** Returns the number of the failure. */
-    String log(Throwable failure, HttpExchange exchange, String answered);
+    /**
+     * Logs a failure.
+     *
+     * @param outcome ends the sentence "the failure was answered ..", for example with "500"
+     * @return the number by which the log line can be found
+     */
+    String log(Throwable failure, HttpExchange exchange, String outcome);
   }
 
   final ActorBuilder<Object> builder;
@@ -31,22 +36,23 @@ final class ServerExchange implements HttpExchange {
   final RequestBody body;
   final ServerResponse response;
   final HandlerFailureLog failures;
-  private final Optional<BodyCodec> bodies;
+  private final Optional<BodyCodec> bodyCodec;
   private final RoutePattern pattern;
-  private byte[] bytes; // null: not read yet
-  private Map<String, String> parts; // parts of the path, or null until the handler asks for them
-  private String returns; // the returned text, or null while out() is allowed
-  private ClientOutbox<String> events; // null: not asked for
+  private byte[] bytes; // of the body; null until they are read
+  private Map<String, String> parts; // of the path, by name; null until the first request for one
+  // name of the result that the handler must return; null: it may write instead
+  private String requiredResult;
+  private ClientOutbox<String> events; // null until the handler asks for it
 
   ServerExchange(ActorBuilder<Object> builder, ClientSocket socket, RequestHead head, RequestBody body,
-      ServerResponse answer, RoutePattern pattern, Optional<BodyCodec> bodies, HandlerFailureLog failures) {
+      ServerResponse response, RoutePattern pattern, Optional<BodyCodec> bodyCodec, HandlerFailureLog failures) {
     this.pattern = pattern;
-    this.bodies = bodies;
+    this.bodyCodec = bodyCodec;
     this.builder = builder;
     this.socket = socket;
     this.head = head;
     this.body = body;
-    this.response = answer;
+    this.response = response;
     this.failures = failures;
   }
 
@@ -112,8 +118,8 @@ final class ServerExchange implements HttpExchange {
     if (bytes != null) return bytes;
     try {
       return bytes = body.readAllBytes();
-    } catch (IOException bad) {
-      throw new UncheckedIOException(bad);
+    } catch (IOException failure) {
+      throw new UncheckedIOException(failure);
     }
   }
 
@@ -126,9 +132,9 @@ final class ServerExchange implements HttpExchange {
   public Map<String, List<String>> form() {
     checkType("application/x-www-form-urlencoded");
     try {
-      var form = new UrlEncodedFields(new String(read(), StandardCharsets.ISO_8859_1)); // it decodes bytes
-      int most = body.options.maxFields;
-      if (form.hasMoreThan(most)) throw refused(413, "a form of more than " + most + " fields");
+      var form = new UrlEncodedFields(new String(read(), StandardCharsets.ISO_8859_1)); // one char per byte
+      int maxFields = body.options.maxFields;
+      if (form.hasMoreThan(maxFields)) throw refused(413, "a form of more than " + maxFields + " fields");
       return form.all();
     } catch (IllegalArgumentException malformed) {
       throw refused(400, "the body has " + Lines.message(malformed));
@@ -137,22 +143,22 @@ final class ServerExchange implements HttpExchange {
 
   @Override
   public <T> T bodyAs(Class<T> type) {
-    var form = bodies.orElseThrow(() -> new IllegalStateException(
+    var codec = bodyCodec.orElseThrow(() -> new IllegalStateException(
         "nothing says how the body of " + this + " becomes an object; call withBodyCodec(..) of the routes"));
-    checkType(form.mediaType());
-    var read = read();
+    checkType(codec.mediaType());
+    var content = read();
     try {
-      return Objects.requireNonNull(form.read(read, Objects.requireNonNull(type, "type")), "the object of a body");
+      return Objects.requireNonNull(codec.read(content, Objects.requireNonNull(type, "type")), "the object of a body");
     } catch (Exception malformed) {
       throw refused(400, "the body is no " + type.getSimpleName());
     }
   }
 
-  /** A body without a type is taken for one of this. */
+  /** Refuses a body of another type. A body without a type is accepted. */
   private void checkType(String type) {
-    var given = header("Content-Type").map(ServerExchange::withoutParameters);
-    if (given.isPresent() && !given.get().equalsIgnoreCase(withoutParameters(type)))
-      throw refused(415, "the body is of type " + Lines.line(given.get()) + " instead of " + type);
+    var actualType = header("Content-Type").map(ServerExchange::withoutParameters);
+    if (actualType.isPresent() && !actualType.get().equalsIgnoreCase(withoutParameters(type)))
+      throw refused(415, "the body is of type " + Lines.line(actualType.get()) + " instead of " + type);
   }
 
   private static String withoutParameters(String type) {
@@ -160,8 +166,8 @@ final class ServerExchange implements HttpExchange {
     return (semicolon < 0 ? type : type.substring(0, semicolon)).strip();
   }
 
-  private static HttpException refused(int code, String why) {
-    return new HttpException(code, HttpStatus.text(code) + ": " + why);
+  private static HttpException refused(int code, String reason) {
+    return new HttpException(code, HttpStatus.text(code) + ": " + reason);
   }
 
   @Override
@@ -188,32 +194,32 @@ final class ServerExchange implements HttpExchange {
     try {
       if (events == null) {
         events = ServerSentEvents.open(builder, socket, response);
-        socket.stopTracking(); // the handler may wait here for the client's end
+        socket.stopTracking(); // the handler may wait until the client disconnects
       }
-    } catch (IOException gone) {
-      throw new UncheckedIOException(gone);
+    } catch (IOException disconnected) {
+      throw new UncheckedIOException(disconnected);
     }
     return events.actor;
   }
 
-  private void checkMayWrite(String what) {
-    if (returns != null) throw new IllegalStateException(
-        what + " on a route that answers with " + returns + " its handler returns; make " + this
+  private void checkMayWrite(String method) {
+    if (requiredResult != null) throw new IllegalStateException(
+        method + " on a route that answers with " + requiredResult + " its handler returns; make " + this
             + " a stream(..) route");
   }
 
-  /** Its handler must not write. */
-  void returnOnly(String what) {
-    returns = what;
+  /** Forbids the handler to write, because it returns this thing. */
+  void forbidWriting(String result) {
+    requiredResult = result;
   }
 
   /**
-   * The user's code has returned, so the exchange is not at work: a client that has the answer and
-   * asks again must not be refused. A stray interrupt would close the socket at the next write; a
-   * kill closes it first.
+   * Called when the user's code has returned. Gives the permit back, so that a client that has the
+   * response and asks again is not refused. Clears a stray interrupt, which would close the socket
+   * at the next write. After a kill the socket is closed already.
    */
   void endHandling() {
-    if (response.permit != null) response.permit.leave();
+    if (response.permit != null) response.permit.release();
     if (Thread.currentThread().isVirtual()) Thread.interrupted();
   }
 

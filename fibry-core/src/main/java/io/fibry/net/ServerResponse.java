@@ -14,69 +14,69 @@ import java.util.List;
 import java.util.Locale;
 
 /**
- * The answer to one request. Status and headers are sent with the first bytes of the body. Belongs
- * to the thread of its exchange.
+ * The response to one request. Status and headers are sent with the first bytes of the body. Used
+ * by the thread of its exchange.
  */
 final class ServerResponse implements RequestBody.Expectation, ResponseBody.BodySender {
-  private static final byte[] CONTINUE = ByteBuilder.latin("HTTP/1.1 100 Continue\r\n\r\n");
-  private static final byte[] LENGTH = ByteBuilder.latin("Content-Length: ");
-  private static final byte[] PLAIN_TEXT = ByteBuilder.latin("Content-Type: text/plain; charset=utf-8\r\n");
-  private static final byte[] CHUNKED = ByteBuilder.latin("Transfer-Encoding: chunked\r\n");
-  private static final byte[] CLOSE = ByteBuilder.latin("Connection: close\r\n");
-  private static final byte[] KEEP_ALIVE = ByteBuilder.latin("Connection: keep-alive\r\n");
+  private static final byte[] CONTINUE = ByteBuilder.latin1Bytes("HTTP/1.1 100 Continue\r\n\r\n");
+  private static final byte[] LENGTH = ByteBuilder.latin1Bytes("Content-Length: ");
+  private static final byte[] PLAIN_TEXT = ByteBuilder.latin1Bytes("Content-Type: text/plain; charset=utf-8\r\n");
+  private static final byte[] CHUNKED = ByteBuilder.latin1Bytes("Transfer-Encoding: chunked\r\n");
+  private static final byte[] CLOSE = ByteBuilder.latin1Bytes("Connection: close\r\n");
+  private static final byte[] KEEP_ALIVE = ByteBuilder.latin1Bytes("Connection: keep-alive\r\n");
   private static final byte[] NOTHING = {};
   private static final DateTimeFormatter DATE =
       DateTimeFormatter.ofPattern("EEE, dd MMM yyyy HH:mm:ss 'GMT'", Locale.ENGLISH).withZone(ZoneOffset.UTC);
 
-  /** Made once a second. */
+  /** The Date header of one second. */
   private record DateLine(long second, byte[] line) {}
 
-  private static volatile DateLine dateLine = new DateLine(-1, NOTHING); // replaced when it is old
+  private static volatile DateLine dateLine = new DateLine(-1, NOTHING); // replaced once a second
 
   private final OutputStream out;
   ExchangePermit permit; // suspended while a write may wait; null without a permit
   private final boolean http11;
-  private final boolean headOnly; // the answer to HEAD
-  private RequestBody body; // null: the request was malformed
+  private final boolean headOnly; // the request was HEAD
+  private RequestBody body; // null if the request was malformed
   private boolean keepsAlive;
-  private boolean needsContinue;
+  private boolean needsContinue; // the client waits for 100 Continue
   private int code = 200;
   private List<String> headers = List.of(); // names and values in turn
   private long length = -1; // set by the handler; -1 means not set
-  private boolean hasDate; // by the handler
-  private boolean hasType; // by the handler
-  private boolean sent; // perhaps in part
-  private boolean begun; // by a status
-  private long bytesSent; // of bodies and heads
-  private boolean complete;
-  private ResponseBody stream;
+  private boolean hasDate; // the handler has set this header
+  private boolean hasType; // the handler has set this header
+  private boolean sent; // at least a part was sent
+  private boolean isStatusSet; // by the handler
+  private long bytesSent; // including heads
+  private boolean complete; // no more bytes of the response follow
+  private ResponseBody stream; // null until the handler writes
   private IOException failure; // set by a failed write; null before
   private Runnable onUpgraded = () -> {};
   private boolean upgraded;
 
-  ServerResponse(OutputStream out, boolean http11, boolean headOnly, boolean keepsAlive, boolean owesContinue) {
+  ServerResponse(OutputStream out, boolean http11, boolean headOnly, boolean keepsAlive, boolean needsContinue) {
     this.out = out;
     this.http11 = http11;
     this.headOnly = headOnly;
     this.keepsAlive = keepsAlive;
-    this.needsContinue = owesContinue;
+    this.needsContinue = needsContinue;
   }
 
-  /** Returns the request of this body. */
+  /** Sets the body of the request, and returns it. */
   RequestBody forRequest(RequestBody body) {
     return this.body = body;
   }
 
   void status(int code) {
     if (code < 200 || code > 599)
-      throw new IllegalArgumentException("a status of " + code + " is no answer; give 200 to 599");
-    refuseLate("the status");
+      throw new IllegalArgumentException("a status of " + code + " is not that of a response; give 200 to 599");
+    requireNotBegun("the status");
     this.code = code;
-    begun = true;
+    isStatusSet = true;
   }
 
   void header(String name, String value) {
-    refuseLate("header " + Lines.line(name));
+    requireNotBegun("header " + Lines.line(name));
     if (name.isEmpty() || !name.chars().allMatch(RequestHead::isToken)) throw new IllegalArgumentException(
         "'" + Lines.line(name) + "' cannot be the name of a header; give letters, digits and dashes");
     if (!value.chars().allMatch(c -> c >= 0x20 && c < 0x7f || c == '\t' || c >= 0xa0 && c <= 0xff))
@@ -109,9 +109,10 @@ final class ServerResponse implements RequestBody.Expectation, ResponseBody.Body
     headers.add(value);
   }
 
-  void refuseLate(String what) {
+  /** Throws if the response has begun. */
+  void requireNotBegun(String action) {
     if (stream != null || sent)
-      throw new IllegalStateException(what + " comes too late: the answer has begun; do this first");
+      throw new IllegalStateException(action + " comes too late: the answer has begun; do this first");
   }
 
   @Override
@@ -136,21 +137,21 @@ final class ServerResponse implements RequestBody.Expectation, ResponseBody.Body
   }
 
   private void writeWhole(byte[] body, byte[] type) throws IOException {
-    if (sent) throw new IllegalStateException("the answer was given, and a request has one");
-    boolean untyped = !hasType && HttpStatus.hasBody(code);
-    var whole = head(Framing.LENGTH, body.length, untyped ? type : NOTHING);
-    if (hasBody()) whole.add(body);
+    if (sent) throw new IllegalStateException("the response was sent already, and a request has only one");
+    boolean needsType = !hasType && HttpStatus.hasBody(code);
+    var message = head(Framing.LENGTH, body.length, needsType ? type : NOTHING);
+    if (hasBody()) message.add(body);
     complete = true;
-    write(whole.bytes, whole.length);
+    write(message.bytes, message.length);
   }
 
-  /** Forgets what the handler has written and nobody has sent. */
+  /** Discards the bytes that the handler has written and that were not sent. */
   void discard() {
-    if (stream != null) stream.forbid();
+    if (stream != null) stream.forbidWriting();
     stream = null;
   }
 
-  /** Without what the handler has said so far. */
+  /** Sets the status, and discards the headers of the handler. */
   void reset(int code) {
     this.code = code;
     this.headers = List.of();
@@ -158,22 +159,22 @@ final class ServerResponse implements RequestBody.Expectation, ResponseBody.Body
     length = -1;
   }
 
-  /** Sends an answer of the server's own. */
+  /** Sends a response of the server itself, without the headers of the handler. */
   void writeError(int code, String text, String... headers) throws IOException {
     reset(code);
     this.headers = List.of(headers);
     writeText(text);
   }
 
-  /** Sends an answer by which a handler ended; its headers stay. */
+  /** Sends the response of an HttpException, with the headers of the handler. */
   void writeHandlerError(int code, String text) throws IOException {
     this.code = code;
     length = -1;
     writeText(text.endsWith("\n") ? text : text + "\n");
   }
 
-  /** Begins an answer that ends with the connection. */
-  void begin(String type) throws IOException {
+  /** Sends the head of a response that ends when the connection ends. */
+  void beginUntilClose(String type) throws IOException {
     header("Content-Type", type);
     header("Cache-Control", "no-cache");
     keepsAlive = false;
@@ -182,15 +183,15 @@ final class ServerResponse implements RequestBody.Expectation, ResponseBody.Body
     write(head.bytes, head.length);
   }
 
-  /** The bytes after this answer are not HTTP. */
-  void upgrade(List<String> upgrade) throws IOException {
-    refuseLate("an upgrade");
+  /** Sends the response after which the bytes of the connection are no longer HTTP. */
+  void upgrade(List<String> upgradeHeaders) throws IOException {
+    requireNotBegun("an upgrade");
     code = 101;
     keepsAlive = false;
     complete = true;
     var head = new ByteBuilder(256);
     head.add("HTTP/1.1 101 Switching Protocols\r\n");
-    addHeaders(head, upgrade);
+    addHeaders(head, upgradeHeaders);
     addHeaders(head, headers);
     head.add('\r', '\n');
     write(head.bytes, head.length);
@@ -198,9 +199,9 @@ final class ServerResponse implements RequestBody.Expectation, ResponseBody.Body
     onUpgraded.run();
   }
 
-  /** A WebSocket may last for hours, its answer does not. */
-  void onUpgraded(Runnable told) {
-    onUpgraded = told;
+  /** Sets an action for the moment of the upgrade, because a WebSocket may last for hours. */
+  void onUpgraded(Runnable action) {
+    onUpgraded = action;
   }
 
   boolean isUpgraded() {
@@ -217,12 +218,12 @@ final class ServerResponse implements RequestBody.Expectation, ResponseBody.Body
   }
 
   OutputStream outputStream() {
-    if (sent && stream == null) throw new IllegalStateException("the answer was given");
+    if (sent && stream == null) throw new IllegalStateException("the response was sent already");
     if (stream == null) stream = new ResponseBody(this, length);
     return stream;
   }
 
-  /** Sends what the handler left. */
+  /** Sends the rest of the response, if there is any. */
   void finish() throws IOException {
     if (!complete) outputStream().close();
   }
@@ -245,18 +246,18 @@ final class ServerResponse implements RequestBody.Expectation, ResponseBody.Body
     return head(framing, length, NOTHING);
   }
 
-  private ByteBuilder head(Framing framing, long length, byte[] more) {
+  private ByteBuilder head(Framing framing, long length, byte[] typeLine) {
     if (body == null || !body.canEnd()) keepsAlive = false;
     var head = new ByteBuilder(192 + (int) Math.min(Math.max(length, 0), 8_192));
     head.add(HttpStatus.statusLine(code));
     if (!hasDate) head.add(dateLine());
     addHeaders(head, headers);
-    head.add(more);
-    long told = HttpStatus.contentLength(code, length);
+    head.add(typeLine);
+    long contentLength = HttpStatus.contentLength(code, length);
     if (framing == Framing.CHUNKS) head.add(CHUNKED);
-    else if (told >= 0) {
+    else if (contentLength >= 0) {
       head.add(LENGTH);
-      head.add(Long.toString(told));
+      head.add(Long.toString(contentLength));
       head.add('\r', '\n');
     }
     if (!keepsAlive) head.add(CLOSE);
@@ -266,8 +267,8 @@ final class ServerResponse implements RequestBody.Expectation, ResponseBody.Body
   }
 
   @Override
-  public void complete(boolean whole) {
-    if (whole) complete = true;
+  public void complete(boolean isWhole) {
+    if (isWhole) complete = true;
     else keepsAlive = false;
   }
 
@@ -279,23 +280,24 @@ final class ServerResponse implements RequestBody.Expectation, ResponseBody.Body
     try {
       out.write(bytes, 0, length);
       this.bytesSent += length;
-    } catch (IOException gone) {
-      failure = gone;
+    } catch (IOException disconnected) {
+      failure = disconnected;
       keepsAlive = false;
-      throw gone;
+      throw disconnected;
     } finally {
       if (permit != null) permit.resume();
     }
   }
 
+  /** Makes all further writes fail, because the exchange is over. */
   void end() {
-    if (stream != null) stream.forbid();
+    if (stream != null) stream.forbidWriting();
     sent = true;
   }
 
-  /** Something was said: a status at least. */
+  /** Returns whether a status was set, or the body has begun. */
   boolean isBegun() {
-    return begun || stream != null || sent;
+    return isStatusSet || stream != null || sent;
   }
 
   int code() {
@@ -310,7 +312,7 @@ final class ServerResponse implements RequestBody.Expectation, ResponseBody.Body
     return sent;
   }
 
-  /** A close now would look like a complete answer. */
+  /** Returns whether a client would take a close now for the end of a complete response. */
   boolean endsWithConnection() {
     return sent && !complete && !http11 && length < 0;
   }
@@ -323,12 +325,12 @@ final class ServerResponse implements RequestBody.Expectation, ResponseBody.Body
     return keepsAlive && complete;
   }
 
-  void closeAfter() {
+  void closeConnectionAfter() {
     keepsAlive = false;
   }
 
-  static String date(Instant when) {
-    return DATE.format(when);
+  static String date(Instant time) {
+    return DATE.format(time);
   }
 
   static Instant date(String text) {
@@ -337,11 +339,11 @@ final class ServerResponse implements RequestBody.Expectation, ResponseBody.Body
 
   private static byte[] dateLine() {
     long second = System.currentTimeMillis() / 1_000;
-    var now = dateLine;
-    if (now.second != second) {
-      var line = ByteBuilder.latin("Date: " + date(Instant.ofEpochSecond(second)) + "\r\n");
-      dateLine = now = new DateLine(second, line);
+    var current = dateLine;
+    if (current.second != second) {
+      var line = ByteBuilder.latin1Bytes("Date: " + date(Instant.ofEpochSecond(second)) + "\r\n");
+      dateLine = current = new DateLine(second, line);
     }
-    return now.line;
+    return current.line;
   }
 }

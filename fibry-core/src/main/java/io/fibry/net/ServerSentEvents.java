@@ -6,14 +6,14 @@ import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 
 /**
- * An answer of server-sent events. A comment every 15 seconds finds out whether the client is still
- * there.
+ * Sends a response of server-sent events. A comment every 15 seconds finds out whether the client
+ * is still connected.
  */
 final class ServerSentEvents {
   private static final int MAX_UNSENT = 1 << 20;
   private static final Duration PING_PERIOD = Duration.ofSeconds(15);
 
-  @SuppressWarnings("StringOperationCanBeSimplified") // users send equal ones: only this one is a ping
+  @SuppressWarnings("StringOperationCanBeSimplified") // users may send an equal text, which is no ping
   private static final String PING = new String(":");
 
   private static final ClientOutbox.LineFormat<String> FORMAT =
@@ -21,16 +21,16 @@ final class ServerSentEvents {
 
   private ServerSentEvents() {}
 
-  /** Begins the answer. */
+  /** Begins the response, and returns the outbox for its events. */
   static ClientOutbox<String> open(ActorBuilder<Object> builder, ClientSocket socket, ServerResponse response)
       throws IOException {
-    response.refuseLate("an answer of events");
+    response.requireNotBegun("a response of events");
     var outbox = new ClientOutbox<>(builder, "events", socket, MAX_UNSENT, FORMAT);
-    response.permit.leave(); // before its client can ask for more; events may last for hours
-    response.begin("text/event-stream");
+    response.permit.release(); // before the client can send another request; events may last for hours
+    response.beginUntilClose("text/event-stream");
     if (response.hasBody()) outbox.actor.sendMessageEvery(PING, PING_PERIOD);
     else outbox.actor.sendPoisonPill();
-    socket.shutdown.addEndless(outbox.actor);
+    socket.shutdown.endOnShutdown(outbox.actor);
     return outbox;
   }
 

@@ -22,50 +22,54 @@ import java.util.function.Function;
 import javax.net.ssl.SSLSession;
 
 /**
- * A WebSocket that is open. Messages are written by the outbox, one frame each, and the close is
- * the outbox's last act. Pongs are written by the reading thread, so a client that does not take
- * its pongs slows down its own reads.
+ * A WebSocket that is open. The outbox writes each message as one frame, and the close frame as its
+ * last act. The reading thread writes pongs, so a client that does not take its pongs slows down
+ * its own reads.
  */
 final class ServerWebSocket implements WebSocketConnection, WebSocketReader.FrameResponder {
-  private static final Duration CLOSE_LIMIT = Duration.ofSeconds(2); // for the client's
+  // for the close frame of the client, after that of the server
+  private static final Duration CLOSE_LIMIT = Duration.ofSeconds(2);
   private static final byte[] PING_FRAME = WebSocketFrame.of(WebSocketFrame.PING, new byte[0]);
   private static final byte[] NO_FRAME = {};
-  static final Object PING = new Object();
+  static final Object PING = new Object(); // the message for which the outbox writes a ping
 
   private final ServerExchange exchange;
   private final ClientSocket socket;
   private final Scheduler clock;
   private final Optional<String> subprotocol;
-  private final WebSocketReader reader;
+  private final WebSocketReader messages;
   private final WebSocketValueReader<String> texts;
-  private final ClientOutbox<Object> outbox; // of String, byte[] and PING
-  private final StackSafeLock controls = new StackSafeLock(false); // a pong or the close
-  private boolean closeSent; // under `controls`; no pong follows the close
-  // Changes from null to the way of the close, by compare-and-set: the first close counts
+  private final ClientOutbox<Object> outbox; // its messages are String, byte[] and PING
+  // held to write a pong or the close frame
+  private final StackSafeLock controlLock = new StackSafeLock(false);
+  private boolean closeSent; // guarded by `controlLock`; no pong may follow the close frame
+  // null until a side closes; written once by compare-and-set, so the first close counts
   private final AtomicReference<WebSocketClose> closing = new AtomicReference<>();
-  private volatile WebSocketClose byClient; // null: none. Written by the thread that reads
-  private volatile Scheduler.Timer closeLimit; // null: none. Written by the outbox's last act
+  // null until the client closes; written by the reading thread
+  private volatile WebSocketClose clientClose;
+  // null until the close frame is sent; written by the outbox
+  private volatile Scheduler.Timer closeTimer;
 
   ServerWebSocket(ServerExchange exchange, WebSocketOptions options, Optional<String> subprotocol) {
     this.exchange = exchange;
     this.socket = exchange.socket;
     this.clock = BlockBuilder.of(exchange.builder).scheduler();
     this.subprotocol = subprotocol;
-    this.reader = new WebSocketReader(exchange.body.in, options, this);
-    this.texts = new WebSocketValueReader<>(reader, text -> text);
+    this.messages = new WebSocketReader(exchange.body.in, options, this);
+    this.texts = new WebSocketValueReader<>(messages, text -> text);
     this.outbox = new ClientOutbox<>(exchange.builder, "messages", socket, options.maxUnsent(),
         new LineFormat<>(ServerWebSocket::size, this::bytes, message -> message == PING));
-    outbox.onWritten(this::sendClose);
-    socket.limitEachRead(options.idle);
-    if (options.idle != ListenerLimits.NONE) {
-      // twice within half the limit: of a client that was just heard, the first finds nothing
-      long quarter = Math.max(1, Durations.nanos(options.idle) / 4);
+    outbox.runWhenWritten(this::sendClose);
+    socket.limitEachRead(options.idleLimit);
+    if (options.idleLimit != ListenerLimits.NO_LIMIT) {
+      // two pings within half the limit, because the first is left out if the client has just sent
+      long quarter = Math.max(1, Durations.nanos(options.idleLimit) / 4);
       outbox.actor.sendMessageEvery(PING, Duration.ofNanos(quarter));
     }
   }
 
   void converse(Handler<WebSocketConnection> handler) {
-    socket.shutdown.addEndless(outbox.actor);
+    socket.shutdown.endOnShutdown(outbox.actor);
     try {
       handler.handle(this);
     } catch (Throwable failure) {
@@ -76,6 +80,7 @@ final class ServerWebSocket implements WebSocketConnection, WebSocketReader.Fram
     finish();
   }
 
+  /** Closes the connection because the handler has failed. */
   private void closeFor(Throwable failure) {
     if (failure instanceof VirtualMachineError error && !(failure instanceof StackOverflowError)) {
       socket.close();
@@ -84,7 +89,7 @@ final class ServerWebSocket implements WebSocketConnection, WebSocketReader.Fram
     if (socket.isClientError(failure)) return;
     if (socket.isClosed() || isClosing()) {
       if (!(failure instanceof InterruptedException || failure instanceof CancellationException))
-        exchange.failures.log(failure, exchange, "nobody, for the connection was closed");
+        exchange.failures.log(failure, exchange, "not at all, because the connection was closed");
     } else switch (Throwables.requestExceptionIn(failure)) {
       case MailboxFullException full -> close(new WebSocketClose(WebSocketClose.TRY_LATER));
       case ActorStoppedException stopped -> close(new WebSocketClose(WebSocketClose.TRY_LATER));
@@ -97,13 +102,13 @@ final class ServerWebSocket implements WebSocketConnection, WebSocketReader.Fram
   private void finish() {
     socket.stopTracking();
     outbox.finish();
-    var limit = closeLimit;
-    if (limit != null) socket.limitEachRead(ListenerLimits.NONE);
-    else socket.limitAllReads(CLOSE_LIMIT); // no close could be sent
+    var timer = closeTimer;
+    if (timer != null) socket.limitEachRead(ListenerLimits.NO_LIMIT);
+    else socket.limitAllReads(CLOSE_LIMIT); // no close frame could be sent
     try {
-      reader.awaitClose();
-    } catch (IOException gone) {}
-    if (limit != null) limit.cancel();
+      messages.awaitClose();
+    } catch (IOException disconnected) {}
+    if (timer != null) timer.cancel();
     socket.close();
   }
 
@@ -148,7 +153,7 @@ final class ServerWebSocket implements WebSocketConnection, WebSocketReader.Fram
 
   @Override
   public Iterable<WebSocketMessage> messages() {
-    return reader;
+    return messages;
   }
 
   @Override
@@ -158,17 +163,17 @@ final class ServerWebSocket implements WebSocketConnection, WebSocketReader.Fram
 
   @Override
   public <T> Iterable<T> texts(Function<String, T> reader) {
-    return new WebSocketValueReader<>(this.reader, reader);
+    return new WebSocketValueReader<>(messages, reader);
   }
 
   @Override
-  @SuppressWarnings("unchecked") // it takes anything that size and bytes know
+  @SuppressWarnings("unchecked") // the outbox takes all types that size(..) and bytes(..) accept
   public Actor<String> textActor() {
     return (Actor<String>) (Actor<?>) outbox.actor;
   }
 
   @Override
-  @SuppressWarnings("unchecked") // as above
+  @SuppressWarnings("unchecked") // the outbox takes all types that size(..) and bytes(..) accept
   public Actor<byte[]> binaryActor() {
     return (Actor<byte[]>) (Actor<?>) outbox.actor;
   }
@@ -189,17 +194,18 @@ final class ServerWebSocket implements WebSocketConnection, WebSocketReader.Fram
     };
   }
 
+  /** Returns a ping, or no bytes if the client has sent since the last call. */
   private byte[] ping() {
-    boolean needed = !reader.heard;
-    reader.heard = false;
-    return needed ? PING_FRAME : NO_FRAME;
+    boolean isNeeded = !messages.heardSincePing;
+    messages.heardSincePing = false;
+    return isNeeded ? PING_FRAME : NO_FRAME;
   }
 
   @Override
   @SuppressWarnings("try") // the variable of the lock is not used
   public void pong(byte[] data) throws IOException {
     var frame = WebSocketFrame.of(WebSocketFrame.PONG, data);
-    try (var held = controls.acquire()) {
+    try (var held = controlLock.acquire()) {
       if (!closeSent) socket.send(frame, 0, frame.length);
     }
   }
@@ -213,10 +219,10 @@ final class ServerWebSocket implements WebSocketConnection, WebSocketReader.Fram
 
   @Override
   public void close() {
-    close(normal());
+    close(normalClose());
   }
 
-  private WebSocketClose normal() {
+  private WebSocketClose normalClose() {
     return new WebSocketClose(socket.shutdown.hasBegun() ? WebSocketClose.GOING_AWAY : WebSocketClose.NORMAL);
   }
 
@@ -228,11 +234,11 @@ final class ServerWebSocket implements WebSocketConnection, WebSocketReader.Fram
 
   @Override
   public void closed(WebSocketClose close) {
-    byClient = close;
-    if (close.code() != WebSocketClose.GONE) close(new WebSocketClose(close.code())); // the code is echoed
+    clientClose = close;
+    if (close.code() != WebSocketClose.GONE) close(new WebSocketClose(close.code())); // echoes the client's code
     else {
       closing.compareAndSet(null, close);
-      outbox.actor.askExit(); // as a cut does: whichever comes first, it was stopped
+      outbox.actor.askExit(); // as a cut-off does, so the exit reason is the same
     }
   }
 
@@ -241,22 +247,24 @@ final class ServerWebSocket implements WebSocketConnection, WebSocketReader.Fram
     return closing.get() != null;
   }
 
-  /** The last act of the outbox, also if it ended otherwise than by a close. */
+  /**
+   * Sends the close frame. Called at the end of the outbox, also if no close has caused that end.
+   */
   @SuppressWarnings("try") // the variable of the lock is not used
   private void sendClose() {
-    closing.compareAndSet(null, normal());
+    closing.compareAndSet(null, normalClose());
     var close = closing.get();
     if (close.code() == WebSocketClose.GONE) return;
-    try (var held = controls.acquire()) {
+    try (var held = controlLock.acquire()) {
       closeSent = true;
       socket.sendFromOutbox(WebSocketFrame.of(WebSocketFrame.CLOSE, close.data()));
-      if (byClient == null) closeLimit = clock.schedule(CLOSE_LIMIT, socket::endInput);
-    } catch (IOException gone) {}
+      if (clientClose == null) closeTimer = clock.schedule(CLOSE_LIMIT, socket::endInput);
+    } catch (IOException disconnected) {}
   }
 
   @Override
   public Optional<WebSocketClose> peerClose() {
-    return Optional.ofNullable(byClient);
+    return Optional.ofNullable(clientClose);
   }
 
   @Override

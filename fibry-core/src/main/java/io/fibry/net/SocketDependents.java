@@ -4,7 +4,7 @@ import io.fibry.Exitable;
 import io.fibry.block.ChangedCopy;
 import java.util.List;
 
-/** Actors that end with a socket. Thread-safe. */
+/** The actors that end when a socket is closed. Thread-safe. */
 final class SocketDependents {
   private volatile List<Exitable> actors = List.of(); // replaced under the monitor
 
@@ -12,10 +12,13 @@ final class SocketDependents {
     actors = ChangedCopy.append(actors, actor);
   }
 
-  /** On another thread: their ends may run code of users, and this may be that of a check. */
+  /**
+   * Asks all actors to end. This happens on another thread, because their ends may run code of
+   * users, and the current thread may be that of the limit check.
+   */
   void end() {
-    var all = actors;
-    if (all.isEmpty() || all.stream().allMatch(actor -> actor.onExit().isDone())) return;
-    Thread.ofVirtual().inheritInheritableThreadLocals(false).start(() -> all.forEach(Exitable::askExit));
+    var current = actors;
+    if (current.isEmpty() || current.stream().allMatch(actor -> actor.onExit().isDone())) return;
+    Thread.ofVirtual().inheritInheritableThreadLocals(false).start(() -> current.forEach(Exitable::askExit));
   }
 }

@@ -9,31 +9,33 @@ import java.time.Duration;
 import java.util.LinkedHashMap;
 
 /**
- * Token buckets of addresses, each kept as the time when it will be full. Above {@value #MAX}
- * senders, the sender that was silent for longest is forgotten. Not thread-safe.
+ * Limits the packets of each sender by a token bucket, which is stored as the time when it will be
+ * full. If there are more than {@value #MAX} senders, the sender that was silent for longest is
+ * forgotten. Not thread-safe.
  */
 final class SourceRateLimiter {
   static final int MAX = 4_096;
 
   private final Scheduler clock;
   private final long period;
-  private final long perToken; // ns; rounded down, so the rate is a little higher
-  private final LinkedHashMap<Long, Long> fullAt = new LinkedHashMap<>(16, 0.75f, true); // the latest last
+  private final long nanosPerToken; // rounded down, so the rate is a little higher
+  // by key; in the order of the last packets
+  private final LinkedHashMap<Long, Long> fullAt = new LinkedHashMap<>(16, 0.75f, true);
 
   SourceRateLimiter(Scheduler clock, int packets, Duration period) {
     this.clock = clock;
     this.period = Durations.nanos(period);
-    this.perToken = Math.max(1, this.period / packets);
+    this.nanosPerToken = Math.max(1, this.period / packets);
   }
 
-  /** Whether one more packet is within the rate. */
+  /** Returns whether one more packet is within the rate, and counts it if it is. */
   boolean tryAdmit(InetAddress source) {
     long now = clock.nanoTime();
     long key = key(source);
-    var before = fullAt.get(key); // makes it the latest, admitted or not
-    long missing = before == null ? 0 : Math.max(0, before - now);
-    if (missing + perToken > period) return false;
-    fullAt.put(key, now + missing + perToken);
+    var bucketFullAt = fullAt.get(key); // moves the sender to the end of the order, even if the packet is refused
+    long untilFull = bucketFullAt == null ? 0 : Math.max(0, bucketFullAt - now);
+    if (untilFull + nanosPerToken > period) return false;
+    fullAt.put(key, now + untilFull + nanosPerToken);
     if (fullAt.size() > MAX) fullAt.pollFirstEntry();
     return true;
   }
@@ -43,8 +45,8 @@ final class SourceRateLimiter {
   }
 
   /**
-   * Returns the network of an IPv6 address, because one sender has all addresses of its network. No
-   * network begins like a key of IPv4.
+   * Returns an IPv4 address, or the network of an IPv6 address, because one sender has all
+   * addresses of its network. No network begins like a key of IPv4.
    */
   static long key(InetAddress source) {
     var bytes = ByteBuffer.wrap(source.getAddress());

@@ -13,27 +13,29 @@ import java.util.function.UnaryOperator;
  * a time. Thread-safe.
  * {@snippet class="io.fibry.TcpSnippetsTest" region="acceptor"}
  *
- * <p>A client that is gone, too slow, or sends too much is logged, in one line a minute; other
- * failures of a handler go to the failure policy. Clients above the limit wait in the system's
- * backlog. If accepting fails, it is tried again after a pause of up to a second.
+ * <p>If a conversation fails because its client has disconnected, is too slow, or sends too much,
+ * this is logged, in at most one line a minute. Other failures of a handler go to the failure
+ * policy. Clients above the limit wait in the system's backlog. If accepting fails, it is tried
+ * again after a pause of up to a second.
  *
- * <p>{@link #sendPoisonPill} and {@link #close} let handlers finish within the drain limit; then
+ * <p>{@link #sendPoisonPill} and {@link #close} let handlers finish within the drain limit. Then
  * their connections are closed and their actors killed. {@link #askExit} also ends the input of
- * handlers that read. {@link #kill} cuts off all at once. After {@link #waitForExit} the port is
- * free, no connection is open, and no handler runs.
+ * handlers that read. {@link #kill} cuts off all clients at once. After {@link #waitForExit} the
+ * port is free, no connection is open, and no handler runs.
  */
 public interface TcpAcceptor extends Exitable {
 
   /**
-   * Opens an acceptor. It has the builder's name, its clients names below that ("chat/1").
+   * Opens an acceptor. It has the name of the builder. The actors of its clients have names below
+   * that name, such as "chat/1".
    *
    * @param builder makes the actors; its mailbox is not used
    * @param port 0 for any free port
    * @param handler talks to a client
    * @param options changes the limits
-   * @return the acceptor, listening
+   * @return the listening acceptor
    * @throws IllegalArgumentException if there is no such port, or the name is taken
-   * @throws java.io.UncheckedIOException if it cannot listen there
+   * @throws java.io.UncheckedIOException if it cannot listen on this port
    */
   static TcpAcceptor open(ActorBuilder<?> builder, int port, Handler<TcpConnection> handler,
       UnaryOperator<TcpOptions> options) {
@@ -47,18 +49,18 @@ public interface TcpAcceptor extends Exitable {
    *
    * @param builder makes the actors; its mailbox is not used
    * @param port 0 for any free port
-   * @param target an unresolved name is looked up for each client
+   * @param target the address of the target; an unresolved name is resolved for each client
    * @param options changes the limits
-   * @return the acceptor, listening
-   * @throws IllegalArgumentException as {@link #open}
-   * @throws java.io.UncheckedIOException as {@link #open}
+   * @return the listening acceptor
+   * @throws IllegalArgumentException if there is no such port, or the name is taken
+   * @throws java.io.UncheckedIOException if it cannot listen on this port
    */
   static TcpAcceptor forward(ActorBuilder<?> builder, int port, InetSocketAddress target,
       UnaryOperator<TcpOptions> options) {
     return TcpListener.forward(builder, port, target, options);
   }
 
-  /** {@return the port it listens on, also if 0 was given} */
+  /** {@return the port on which it listens, also if 0 was given} */
   int port();
 
   /** {@return a copy of the open connections} */

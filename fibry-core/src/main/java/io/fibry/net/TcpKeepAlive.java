@@ -5,8 +5,8 @@ import java.net.Socket;
 import java.net.SocketOption;
 
 /**
- * Has the system find out that a client is gone. Enabled by the first check: short connections need
- * not pay for it.
+ * Has the operating system detect that a client has disconnected. Enabled by the first check of the
+ * limits, so that short connections do not pay for it.
  */
 final class TcpKeepAlive {
   private TcpKeepAlive() {}

@@ -12,8 +12,8 @@ import javax.net.ssl.SSLContext;
 
 /**
  * The limits of a TCP acceptor. Time limits are above zero;
- * {@code ChronoUnit.FOREVER.getDuration()} is none. A client that exceeds one is cut off, up to a
- * second late. Immutable and thread-safe.
+ * {@code ChronoUnit.FOREVER.getDuration()} means no limit. A client that exceeds a limit is cut
+ * off, up to a second late. Immutable and thread-safe.
  * {@snippet class="io.fibry.TcpSnippetsTest" region="options"}
  */
 public final class TcpOptions implements Cloneable {
@@ -22,13 +22,13 @@ public final class TcpOptions implements Cloneable {
 
   // written by `with..` only, before the copy is shared
   private InetAddress address = InetAddress.getLoopbackAddress();
-  private int connections = 10_000;
-  private Duration idle = Duration.ofSeconds(60);
-  private Duration total = ListenerLimits.NONE;
-  private Duration write = Duration.ofSeconds(30);
-  private Duration drain = Duration.ofSeconds(10);
-  int frame = 1_000_000;
-  int unsent = 1_000_000;
+  private int maxConnections = 10_000;
+  private Duration idleLimit = Duration.ofSeconds(60);
+  private Duration totalLimit = ListenerLimits.NO_LIMIT;
+  private Duration writeLimit = Duration.ofSeconds(30);
+  private Duration drainLimit = Duration.ofSeconds(10);
+  int maxFrame = 1_000_000;
+  int maxUnsent = 1_000_000;
   Optional<Tls> tls = Optional.empty();
 
   private TcpOptions() {}
@@ -38,9 +38,9 @@ public final class TcpOptions implements Cloneable {
   }
 
   /**
-   * Where it listens.
+   * Sets the address on which the acceptor listens.
    *
-   * @param address loopback unless changed; {@code new InetSocketAddress(0).getAddress()} is every
+   * @param address by default loopback; {@code new InetSocketAddress(0).getAddress()} is every
    * address
    * @return a changed copy
    */
@@ -49,82 +49,82 @@ public final class TcpOptions implements Cloneable {
   }
 
   /**
-   * How many connections may be open; others wait in the system's backlog.
+   * Limits how many connections may be open; others wait in the system's backlog.
    *
-   * @param connections 10,000 unless changed; at least 1
+   * @param connections by default 10,000; at least 1
    * @return a changed copy
    */
   public TcpOptions withMaxConnections(int connections) {
-    return with(copy -> copy.connections = ListenerLimits.atLeastOne(connections, "max connections"));
+    return with(copy -> copy.maxConnections = ListenerLimits.atLeastOne(connections, "max connections"));
   }
 
   /**
-   * How long a client may send nothing to a handler that reads.
+   * Limits how long a client may send nothing while its handler reads.
    *
-   * @param limit a minute unless changed
+   * @param limit by default a minute
    * @return a changed copy
    */
   public TcpOptions withIdleLimit(Duration limit) {
-    return with(copy -> copy.idle = ListenerLimits.positive(limit, "an idle"));
+    return with(copy -> copy.idleLimit = ListenerLimits.positive(limit, "an idle"));
   }
 
   /**
-   * How long a connection may last.
+   * Limits how long a connection may last.
    *
-   * @param limit no limit unless changed
+   * @param limit by default no limit
    * @return a changed copy
    */
   public TcpOptions withTotalLimit(Duration limit) {
-    return with(copy -> copy.total = ListenerLimits.positive(limit, "a total"));
+    return with(copy -> copy.totalLimit = ListenerLimits.positive(limit, "a total"));
   }
 
   /**
-   * How long a client may take for each 64 kB written to it.
+   * Limits how long a client may take to receive each 64 kB.
    *
-   * @param limit 30 seconds unless changed
+   * @param limit by default 30 seconds
    * @return a changed copy
    */
   public TcpOptions withWriteLimit(Duration limit) {
-    return with(copy -> copy.write = ListenerLimits.positive(limit, "a write"));
+    return with(copy -> copy.writeLimit = ListenerLimits.positive(limit, "a write"));
   }
 
   /**
-   * How long handlers may take to finish when the acceptor ends.
+   * Limits how long handlers may take to finish when the acceptor ends.
    *
-   * @param limit 10 seconds unless changed; perhaps zero
+   * @param limit by default 10 seconds; may be zero
    * @return a changed copy
    */
   public TcpOptions withDrainLimit(Duration limit) {
-    return with(copy -> copy.drain = ListenerLimits.notNegative(limit, "a drain"));
+    return with(copy -> copy.drainLimit = ListenerLimits.notNegative(limit, "a drain"));
   }
 
   /**
-   * The longest line or frame that is read. Each connection may hold one.
+   * Limits the length of a line or frame that is read. Each connection may have one in memory.
    *
-   * @param bytes 1 MB unless changed; at least 1
+   * @param bytes by default 1 MB; at least 1
    * @return a changed copy
    */
   public TcpOptions withMaxFrame(int bytes) {
-    return with(copy -> copy.frame = ListenerLimits.atLeastOne(bytes, "a max frame"));
+    return with(copy -> copy.maxFrame = ListenerLimits.atLeastOne(bytes, "a max frame"));
   }
 
   /**
-   * How much a {@code lineActor} or {@code frameActor} may have unsent, before its client is cut
-   * off. Each message counts 32 bytes more.
+   * Limits the unsent bytes of a {@code lineActor} or {@code frameActor}. If they exceed the limit,
+   * the client is cut off. Each message counts 32 bytes more.
    *
-   * @param bytes 1 MB unless changed; at least 1
+   * @param bytes by default 1 MB; at least 1
    * @return a changed copy
    */
   public TcpOptions withMaxUnsent(int bytes) {
-    return with(copy -> copy.unsent = ListenerLimits.atLeastOne(bytes, "a max unsent"));
+    return with(copy -> copy.maxUnsent = ListenerLimits.atLeastOne(bytes, "a max unsent"));
   }
 
   /**
-   * Has it speak TLS. A client that has not finished its handshake within ten seconds, or within
-   * the idle limit if that is shorter, is cut off. So is a client whose stream ends without TLS's
-   * own end, because the stream may have been truncated.
+   * Has the acceptor speak TLS. A client that has not finished its handshake within ten seconds, or
+   * within the idle limit if that is shorter, is cut off. A client whose stream ends without a
+   * close_notify of TLS is cut off, too, because the stream may have been truncated.
    *
-   * @param tls the certificate, and what is asked of clients
+   * @param tls the certificate of the acceptor, and its requirements for clients
    * @return a changed copy
    */
   public TcpOptions withTls(Tls tls) {
@@ -132,7 +132,7 @@ public final class TcpOptions implements Cloneable {
   }
 
   /**
-   * Has it speak TLS, as {@link #withTls(Tls)} with {@link Tls#of(SSLContext)}.
+   * Has the acceptor speak TLS, as {@link #withTls(Tls)} with {@link Tls#of(SSLContext)}.
    *
    * @param context has a key manager
    * @return a changed copy
@@ -142,8 +142,8 @@ public final class TcpOptions implements Cloneable {
   }
 
   ListenerLimits limits() {
-    var handshake = Collections.min(List.of(HANDSHAKE, idle));
-    return new ListenerLimits(address, connections, handshake, idle, total, write, drain,
-        Collections.min(List.of(handshake, total, write)));
+    var handshake = Collections.min(List.of(HANDSHAKE, idleLimit));
+    return new ListenerLimits(address, maxConnections, handshake, idleLimit, totalLimit, writeLimit, drainLimit,
+        Collections.min(List.of(handshake, totalLimit, writeLimit)));
   }
 }

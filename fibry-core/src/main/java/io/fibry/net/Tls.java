@@ -10,13 +10,14 @@ import javax.net.ssl.SSLEngine;
 import javax.net.ssl.SSLParameters;
 
 /**
- * How a server speaks TLS: its certificate, and what it asks of clients. Immutable and thread-safe.
+ * How a server speaks TLS: its certificate, and its requirements for clients. Immutable and
+ * thread-safe.
  * {@snippet class="io.fibry.TlsSnippetsTest" region="tls"}
  */
 public final class Tls {
   private final Supplier<SSLContext> contexts;
   private final Consumer<SSLParameters> parameters;
-  private final boolean trusting; // the context knows whose certificates it takes
+  private final boolean trusting; // whether it is known which certificates of clients to accept
 
   private Tls(Supplier<SSLContext> contexts, boolean trusting, Consumer<SSLParameters> parameters) {
     this.contexts = contexts;
@@ -25,11 +26,11 @@ public final class Tls {
   }
 
   /**
-   * With the certificate of this context.
+   * Uses the certificate of this context.
    *
-   * @param context has a key manager. Where clients need certificates, it needs a trust manager,
-   * too, since the JDK's own trusts all public authorities
-   * @return without certificates of clients
+   * @param context has a key manager. If clients need certificates, it must have a trust manager,
+   * too, because the JDK's own one trusts all public authorities
+   * @return TLS that asks clients for no certificates
    */
   public static Tls of(SSLContext context) {
     Objects.requireNonNull(context, "context");
@@ -37,43 +38,45 @@ public final class Tls {
   }
 
   /**
-   * Asks for a context with each connection: so a certificate is exchanged without a restart.
+   * Asks for a context with each connection, so that a certificate can be exchanged without a
+   * restart.
    *
-   * @param contexts must not wait, and gives the same one until it changes, since sessions are
-   *     resumed within one
-   * @return without certificates of clients
+   * @param contexts must not wait. It returns the same context until the certificate changes,
+   * because clients can resume sessions only within one context
+   * @return TLS that asks clients for no certificates
    */
   public static Tls of(Supplier<SSLContext> contexts) {
-    return new Tls(Objects.requireNonNull(contexts, "contexts"), true, none -> {});
+    return new Tls(Objects.requireNonNull(contexts, "contexts"), true, parameters -> {});
   }
 
   /**
-   * With a certificate from two files in PEM form, as authorities give them. Changed files are read
-   * again, at most a second later. While they cannot be read, or do not fit together, the
-   * certificate stays what it was, and each change is logged once.
+   * Uses a certificate and its key from two files in PEM form, as authorities issue them. Changed
+   * files are read again, at most a second later. While they cannot be read, or do not fit
+   * together, the old certificate is used, and each change is logged once.
    *
    * @param certificates the certificate of the server first, then the certificates that lead to its
    * authority
    * @param key its private key (PKCS #8, not encrypted): {@code BEGIN PRIVATE KEY}
-   * @return without certificates of clients
+   * @return TLS that asks clients for no certificates
    * @throws java.io.UncheckedIOException if a file cannot be read
-   * @throws IllegalArgumentException if they hold no certificate and its key
+   * @throws IllegalArgumentException if the files have no certificate with its key
    */
   public static Tls ofFiles(Path certificates, Path key) {
     return ofFiles(certificates, key, Optional.empty());
   }
 
   /**
-   * Does the same as {@link #ofFiles(Path, Path)}, with the authorities of clients, for
-   * {@code setNeedClientAuth(true)} or {@code setWantClientAuth(true)}.
+   * Does the same as {@link #ofFiles(Path, Path)}, and reads the authorities of clients. These are
+   * needed for {@code setNeedClientAuth(true)} and {@code setWantClientAuth(true)}.
    *
    * @param certificates the certificate of the server first, then the certificates that lead to its
    * authority
    * @param key its private key (PKCS #8, not encrypted): {@code BEGIN PRIVATE KEY}
-   * @param authorities the certificates, in PEM form, of those who sign the certificates of clients
-   * @return without certificates of clients
+   * @param authorities the certificates, in PEM form, of authorities that sign the certificates of
+   * clients
+   * @return TLS that asks clients for no certificates
    * @throws java.io.UncheckedIOException if a file cannot be read
-   * @throws IllegalArgumentException if they hold no certificate and its key, or no authority
+   * @throws IllegalArgumentException if the files have no certificate with its key, or no authority
    */
   public static Tls ofFiles(Path certificates, Path key, Path authorities) {
     return ofFiles(certificates, key, Optional.of(Objects.requireNonNull(authorities, "authorities")));
@@ -82,19 +85,19 @@ public final class Tls {
   private static Tls ofFiles(Path certificates, Path key, Optional<Path> authorities) {
     var files = new PemFiles(Objects.requireNonNull(certificates, "certificates"), Objects.requireNonNull(key, "key"),
         authorities);
-    return new Tls(files, authorities.isPresent(), none -> {});
+    return new Tls(files, authorities.isPresent(), parameters -> {});
   }
 
   /**
-   * Changes how connections are agreed on. {@code p -> p.setNeedClientAuth(true)} takes only
-   * clients with a certificate that the context trusts; {@code p.setProtocols(..)} leaves old ones
-   * out.
+   * Changes the parameters of connections. {@code p -> p.setNeedClientAuth(true)} accepts only
+   * clients with a certificate that the context trusts. {@code p.setProtocols(..)} can exclude old
+   * protocols.
    *
-   * @param change of what the context has; done for each connection, and now, too, for files
-   *     without authorities
+   * @param change changes the parameters of the context for each connection. For files without
+   * authorities it also runs once in this method
    * @return a changed copy
    * @throws IllegalArgumentException if clients are asked for certificates, and only files without
-   *     authorities were given
+   * authorities were given
    */
   public Tls withParameters(Consumer<SSLParameters> change) {
     var changed = new Tls(contexts, trusting, parameters.andThen(Objects.requireNonNull(change, "change")));
@@ -102,22 +105,26 @@ public final class Tls {
     return changed;
   }
 
-  /** One for each connection; protocols of the application in the order of preference. */
-  Supplier<SSLEngine> engines(String... application) {
-    return () -> engine(application);
+  /**
+   * Returns a supplier of one engine for each connection. The application protocols are in the
+   * order of preference.
+   */
+  Supplier<SSLEngine> engines(String... protocols) {
+    return () -> engine(protocols);
   }
 
-  private SSLEngine engine(String... application) {
+  private SSLEngine engine(String... protocols) {
     var context = Objects.requireNonNull(contexts.get(), "the supplier of a TLS context gave null");
     var engine = context.createSSLEngine();
     engine.setUseClientMode(false);
-    var all = engine.getSSLParameters();
-    all.setApplicationProtocols(application);
-    parameters.accept(all);
-    if (!trusting && (all.getNeedClientAuth() || all.getWantClientAuth())) throw new IllegalArgumentException(
+    var sslParameters = engine.getSSLParameters();
+    sslParameters.setApplicationProtocols(protocols);
+    parameters.accept(sslParameters);
+    boolean asksForCertificates = sslParameters.getNeedClientAuth() || sslParameters.getWantClientAuth();
+    if (!trusting && asksForCertificates) throw new IllegalArgumentException(
         "clients are asked for certificates, and nothing says whose are taken: by default that is every public "
             + "authority; give yours, by Tls.ofFiles(certificates, key, authorities)");
-    engine.setSSLParameters(all);
+    engine.setSSLParameters(sslParameters);
     return engine;
   }
 }

@@ -11,54 +11,54 @@ import java.util.Optional;
 import java.util.concurrent.atomic.AtomicReferenceArray;
 import java.util.function.Supplier;
 import javax.net.ssl.SSLEngine;
+import javax.net.ssl.SSLEngineResult;
 import javax.net.ssl.SSLEngineResult.HandshakeStatus;
 import javax.net.ssl.SSLEngineResult.Status;
-import javax.net.ssl.SSLEngineResult;
 import javax.net.ssl.SSLException;
 import javax.net.ssl.SSLProtocolException;
 import javax.net.ssl.SSLSession;
 
 /**
- * The bytes of a socket through TLS. A stream that ends without TLS's own end is torn: an attacker
- * who cuts it must not pass for the client. Decrypted bytes are kept only as long as they are
- * needed, since thousands of connections may be idle.
+ * Transfers the bytes of a socket through TLS. A stream that ends without a close_notify of TLS is
+ * torn, because an attacker may have cut it. Decrypted bytes are kept only as long as they are
+ * needed, because thousands of connections may be idle.
  */
 final class TlsTransport implements Transport {
   private static final int HEADER_SIZE = 5; // bytes of a record before its content
-  private static final int MAX_RECORD = HEADER_SIZE + (16 << 10) + 2_048; // of a record
+  private static final int MAX_RECORD = HEADER_SIZE + (16 << 10) + 2_048; // bytes of a record
   private static final int SMALL = 1_024;
-  private static final int FIRST_TYPE = 20; // of records
+  private static final int FIRST_TYPE = 20; // types of records
   private static final int LAST_TYPE = 23;
   private static final int SHORTEST_METHOD = 3; // letters
   private static final byte[] NOTHING = {};
   private static final String BROKEN = "an Error broke reading off";
-  private static final byte[] USE_HTTPS = ByteBuilder.latin("HTTP/1.1 400 Bad Request\r\nConnection: close\r\n"
+  private static final byte[] USE_HTTPS = ByteBuilder.latin1Bytes("HTTP/1.1 400 Bad Request\r\nConnection: close\r\n"
       + "Content-Type: text/plain\r\nContent-Length: 51\r\n\r\nThis port speaks TLS: ask it by https, not by http.");
 
   private final PlainTransport wire;
   private final Supplier<SSLEngine> engines;
-  private final WriteLock writeLock; // for the threads that write, also here when a read must respond
+  private final WriteLock writeLock; // held by threads that write, and by a reader that responds
 
-  // of the thread that reads
-  private byte[] records = NOTHING;
-  private int at; // in the records: the next byte
-  private int end; // after the last byte
-  private boolean wasLong; // the last record
-  private byte[] content = NOTHING; // that was read, and not asked for yet
+  // used by the thread that reads
+  private byte[] records = NOTHING; // received bytes, encrypted
+  private int recordsAt; // index of the next byte in `records`
+  private int recordsEnd; // index after the last byte
+  private boolean isLastLong; // whether the last record was longer than SMALL
+  private byte[] content = NOTHING; // decrypted bytes that no read has taken yet
   private int contentAt;
   private int contentEnd;
-  private boolean ended; // by the client
-  private boolean broken; // by an Error; the following bytes cannot be read
-  // Written by the thread that begins, before any other thread reads or writes
+  private boolean clientEnded; // the client has sent a close_notify
+  private boolean broken; // an Error has lost bytes, so the following bytes cannot be read
+  // Written by the thread that negotiates, before any other thread reads or writes
   private SSLEngine engine;
-  private boolean begun;
+  private boolean isNegotiated;
 
-  private volatile boolean inputEnded; // by this side
+  private volatile boolean inputEnded; // by endInput()
 
-  TlsTransport(PlainTransport wire, Supplier<SSLEngine> engines, WriteLock turns) {
+  TlsTransport(PlainTransport wire, Supplier<SSLEngine> engines, WriteLock writeLock) {
     this.wire = wire;
     this.engines = engines;
-    this.writeLock = turns;
+    this.writeLock = writeLock;
   }
 
   // ---- the handshake
@@ -73,7 +73,7 @@ final class TlsTransport implements Transport {
     engine = engines.get();
     try {
       negotiate();
-      begun = true;
+      isNegotiated = true;
     } catch (SSLException refused) {
       sendAlert(refused);
       throw refused;
@@ -82,34 +82,34 @@ final class TlsTransport implements Transport {
 
   private void negotiate() throws IOException {
     engine.beginHandshake();
-    for (var next = engine.getHandshakeStatus(); next != HandshakeStatus.NOT_HANDSHAKING; next =
+    for (var status = engine.getHandshakeStatus(); status != HandshakeStatus.NOT_HANDSHAKING; status =
         engine.getHandshakeStatus()) {
-      switch (next) {
+      switch (status) {
         case NEED_UNWRAP, NEED_UNWRAP_AGAIN -> {
           if (!hasRecord()) throw new EOFException("it ended before a TLS connection was agreed on");
           if (unwrap(ByteBuffer.wrap(NOTHING)).getStatus() == Status.CLOSED)
             throw new EOFException("it gave up before a TLS connection was agreed on");
         }
-        default -> serve();
+        default -> serveEngine();
       }
     }
   }
 
-  /** Sends an alert, or an answer in plain HTTP to a client that speaks HTTP. */
+  /** Sends an alert, and before it a response in plain HTTP if the client speaks HTTP. */
   private void sendAlert(SSLException refused) {
     try {
       if (looksLikeHttp()) wire.write(USE_HTTPS, 0, USE_HTTPS.length);
       while (engine.getHandshakeStatus() == HandshakeStatus.NEED_WRAP && !engine.isOutboundDone()) respond();
-    } catch (IOException gone) {
-      refused.addSuppressed(gone);
+    } catch (IOException disconnected) {
+      refused.addSuppressed(disconnected);
     }
   }
 
-  /** Does what the engine wants besides reading. */
-  private void serve() throws IOException {
+  /** Computes and writes until the engine needs neither. */
+  private void serveEngine() throws IOException {
     while (true) {
       switch (engine.getHandshakeStatus()) {
-        case NEED_TASK -> compute();
+        case NEED_TASK -> runTasks();
         case NEED_WRAP -> respond();
         default -> {
           return;
@@ -118,7 +118,7 @@ final class TlsTransport implements Transport {
     }
   }
 
-  private void compute() {
+  private void runTasks() {
     for (var task = engine.getDelegatedTask(); task != null; task = engine.getDelegatedTask()) task.run();
   }
 
@@ -133,26 +133,26 @@ final class TlsTransport implements Transport {
     if (broken) throw new SocketException(BROKEN);
     try {
       while (contentAt == contentEnd) {
-        if (ended) return -1;
+        if (clientEnded) return -1;
         if (!hasRecord()) return endOfStream();
-        if (length >= recordLength()) { // then its content has room
-          int some = decrypt(ByteBuffer.wrap(bytes, offset, length));
-          if (some > 0) return some;
-        } else keepContent();
+        if (length >= recordLength()) { // then the content fits into `bytes`
+          int count = decrypt(ByteBuffer.wrap(bytes, offset, length));
+          if (count > 0) return count;
+        } else decryptRecord();
       }
       return copy(bytes, offset, length);
-    } catch (Error half) {
-      throw brokenBy(half);
+    } catch (Error error) {
+      throw markBroken(error);
     }
   }
 
-  private Error brokenBy(Error half) {
+  private Error markBroken(Error error) {
     broken = true;
-    return half;
+    return error;
   }
 
-  /** Keeps the content of one record for the following reads. */
-  private void keepContent() throws IOException {
+  /** Decrypts one record into {@code content}, for the following reads. */
+  private void decryptRecord() throws IOException {
     content = new byte[recordLength()];
     contentAt = 0;
     contentEnd = 0;
@@ -160,11 +160,11 @@ final class TlsTransport implements Transport {
   }
 
   private int copy(byte[] bytes, int offset, int length) {
-    int some = Math.min(length, contentEnd - contentAt);
-    System.arraycopy(content, contentAt, bytes, offset, some);
-    contentAt += some;
+    int count = Math.min(length, contentEnd - contentAt);
+    System.arraycopy(content, contentAt, bytes, offset, count);
+    contentAt += count;
     if (contentAt == contentEnd) content = NOTHING;
-    return some;
+    return count;
   }
 
   private int endOfStream() throws SSLException {
@@ -173,96 +173,94 @@ final class TlsTransport implements Transport {
         "it ended its stream without saying so in TLS (no close_notify), so what it sent may be torn");
   }
 
-  /** {@return how many bytes} */
-  private int decrypt(ByteBuffer to) throws IOException {
-    var result = unwrap(to);
-    if (result.getStatus() == Status.CLOSED) ended = true;
+  /** Decrypts one record. Returns the number of its bytes that are content. */
+  private int decrypt(ByteBuffer target) throws IOException {
+    var result = unwrap(target);
+    if (result.getStatus() == Status.CLOSED) clientEnded = true;
     else if (result.getHandshakeStatus() != HandshakeStatus.NOT_HANDSHAKING && isBeforeTls13())
       throw new SSLException("it wants to negotiate again, which is refused");
-    else serve();
+    else serveEngine();
     return result.bytesProduced();
   }
 
-  /** Before TLS 1.3. */
   private boolean isBeforeTls13() {
     return !engine.getSession().getProtocol().equals("TLSv1.3");
   }
 
-  /** One record. */
-  private SSLEngineResult unwrap(ByteBuffer to) throws IOException {
-    wasLong = recordLength() > SMALL;
-    var from = ByteBuffer.wrap(records, at, end - at);
-    var result = engine.unwrap(from, to);
-    at = from.position();
+  /** Has the engine decrypt one record. */
+  private SSLEngineResult unwrap(ByteBuffer target) throws IOException {
+    isLastLong = recordLength() > SMALL;
+    var source = ByteBuffer.wrap(records, recordsAt, recordsEnd - recordsAt);
+    var result = engine.unwrap(source, target);
+    recordsAt = source.position();
     if (result.getStatus() == Status.BUFFER_OVERFLOW || result.getStatus() == Status.BUFFER_UNDERFLOW)
       throw new SSLProtocolException("it sent a TLS record that is not whole");
     return result;
   }
 
-  /** Waits for a whole one. Returns false if the stream has ended. */
+  /** Waits for a whole record. Returns false if the stream has ended before. */
   private boolean hasRecord() throws IOException {
-    for (int length = recordLength(); end - at < length; length = recordLength()) if (!receive(length)) return false;
+    for (int length = recordLength(); recordsEnd - recordsAt < length; length = recordLength())
+      if (!receive(length)) return false;
     return true;
   }
 
-  /** Returns the length of the record as far as it is known. */
+  /** Returns the length of the next record; if its header is incomplete, that of a header. */
   private int recordLength() throws SSLProtocolException {
-    if (end - at < HEADER_SIZE) return HEADER_SIZE;
-    if (records[at] < FIRST_TYPE || records[at] > LAST_TYPE) throw new SSLProtocolException(
+    if (recordsEnd - recordsAt < HEADER_SIZE) return HEADER_SIZE;
+    if (records[recordsAt] < FIRST_TYPE || records[recordsAt] > LAST_TYPE) throw new SSLProtocolException(
         looksLikeHttp() ? "it sent an HTTP request without TLS" : "it sent what is not TLS");
-    int length = HEADER_SIZE + (records[at + 3] & 0xff) * 256 + (records[at + 4] & 0xff);
+    int length = HEADER_SIZE + (records[recordsAt + 3] & 0xff) * 256 + (records[recordsAt + 4] & 0xff);
     if (length > MAX_RECORD) throw new SSLProtocolException("it sent a TLS record of " + length + " bytes");
     return length;
   }
 
   private boolean looksLikeHttp() {
-    if (end - at < HEADER_SIZE) return false;
-    for (int i = at; i < at + SHORTEST_METHOD; i++) if (records[i] < 'A' || records[i] > 'Z') return false;
+    if (recordsEnd - recordsAt < HEADER_SIZE) return false;
+    for (int i = recordsAt; i < recordsAt + SHORTEST_METHOD; i++)
+      if (records[i] < 'A' || records[i] > 'Z') return false;
     return true;
   }
 
   private boolean receive(int length) throws IOException {
-    if (at == end) {
-      at = 0;
-      end = 0;
-      if (records.length < SMALL || records.length > SMALL && !wasLong) records = new byte[SMALL];
-    } else if (at > 0) {
-      System.arraycopy(records, at, records, 0, end - at);
-      end -= at;
-      at = 0;
+    if (recordsAt == recordsEnd) {
+      recordsAt = 0;
+      recordsEnd = 0;
+      if (records.length < SMALL || records.length > SMALL && !isLastLong) records = new byte[SMALL];
+    } else if (recordsAt > 0) {
+      System.arraycopy(records, recordsAt, records, 0, recordsEnd - recordsAt);
+      recordsEnd -= recordsAt;
+      recordsAt = 0;
     }
     if (length > records.length) records = Arrays.copyOf(records, MAX_RECORD);
-    int some = wire.read(records, end, records.length - end);
-    if (some < 0) return false;
-    end += some;
+    int count = wire.read(records, recordsEnd, records.length - recordsEnd);
+    if (count < 0) return false;
+    recordsEnd += count;
     return true;
   }
 
-  /**
-   * Records that have come are decrypted for this, because a record does not say how much content
-   * it has.
-   */
+  /** Decrypts records that have arrived, because a record does not say how much content it has. */
   @Override
   public int available() throws IOException {
     if (broken) throw new SocketException(BROKEN);
     try {
-      while (contentAt == contentEnd && !ended && hasWholeRecord()) keepContent();
-    } catch (Error half) {
-      throw brokenBy(half);
+      while (contentAt == contentEnd && !clientEnded && hasWholeRecord()) decryptRecord();
+    } catch (Error error) {
+      throw markBroken(error);
     }
     return contentEnd - contentAt;
   }
 
-  /** Looks only at bytes that have come, and does not wait. */
+  /** Returns whether a whole record has arrived, without waiting for one. */
   private boolean hasWholeRecord() throws IOException {
-    for (int length = recordLength(); end - at < length; length = recordLength())
+    for (int length = recordLength(); recordsEnd - recordsAt < length; length = recordLength())
       if (wire.available() == 0 || !receive(length)) return false;
     return true;
   }
 
   @Override
-  public long arrived() throws IOException {
-    return (long) contentEnd - contentAt + end - at + wire.available();
+  public long arrivedBytes() throws IOException {
+    return (long) contentEnd - contentAt + recordsEnd - recordsAt + wire.available();
   }
 
   @Override
@@ -272,7 +270,7 @@ final class TlsTransport implements Transport {
 
   @Override
   public boolean hasUnread() throws IOException {
-    return contentAt < contentEnd || at < end || wire.hasUnread();
+    return contentAt < contentEnd || recordsAt < recordsEnd || wire.hasUnread();
   }
 
   @Override
@@ -285,23 +283,23 @@ final class TlsTransport implements Transport {
 
   @Override
   public void write(byte[] bytes, int offset, int length) throws IOException {
-    var from = ByteBuffer.wrap(bytes, offset, length);
-    while (from.hasRemaining()) {
-      var result = wrap(from);
+    var source = ByteBuffer.wrap(bytes, offset, length);
+    while (source.hasRemaining()) {
+      var result = wrap(source);
       if (result.getStatus() == Status.CLOSED) throw new SocketException("TLS has ended: nothing can be sent any more");
-      if (result.bytesProduced() == 0) compute(); // new keys, after very much
+      if (result.bytesProduced() == 0) runTasks(); // the engine makes new keys after many bytes
     }
   }
 
-  /** At most one record, and sends it. */
-  private SSLEngineResult wrap(ByteBuffer from) throws IOException {
+  /** Has the engine encrypt at most one record, and sends it. */
+  private SSLEngineResult wrap(ByteBuffer source) throws IOException {
     var spare = SpareBuffers.take(engine.getSession().getPacketBufferSize());
     try {
-      var to = ByteBuffer.wrap(spare);
-      var result = engine.wrap(from, to);
+      var target = ByteBuffer.wrap(spare);
+      var result = engine.wrap(source, target);
       if (result.getStatus() == Status.BUFFER_OVERFLOW)
         throw new AssertionError(spare.length + " bytes are too few for a record");
-      wire.write(spare, 0, to.position());
+      wire.write(spare, 0, target.position());
       return result;
     } finally {
       SpareBuffers.give(spare);
@@ -310,7 +308,7 @@ final class TlsTransport implements Transport {
 
   @Override
   public boolean hasCloseNotify() {
-    return begun;
+    return isNegotiated;
   }
 
   @Override
@@ -327,8 +325,8 @@ final class TlsTransport implements Transport {
 
   // ---- the end
 
-  static SSLException named(SSLException failure, String client) {
-    var cause = failure.getCause(); // the engine may have wrapped what it means
+  static SSLException withClient(SSLException failure, String client) {
+    var cause = failure.getCause(); // the engine may have wrapped the reason
     return new SSLException(
         client + " was cut off by TLS: " + Lines.message(failure) + (cause == null ? "" : ": " + Lines.message(cause)),
         failure);
@@ -361,7 +359,7 @@ final class TlsTransport implements Transport {
 
   /**
    * Buffers for records that are being sent, shared by all connections: a record takes 16 kB even
-   * for an answer of a few bytes. A buffer that was taken belongs to one thread, because taking it
+   * for a response of a few bytes. A buffer that was taken belongs to one thread, because taking it
    * empties its slot. A buffer that finds its slot filled when it is returned becomes garbage.
    */
   private static final class SpareBuffers {

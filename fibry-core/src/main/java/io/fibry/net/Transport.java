@@ -6,22 +6,22 @@ import java.util.Optional;
 import javax.net.ssl.SSLSession;
 
 /**
- * The bytes between a client and this process: as they are, or through TLS. One thread reads; one
- * thread at a time writes and ends the output; any thread calls the other methods.
+ * Transfers the bytes between a client and this process, plainly or through TLS. One thread reads.
+ * One thread at a time writes and ends the output. Any thread calls the other methods.
  */
 interface Transport {
 
-  /** The bytes that the link itself writes. */
+  /** Writes bytes of the transport itself, such as an alert of TLS. */
   interface ControlWrite {
     void write() throws IOException;
   }
 
-  /** Lets it write alone, and within the write limit. */
+  /** Runs a write while no other thread writes, and within the write limit. */
   interface WriteLock {
-    void runExclusively(ControlWrite own) throws IOException;
+    void runExclusively(ControlWrite write) throws IOException;
   }
 
-  /** {@link #handshake} does something. */
+  /** Returns whether {@link #handshake} does anything. */
   boolean needsHandshake();
 
   /** Called first: negotiates with the other side. */
@@ -29,42 +29,45 @@ interface Transport {
 
   int read(byte[] bytes, int offset, int length) throws IOException;
 
-  /** Bytes that {@link #read} gives without waiting. */
+  /** Returns how many bytes {@link #read} can return without waiting. */
   int available() throws IOException;
 
-  /** The number of bytes that have arrived and were not read, whether or not they are content. */
-  long arrived() throws IOException;
+  /** Returns how many bytes have arrived and were not read, whether or not they are content. */
+  long arrivedBytes() throws IOException;
 
-  /** Whether the socket has bytes. Any thread may ask. */
+  /** Returns whether the socket has bytes. Any thread may call it. */
   boolean hasArrived();
 
-  /** Whether anything has come and was not read, also what is no content, or not whole yet. */
+  /**
+   * Returns whether bytes have arrived and were not read, even if they are no content or part of a
+   * record.
+   */
   boolean hasUnread() throws IOException;
 
   void write(byte[] bytes, int offset, int length) throws IOException;
 
-  /** The current read, or the next one, finds the end of the stream. */
+  /** Makes the current read, or the next read, find the end of the stream. */
   void endInput();
 
-  /** {@link #sendCloseNotify} does something. */
+  /** Returns whether {@link #sendCloseNotify} does anything. */
   boolean hasCloseNotify();
 
-  /** Tells the client that nothing more comes, so that it can be sure. */
+  /** Tells the client that no more bytes follow, in a way that an attacker cannot forge. */
   void sendCloseNotify() throws IOException;
 
   /** Ends the output; later writes fail. */
   void endOutput() throws IOException;
 
-  /** The close will be a reset: the client must not take it for an end. */
+  /** Makes the close a reset, so that the client does not take it for the end of the stream. */
   void resetOnClose();
 
-  /** Never waits. */
+  /** Closes the connection. Never waits. */
   void close();
 
   void enableKeepAlive();
 
   InetSocketAddress remoteAddress();
 
-  /** Returns an empty value without TLS. */
+  /** Returns the TLS session; empty without TLS. */
   Optional<SSLSession> tls();
 }

@@ -5,13 +5,13 @@ import java.util.Arrays;
 import java.util.Objects;
 
 /**
- * A datagram. Equal ones have the same sender and bytes. It is as thread-safe as its array, which
- * is not copied.
+ * A datagram. Packets with the same sender, bytes and truncation are equal. A packet is immutable
+ * if its array, which is not copied, is not changed.
  * {@snippet class="io.fibry.UdpSnippetsTest" region="packet"}
  *
- * @param from the sender it claims
- * @param data the content of the packet
- * @param isTruncated whether it was too long
+ * @param from the sender that the datagram names, which may be forged
+ * @param data the content of the datagram
+ * @param isTruncated whether the datagram was longer than the server reads
  */
 public record UdpPacket(InetSocketAddress from, byte[] data, boolean isTruncated) {
 
@@ -32,7 +32,7 @@ public record UdpPacket(InetSocketAddress from, byte[] data, boolean isTruncated
     return 31 * from.hashCode() + Arrays.hashCode(data);
   }
 
-  /** Without its bytes, for logs. */
+  /** {@return a text without the bytes, for logs} */
   @Override
   public String toString() {
     return data.length + " bytes from " + from + (isTruncated ? ", truncated" : "");

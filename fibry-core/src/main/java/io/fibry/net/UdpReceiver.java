@@ -29,39 +29,39 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * A UDP server: a fiber receives packets, an actor handles them. Name, mailbox and end are the
- * actor's, whose end closes the socket, which ends the fiber. The fiber's actor is outside of the
- * scope, which is quiet although it waits, and without the builder's keys, weights and code around
- * messages.
+ * A UDP server: a fiber receives packets, and an actor handles them. The server has the name, the
+ * mailbox and the end of that actor. Its end closes the socket, which ends the fiber. The fiber has
+ * an actor, too. That actor is outside of the scope, because the scope is quiet while the fiber
+ * waits. It does not use the keys, weights and code around messages of the builder.
  */
 final class UdpReceiver extends ForwardingExitable<UdpServer> implements UdpServer {
   private static final Logger LOG = LoggerFactory.getLogger(UdpServer.class);
   private static final Mailbox<Object> MAILBOX = Mailbox.bounded(1_024, Overflow.DROP_NEWEST);
   private static final Duration GRACE = Duration.ofSeconds(1); // for the fiber to end
   private static final long FIRST_PAUSE = 5_000_000; // ns
-  private static final long LONGEST_PAUSE = 1_000_000_000;
+  private static final long LONGEST_PAUSE = 1_000_000_000; // ns
 
   private final UdpSockets sockets;
   private final int port;
   private final Options options;
   private final Scheduler clock;
-  private final LogThrottle failures;
+  private final LogThrottle throttle;
   private final CompletableFuture<Object> ended = new CompletableFuture<>(); // completed by `end`
   private final AtomicLong dropped = new AtomicLong(); // written by the fiber
-  private final Actor<UdpPacket> handling;
-  private final Actor<UdpReceiver> receiving =
+  private final Actor<UdpPacket> handlingActor;
+  private final Actor<UdpReceiver> receivingActor =
       BlockBuilder.of(ActorSystem.anonymous()).excludedFromAccounts().strategy(Strategy.FIBER)
           .mailbox(Mailbox.unbounded()).onFailure(FailurePolicy.stop()).newActor(UdpReceiver::receive);
 
-  @SuppressWarnings("unchecked") // any builder will do
+  @SuppressWarnings("unchecked") // the builder may be for messages of any type
   UdpReceiver(ActorBuilder<?> builder, UdpSockets sockets, Handler.Stateful<UdpServer, UdpPacket> handler,
       Options options) {
     this.sockets = sockets;
     this.options = options;
     this.port = sockets.in().getLocalPort();
     this.clock = BlockBuilder.of(builder).scheduler();
-    this.failures = new LogThrottle(clock);
-    this.handling = BlockBuilder.of(((ActorBuilder<Object>) builder)).defaultMailbox(MAILBOX)
+    this.throttle = new LogThrottle(clock);
+    this.handlingActor = BlockBuilder.of(((ActorBuilder<Object>) builder)).defaultMailbox(MAILBOX)
         .newActor((UdpPacket packet) -> handler.handle(this, packet));
   }
 
@@ -80,16 +80,16 @@ final class UdpReceiver extends ForwardingExitable<UdpServer> implements UdpServ
   }
 
   UdpReceiver start() {
-    handling.closeOnExit(this::end);
-    receiving.sendMessage(this);
-    receiving.sendPoisonPill();
+    handlingActor.closeOnExit(this::end);
+    receivingActor.sendMessage(this);
+    receivingActor.sendPoisonPill();
     return this;
   }
 
-  /** Until the socket is closed. */
+  /** Receives packets until the socket is closed. Runs on the fiber. */
   private void receive() throws Exception {
     Thread.currentThread().setName("udp-" + port);
-    var buffer = new byte[options.maxPacket + 1]; // one more shows that a packet is longer
+    var buffer = new byte[options.maxPacket + 1]; // one byte more, to recognize packets that are too long
     var rates = options.rate.map(rate -> new SourceRateLimiter(clock, rate.packets(), rate.period()));
     long pause = 0;
     try {
@@ -109,35 +109,35 @@ final class UdpReceiver extends ForwardingExitable<UdpServer> implements UdpServ
           pause(pause, failure);
           continue;
         }
-        if (rates.isPresent() && !rates.get().tryAdmit(packet.getAddress()) || !handOver(packet))
+        if (rates.isPresent() && !rates.get().tryAdmit(packet.getAddress()) || !passOn(packet))
           dropped.incrementAndGet();
       }
     } finally {
-      handling.sendPoisonPill(); // if this failed
+      handlingActor.sendPoisonPill(); // in case this method failed
     }
   }
 
-  /** Returns false if the actor does not take the packet. */
-  private boolean handOver(DatagramPacket packet) {
+  /** Sends the packet to the actor. Returns false if the actor does not take it. */
+  private boolean passOn(DatagramPacket packet) {
     int length = Math.min(packet.getLength(), options.maxPacket);
     var copy = new UdpPacket((InetSocketAddress) packet.getSocketAddress(), Arrays.copyOf(packet.getData(), length),
         packet.getLength() > length);
     try {
-      return handling.sendMessage(copy);
-    } catch (RuntimeException unsendable) { // the user's key or weight failed, or a ring
+      return handlingActor.sendMessage(copy);
+    } catch (RuntimeException unsendable) { // the user's key or weight failed, or the send would close a wait cycle
       LOG.error("{} could not hand over {}", this, copy, unsendable);
       return false;
     }
   }
 
-  /** Returns early when the server ends. */
+  /** Waits after a failure. Returns early when the server ends. */
   private void pause(long nanos, IOException failure) throws Exception {
-    if (failures.count() > 0)
+    if (throttle.count() > 0)
       LOG.warn("{} could not receive and tries again after a pause; logged at most once a minute", this, failure);
-    var over = new CompletableFuture<Object>();
-    var timer = clock.schedule(Duration.ofNanos(nanos), () -> over.complete(nanos));
+    var elapsed = new CompletableFuture<Object>();
+    var timer = clock.schedule(Duration.ofNanos(nanos), () -> elapsed.complete(nanos));
     try {
-      CompletableFuture.anyOf(over, ended).get();
+      CompletableFuture.anyOf(elapsed, ended).get();
     } finally {
       timer.cancel();
     }
@@ -146,10 +146,10 @@ final class UdpReceiver extends ForwardingExitable<UdpServer> implements UdpServ
   @Override
   public void reply(UdpPacket packet, byte[] data) throws IOException {
     Objects.requireNonNull(data, "data");
-    long most = (long) Objects.requireNonNull(packet, "packet").data().length * options.maxReply;
-    if (data.length > most) throw new IllegalArgumentException("a reply of " + data.length + " bytes to " + packet
-        + " may have " + most + ", or a sender with a forged address could flood its owner; have clients send longer "
-        + "packets, or open the server withMaxReply(..)");
+    long maxLength = (long) Objects.requireNonNull(packet, "packet").data().length * options.maxReply;
+    if (data.length > maxLength) throw new IllegalArgumentException("a reply of " + data.length + " bytes to " + packet
+        + " may have " + maxLength + ", or a sender with a forged address could flood its owner; have clients send "
+        + "longer packets, or open the server withMaxReply(..)");
     send(packet.from(), data);
   }
 
@@ -178,15 +178,15 @@ final class UdpReceiver extends ForwardingExitable<UdpServer> implements UdpServ
   private void end() {
     ended.complete(this); // before the fiber sees the closed socket
     sockets.close();
-    receiving.sendPoisonPill();
+    receivingActor.sendPoisonPill();
     boolean interrupted = false;
-    for (boolean patient = true; true; patient = false) {
+    for (boolean isFirst = true; true; isFirst = false) {
       try {
-        if (patient && receiving.waitForExit(GRACE)) break;
-        receiving.kill(); // it is in the user's handler, on CALLER, or waits for room
-        receiving.waitForExit();
+        if (isFirst && receivingActor.waitForExit(GRACE)) break;
+        receivingActor.kill(); // the fiber is in the user's handler, on CALLER, or waits for capacity of the mailbox
+        receivingActor.waitForExit();
         break;
-      } catch (AskCycleException own) { // this is the fiber
+      } catch (AskCycleException ownFiber) { // the current thread is the fiber
         break;
       } catch (CancellationException interrupt) {
         interrupted = Thread.interrupted();
@@ -197,12 +197,12 @@ final class UdpReceiver extends ForwardingExitable<UdpServer> implements UdpServ
 
   @Override
   protected Exitable target() {
-    return handling;
+    return handlingActor;
   }
 
   @Override
   public String toString() {
-    var at = options.group.orElse(options.address);
-    return "UDP server '" + name() + "' on " + at.getHostAddress() + " port " + port;
+    var listenAddress = options.group.orElse(options.address);
+    return "UDP server '" + name() + "' on " + listenAddress.getHostAddress() + " port " + port;
   }
 }

@@ -16,13 +16,13 @@ import java.util.function.Consumer;
 import java.util.function.UnaryOperator;
 
 /**
- * Receives datagrams and hands them to an actor; 1,024 may wait unless the builder says otherwise,
- * and the newest is dropped. A pool handles several at once. {@code close} lets waiting packets be
- * handled. Thread-safe.
+ * Receives datagrams and passes them to an actor. Up to 1,024 packets may wait by default; then the
+ * newest packet is dropped. A builder of a pool handles several packets at once. {@code close} lets
+ * waiting packets be handled. Thread-safe.
  * {@snippet class="io.fibry.UdpSnippetsTest" region="server"}
  *
- * <p>A datagram may claim any sender, so its reply could hit another machine. Therefore the server
- * listens on loopback unless changed, and no {@link #reply} is longer than its packet.
+ * <p>A datagram may name any sender, so a reply could reach a machine that did not ask. Therefore
+ * the server listens on loopback by default, and no {@link #reply} is longer than its packet.
  */
 public interface UdpServer extends Exitable {
 
@@ -31,17 +31,17 @@ public interface UdpServer extends Exitable {
    *
    * @param builder makes the actor
    * @param port 0 for any free port
-   * @param handler gets the server, to reply, and a packet
+   * @param handler gets the server, with which it can reply, and a packet
    * @param options changes the defaults
-   * @return the server, receiving
-   * @throws java.io.UncheckedIOException if it cannot listen there
+   * @return the listening server
+   * @throws java.io.UncheckedIOException if it cannot listen on this port
    */
   static UdpServer open(ActorBuilder<?> builder, int port, Handler.Stateful<UdpServer, UdpPacket> handler,
       UnaryOperator<Options> options) {
     return UdpReceiver.open(builder, port, handler, options);
   }
 
-  /** {@return the port it listens on, also if 0 was given} */
+  /** {@return the port on which it listens, also if 0 was given} */
   int port();
 
   /**
@@ -49,8 +49,8 @@ public interface UdpServer extends Exitable {
    *
    * @param packet the packet
    * @param data no longer than the packet, or than {@code withMaxReply} allows
-   * @throws IllegalArgumentException if it is too long
-   * @throws IOException if it could not be sent
+   * @throws IllegalArgumentException if the reply is too long
+   * @throws IOException if the reply could not be sent
    */
   void reply(UdpPacket packet, byte[] data) throws IOException;
 
@@ -59,8 +59,8 @@ public interface UdpServer extends Exitable {
    *
    * @param to the receiver
    * @param data at most 65,507 bytes
-   * @throws IllegalArgumentException if it is too long
-   * @throws IOException if it could not be sent
+   * @throws IllegalArgumentException if the packet is too long
+   * @throws IOException if the packet could not be sent
    */
   void send(InetSocketAddress to, byte[] data) throws IOException;
 
@@ -70,11 +70,11 @@ public interface UdpServer extends Exitable {
   @Override
   UdpServer closeOnExit(AutoCloseable... resources);
 
-  /** How a server listens. Immutable and thread-safe. */
+  /** The options of a UDP server. Immutable and thread-safe. */
   final class Options implements Cloneable {
     static final int MAX_CONTENT = 65_507; // the largest content of an IPv4 packet
 
-    /** For one sender. */
+    /** How many packets of one sender are accepted in a period. */
     record PacketRate(int packets, Duration period) {}
 
     // written by `with..` only, before the copy is shared
@@ -91,9 +91,9 @@ public interface UdpServer extends Exitable {
     }
 
     /**
-     * Where it listens.
+     * Sets the address on which the server listens.
      *
-     * @param address one of this machine's; loopback unless changed
+     * @param address one of this machine's addresses; by default loopback
      * @return a changed copy
      */
     public Options withAddress(InetAddress address) {
@@ -116,9 +116,9 @@ public interface UdpServer extends Exitable {
     }
 
     /**
-     * The longest packet; a longer one is truncated.
+     * Limits the length of a packet; a longer packet is truncated.
      *
-     * @param bytes 65,507 unless changed; at least 1
+     * @param bytes by default 65,507; at least 1
      * @return a changed copy
      */
     public Options withMaxPacket(int bytes) {
@@ -128,9 +128,10 @@ public interface UdpServer extends Exitable {
     }
 
     /**
-     * How many times as long as its packet a reply may be. More helps attackers to flood others.
+     * Limits the length of a reply, as a multiple of the length of its packet. A greater limit
+     * helps attackers to flood others.
      *
-     * @param times 1 unless changed
+     * @param times by default 1
      * @return a changed copy
      */
     public Options withMaxReply(int times) {
@@ -139,8 +140,8 @@ public interface UdpServer extends Exitable {
     }
 
     /**
-     * Drops what one address sends above a rate; of IPv6, one network of 64 bits. The latest 4,096
-     * addresses are remembered.
+     * Drops the packets that one address sends above a rate. For IPv6, a network of 64 bits counts
+     * as one address. The 4,096 addresses that have sent last are remembered.
      *
      * @param packets in a period; at least 1
      * @param period above zero
@@ -151,10 +152,10 @@ public interface UdpServer extends Exitable {
       return with(copy -> copy.rate = Optional.of(new PacketRate(packets, period)));
     }
 
-    /** Refuses options that do not go together. */
+    /** Returns these options, or throws if they contradict each other. */
     Options checked() {
-      group.filter(all -> all instanceof Inet4Address != address instanceof Inet4Address).ifPresent(all -> {
-        throw new IllegalArgumentException("the group " + all.getHostAddress() + " and the address "
+      group.filter(it -> it instanceof Inet4Address != address instanceof Inet4Address).ifPresent(groupAddress -> {
+        throw new IllegalArgumentException("the group " + groupAddress.getHostAddress() + " and the address "
             + address.getHostAddress() + " are of different versions; give withAddress(..) one of the group's version");
       });
       return this;

@@ -12,38 +12,40 @@ import java.net.StandardSocketOptions;
 import java.util.Optional;
 
 /**
- * The socket of a UDP server. A group needs two sockets: the receiving socket has the address of
- * the group, which keeps other packets out, but cannot send.
+ * The sockets of a UDP server. A group needs two: the receiving socket has the address of the
+ * group, which keeps other packets out, but cannot send.
  *
  * @param in receives
- * @param out sends; the same one without a group
+ * @param out sends; the same socket as {@code in} if there is no group
  */
 record UdpSockets(DatagramSocket in, DatagramSocket out) implements AutoCloseable {
 
   static UdpSockets open(InetAddress address, Optional<InetAddress> group, int port) {
-    var at = new InetSocketAddress(group.orElse(address), ListenerLimits.port(port));
+    var bindAddress = new InetSocketAddress(group.orElse(address), ListenerLimits.port(port));
     PollerWarmUp.run();
     try {
-      return bound(address, group.isPresent(), at);
+      return bind(address, group.isPresent(), bindAddress);
     } catch (IOException refused) {
       throw new UncheckedIOException("no UDP server can listen on port " + port + " of "
-          + at.getAddress().getHostAddress() + ": " + Lines.message(refused)
+          + bindAddress.getAddress().getHostAddress() + ": " + Lines.message(refused)
           + "; give an address of this machine and a free port, or 0", refused);
     }
   }
 
-  private static UdpSockets bound(InetAddress address, boolean group, InetSocketAddress at) throws IOException {
-    var on = NetworkInterface.getByInetAddress(address);
-    if (group && on == null) throw new SocketException("no interface has the address " + address.getHostAddress());
-    var in = new DatagramSocket(null); // does not share its port
-    var sockets = new UdpSockets(in, group ? new DatagramSocket(new InetSocketAddress(address, 0)) : in);
+  private static UdpSockets bind(InetAddress address, boolean hasGroup, InetSocketAddress bindAddress)
+      throws IOException {
+    var networkInterface = NetworkInterface.getByInetAddress(address);
+    if (hasGroup && networkInterface == null)
+      throw new SocketException("no interface has the address " + address.getHostAddress());
+    var in = new DatagramSocket(null); // not bound yet, and does not share its port by default
+    var sockets = new UdpSockets(in, hasGroup ? new DatagramSocket(new InetSocketAddress(address, 0)) : in);
     try {
-      if (group) in.setReuseAddress(true);
-      in.bind(at);
-      if (group) in.joinGroup(new InetSocketAddress(at.getAddress(), 0), on);
+      if (hasGroup) in.setReuseAddress(true);
+      in.bind(bindAddress);
+      if (hasGroup) in.joinGroup(new InetSocketAddress(bindAddress.getAddress(), 0), networkInterface);
       // packets to a group pass no router
       sockets.out.setOption(StandardSocketOptions.IP_MULTICAST_TTL, 1);
-      if (on != null) sockets.out.setOption(StandardSocketOptions.IP_MULTICAST_IF, on);
+      if (networkInterface != null) sockets.out.setOption(StandardSocketOptions.IP_MULTICAST_IF, networkInterface);
       return sockets;
     } catch (IOException | RuntimeException refused) {
       sockets.close();

@@ -8,52 +8,54 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * Names and values of a query or a form: {@code a=1&b=2}. Malformed UTF-8 is replaced.
+ * The names and values of a query or a form, such as {@code a=1&b=2}. Malformed UTF-8 is replaced.
+ * Decoding throws an IllegalArgumentException at a percent sign without two hexadecimal digits.
  *
- * @throws IllegalArgumentException at a percent sign without two hexadecimal digits
+ * @param text the fields, still encoded
  */
 record UrlEncodedFields(String text) {
 
   /** Returns the first value of this name, decoded, or null. */
   String first(String name) {
     for (int from = 0; from < text.length();) {
-      int to = end(from);
-      int equal = equal(from, to);
-      if (decoded(from, equal).equals(name)) return decoded(Math.min(equal + 1, to), to);
+      int to = fieldEnd(from);
+      int nameEnd = nameEnd(from, to);
+      if (decoded(from, nameEnd).equals(name)) return decoded(Math.min(nameEnd + 1, to), to);
       from = to + 1;
     }
     return null;
   }
 
-  boolean hasMoreThan(int most) {
+  boolean hasMoreThan(int maxFields) {
     int fields = 0;
-    for (int from = 0; from < text.length() && fields <= most; from = end(from) + 1) fields++;
-    return fields > most;
+    for (int from = 0; from < text.length() && fields <= maxFields; from = fieldEnd(from) + 1) fields++;
+    return fields > maxFields;
   }
 
-  /** All, in their order. */
+  /** Returns all fields, decoded, with their values in order. */
   Map<String, List<String>> all() {
     if (text.isEmpty()) return Map.of();
-    var all = new LinkedHashMap<String, List<String>>();
+    var fields = new LinkedHashMap<String, List<String>>();
     for (int from = 0; from < text.length();) {
-      int to = end(from);
-      int equal = equal(from, to);
+      int to = fieldEnd(from);
+      int nameEnd = nameEnd(from, to);
       if (to > from)
-        all.computeIfAbsent(decoded(from, equal), none -> new ArrayList<>(1)).add(decoded(Math.min(equal + 1, to), to));
+        fields.computeIfAbsent(decoded(from, nameEnd), name -> new ArrayList<>(1))
+            .add(decoded(Math.min(nameEnd + 1, to), to));
       from = to + 1;
     }
-    all.replaceAll((name, values) -> Collections.unmodifiableList(values));
-    return Collections.unmodifiableMap(all);
+    fields.replaceAll((name, values) -> Collections.unmodifiableList(values));
+    return Collections.unmodifiableMap(fields);
   }
 
-  private int end(int from) {
+  private int fieldEnd(int from) {
     int to = text.indexOf('&', from);
     return to < 0 ? text.length() : to;
   }
 
-  private int equal(int from, int to) {
-    int equal = text.indexOf('=', from);
-    return equal < 0 || equal > to ? to : equal;
+  private int nameEnd(int from, int to) {
+    int index = text.indexOf('=', from);
+    return index < 0 || index > to ? to : index;
   }
 
   private String decoded(int from, int to) {

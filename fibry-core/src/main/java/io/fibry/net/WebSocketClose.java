@@ -21,7 +21,8 @@ public record WebSocketClose(int code, String reason) {
   static final int TOO_BIG = 1009;
   static final int FAILED = 1011;
   static final int TRY_LATER = 1013;
-  private static final int LONGEST_REASON = WebSocketFrame.LONGEST_CONTROL - 2; // after the code
+  // bytes; the code takes two
+  private static final int MAX_REASON = WebSocketFrame.MAX_CONTROL - 2;
 
   /** Refuses null. */
   public WebSocketClose {
@@ -32,7 +33,7 @@ public record WebSocketClose(int code, String reason) {
     this(code, "");
   }
 
-  /** Whether a frame may have it. */
+  /** Returns whether a close frame may have this code. */
   static boolean isCode(int code) {
     return code >= 1000 && code <= 1014 && code != 1004 && code != NONE && code != GONE || code >= 3000 && code < 5000;
   }
@@ -43,19 +44,19 @@ public record WebSocketClose(int code, String reason) {
     if (!isCode(code)) throw new IllegalArgumentException("a close with code " + code
         + ", which no frame may have; give 1000 for the normal end, 3000 to 4999 for one of your own");
     int size = WebSocketFrame.utf8Size(reason);
-    if (size > LONGEST_REASON) throw new IllegalArgumentException(
-        "a close with a reason of " + size + " bytes; give at most " + LONGEST_REASON + ", or send a message before");
+    if (size > MAX_REASON) throw new IllegalArgumentException(
+        "a close with a reason of " + size + " bytes; give at most " + MAX_REASON + ", or send a message before");
     return close;
   }
 
-  /** Returns the content of its frame. */
+  /** Returns the content of the close frame. */
   byte[] data() {
-    var told = reason.getBytes(StandardCharsets.UTF_8);
-    var data = new byte[code == NONE ? 0 : 2 + told.length];
+    var reasonBytes = reason.getBytes(StandardCharsets.UTF_8);
+    var data = new byte[code == NONE ? 0 : 2 + reasonBytes.length];
     if (data.length == 0) return data;
     data[0] = (byte) (code >> 8);
     data[1] = (byte) code;
-    System.arraycopy(told, 0, data, 2, told.length);
+    System.arraycopy(reasonBytes, 0, data, 2, reasonBytes.length);
     return data;
   }
 }

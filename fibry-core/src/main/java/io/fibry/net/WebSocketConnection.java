@@ -11,44 +11,44 @@ import javax.net.ssl.SSLSession;
  * handler's thread; the rest is thread-safe.
  * {@snippet class="io.fibry.WebSocketSnippetsTest" region="connection"}
  *
- * <p>Messages end when either side has closed: the client, {@link #close}, or the server at its end
- * (1001). Messages of the client after that are dropped. If the client is gone without a close, was
- * cut off, or has sent what it must not, reading throws an {@link java.io.UncheckedIOException}.
- * Pings are answered while the handler reads.
+ * <p>The messages end when the client closes, when {@link #close} is called, or when the server
+ * ends (with 1001). Later messages of the client are dropped. If the client has disconnected
+ * without a close, was cut off, or has broken the protocol, reading throws an
+ * {@link java.io.UncheckedIOException}. Pings are answered while the handler reads.
  *
- * <p>A handler that throws {@code MailboxFullException}, {@code ActorStoppedException} or
- * {@code CircuitOpenException} closes with 1013, with anything else 1011 and a number that is in
- * the log; {@link HttpRoutes#onFailure} is not asked. Code {@linkplain HttpRoutes#intercept around}
- * the route may refuse the request and set headers of the answer, and continues when the
- * conversation is over.
+ * <p>If a handler throws {@code MailboxFullException}, {@code ActorStoppedException} or
+ * {@code CircuitOpenException}, the connection is closed with 1013. After any other exception it is
+ * closed with 1011 and a number that is in the log. {@link HttpRoutes#onFailure} is not used. Code
+ * {@linkplain HttpRoutes#intercept around} the route may refuse the request and set headers of the
+ * response, and continues when the conversation is over.
  */
 public interface WebSocketConnection extends AutoCloseable {
 
-  /** {@return the path of the request, as {@link HttpExchange#path} has it} */
+  /** {@return the path of the request, as {@link HttpExchange#path} returns it} */
   String path();
 
   /**
-   * A part of the path, decoded.
+   * Returns a part of the path, decoded.
    *
-   * @param name as the route has it, as in {@code "/rooms/{room}"}
+   * @param name the name that the route has in braces, such as "room" in {@code "/rooms/{room}"}
    * @return its value
-   * @throws IllegalArgumentException if the route has no such part
+   * @throws IllegalArgumentException if the route has no such name
    */
   String path(String name);
 
   /**
-   * A parameter of the query, decoded; the first of its name.
+   * Returns the first parameter of the query with this name, decoded.
    *
-   * @param name the parameter
-   * @return its value, perhaps empty
+   * @param name the name of the parameter
+   * @return its value, which may be the empty text; empty if the query has no such parameter
    */
   Optional<String> queryParameter(String name);
 
   /**
-   * A header of the request; several of one name are joined.
+   * Returns a header of the request; several headers of one name are joined.
    *
-   * @param name in any case
-   * @return its value
+   * @param name in upper or lower case
+   * @return its value; empty if the request has no such header
    */
   Optional<String> header(String name);
 
@@ -61,59 +61,60 @@ public interface WebSocketConnection extends AutoCloseable {
    */
   Optional<SSLSession> tls();
 
-  /** {@return which of the subprotocols was agreed on} */
+  /** {@return the subprotocol that was agreed on; empty if none was} */
   Optional<String> subprotocol();
 
-  /** {@return the messages the client sends} A second iteration continues the first. */
+  /** {@return the messages that the client sends} A second iteration continues the first. */
   Iterable<WebSocketMessage> messages();
 
   /**
-   * {@return the texts the client sends} Bytes close with 1003. A second iteration continues the
-   * first.
+   * {@return the texts that the client sends} If the client sends bytes, the connection is closed
+   * with 1003. A second iteration continues the first.
    */
   Iterable<String> texts();
 
   /**
-   * The texts the client sends, as values of another type.
+   * Returns the texts that the client sends, as values of another type.
    *
-   * @param <T> their type
-   * @param reader makes a value of a text; if it throws an IllegalArgumentException, such as a
+   * @param <T> the type of the values
+   * @param reader converts a text to a value. If it throws an IllegalArgumentException, such as a
    * NumberFormatException, the connection is closed with 1007
    * @return the values; a second iteration continues the first
    */
   <T> Iterable<T> texts(Function<String, T> reader);
 
   /**
-   * {@return an actor whose messages are texts for the client; always the same} Its senders do not
-   * wait. When more than {@code withMaxUnsent} bytes are unsent, the client is cut off, even if a
-   * single burst is that large. The actor ends with the connection, which first writes the sent
-   * messages, within the write limit. It ends with {@link io.fibry.ExitReason.Stopped} if it was
-   * cut off, or if the client disconnected without a close. If it is ended, the connection closes.
-   * A message that is not written, or has half a pair of surrogates, is a dead letter.
+   * {@return an actor whose messages are texts for the client; always the same actor} Its senders
+   * do not wait. When more than {@code withMaxUnsent} bytes are unsent, the client is cut off, even
+   * if a single burst is that large. The actor ends with the connection, which first writes the
+   * messages that were sent, within the write limit. If the client was cut off or has disconnected
+   * without a close, the actor ends with {@link io.fibry.ExitReason.Stopped}. If the actor is
+   * ended, the connection closes. A message that is not written, or has half a pair of surrogates,
+   * becomes a dead letter.
    */
   Actor<String> textActor();
 
   /**
-   * {@return the same actor as {@link #textActor} for bytes, so their order is kept} An array must
-   * not be changed once it was sent.
+   * {@return the same actor as {@link #textActor}, for messages of bytes} Texts and bytes are sent
+   * in their common order. An array must not be changed once it was sent.
    */
   Actor<byte[]> binaryActor();
 
   /**
-   * Closes, after what was sent to the actor; never waits. The first close counts. The client has
-   * two seconds to close, too.
+   * Closes the connection, after the messages that were sent to the actor. Never waits. If it is
+   * called several times, the first call counts. The client has two seconds to close, too.
    *
    * @param code 1000 for the normal end, 1001 to 1014 as in RFC 6455 without the reserved codes, or
-   * 3000 to 4999 for your own
+   * 3000 to 4999 for your own codes
    * @param reason at most 123 bytes of UTF-8
-   * @throws IllegalArgumentException if a close cannot have that code or reason
+   * @throws IllegalArgumentException if a close frame cannot have this code or reason
    */
   void close(int code, String reason);
 
-  /** Closes with 1000, or 1001 if the server ends. */
+  /** Closes the connection with 1000, or with 1001 if the server ends. */
   @Override
   void close();
 
-  /** {@return how the client has closed, or empty if it has not} */
+  /** {@return how the client has closed; empty if it has not} */
   Optional<WebSocketClose> peerClose();
 }

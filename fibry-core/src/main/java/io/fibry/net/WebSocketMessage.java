@@ -3,7 +3,9 @@ package io.fibry.net;
 import io.fibry.text.Lines;
 import java.util.Objects;
 
-/** What a client of a WebSocket sends. Immutable and thread-safe, if nobody changes the array. */
+/**
+ * A message from the client of a WebSocket. Immutable and thread-safe, if the array is not changed.
+ */
 public sealed interface WebSocketMessage {
 
   /**

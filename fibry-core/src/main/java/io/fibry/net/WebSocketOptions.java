@@ -9,7 +9,7 @@ import java.util.function.Consumer;
 
 /**
  * The limits of the WebSockets of a route, in addition to the limits of their server. A client that
- * exceeds one is cut off or told so. Immutable and thread-safe.
+ * exceeds a limit is cut off, or its connection is closed with a code. Immutable and thread-safe.
  * {@snippet class="io.fibry.WebSocketSnippetsTest" region="options"}
  */
 public final class WebSocketOptions implements Cloneable {
@@ -17,11 +17,11 @@ public final class WebSocketOptions implements Cloneable {
   static final WebSocketOptions DEFAULT = new WebSocketOptions();
 
   // written by `with..` only, before the copy is shared
-  Duration idle = Duration.ofSeconds(60);
-  int message = 1_000_000;
-  int frame = MAX_ARRAY;
-  int unsent; // 0 means the size of the longest message, or 1 MB
-  Optional<List<String>> origins = Optional.empty(); // empty: the same host
+  Duration idleLimit = Duration.ofSeconds(60);
+  int maxMessage = 1_000_000;
+  int maxFrame = MAX_ARRAY;
+  int maxUnsentData; // if 0, as many as the longest message may have, but at least 1 MB
+  Optional<List<String>> origins = Optional.empty(); // empty: only pages of the same host may connect
   List<String> subprotocols = List.of();
 
   private WebSocketOptions() {}
@@ -31,60 +31,62 @@ public final class WebSocketOptions implements Cloneable {
   }
 
   /**
-   * How long a client may send nothing to a handler that reads. The server sends a ping before half
-   * of this time is over; browsers answer it by themselves.
+   * Limits how long a client may send nothing while its handler reads. The server sends a ping
+   * before half of this time is over; browsers reply to it by themselves.
    *
-   * @param limit a minute unless changed; {@code ChronoUnit.FOREVER.getDuration()} is none
+   * @param limit by default a minute; {@code ChronoUnit.FOREVER.getDuration()} means no limit
    * @return a changed copy
    */
   public WebSocketOptions withIdleLimit(Duration limit) {
-    return with(copy -> copy.idle = ListenerLimits.positive(limit, "an idle"));
+    return with(copy -> copy.idleLimit = ListenerLimits.positive(limit, "an idle"));
   }
 
   /**
-   * The longest message that is read; a longer one closes with 1009. Each connection may hold one.
+   * Limits the length of a message that is read. A longer message closes the connection with 1009.
+   * Each connection may have one in memory.
    *
-   * @param bytes 1 MB unless changed; at least 1
+   * @param bytes by default 1 MB; at least 1
    * @return a changed copy
    */
   public WebSocketOptions withMaxMessage(int bytes) {
-    return with(copy -> copy.message = atMost(bytes, "a max message"));
+    return with(copy -> copy.maxMessage = atMost(bytes, "a max message"));
   }
 
   /**
-   * The longest frame that is read; a longer one closes with 1009. A message may be of several.
+   * Limits the length of a frame that is read. A longer frame closes the connection with 1009. A
+   * message may have several frames.
    *
-   * @param bytes as the longest message unless changed; at least 1
+   * @param bytes by default as the longest message; at least 1
    * @return a changed copy
    */
   public WebSocketOptions withMaxFrame(int bytes) {
-    return with(copy -> copy.frame = atMost(bytes, "a max frame"));
+    return with(copy -> copy.maxFrame = atMost(bytes, "a max frame"));
   }
 
   /**
-   * How much a connection's actor may have unsent, before its client is cut off. Each message
-   * counts 32 bytes more.
+   * Limits the unsent bytes of a connection's actor. If they exceed the limit, the client is cut
+   * off. Each message counts 32 bytes more.
    *
-   * @param bytes the longest message unless changed, but 1 MB or more; at least 1
+   * @param bytes by default as the longest message, but at least 1 MB; at least 1
    * @return a changed copy
    */
   public WebSocketOptions withMaxUnsent(int bytes) {
-    return with(copy -> copy.unsent = atMost(bytes, "a max unsent"));
+    return with(copy -> copy.maxUnsentData = atMost(bytes, "a max unsent"));
   }
 
-  /** With the head of a frame. */
+  /** Returns the limit of unsent bytes, with the head of one frame. */
   int maxUnsent() {
-    return WebSocketFrame.size(unsent == 0 ? Math.max(1_000_000, message) : unsent);
+    return WebSocketFrame.size(maxUnsentData == 0 ? Math.max(1_000_000, maxMessage) : maxUnsentData);
   }
 
-  private static int atMost(int bytes, String what) {
-    return Math.min(MAX_ARRAY, ListenerLimits.atLeastOne(bytes, what));
+  private static int atMost(int bytes, String name) {
+    return Math.min(MAX_ARRAY, ListenerLimits.atLeastOne(bytes, name));
   }
 
   /**
-   * Which pages may connect, instead of those from the host that is connected to, if that is an
-   * address, {@code localhost}, or named by {@link HttpOptions#withHosts}. Programs that are no
-   * browsers send no origin, and may always.
+   * Sets which pages may connect. The default is the pages of the host to which they connect,
+   * if that is an address, {@code localhost}, or named by {@link HttpOptions#withHosts}. Programs
+   * other than browsers send no origin, and may always connect.
    *
    * @param origins such as {@code https://shop.example}, or {@code "*"} for any
    * @return a changed copy
@@ -98,7 +100,7 @@ public final class WebSocketOptions implements Cloneable {
 
   /**
    * Sets the subprotocols that the server speaks. The first subprotocol of the client that is among
-   * these is agreed on. If none is, the client may continue without a subprotocol, or leave.
+   * these is agreed on. If there is none, the client may continue without a subprotocol, or close.
    *
    * @param names each a token
    * @return a changed copy

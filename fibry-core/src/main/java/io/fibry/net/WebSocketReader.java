@@ -7,22 +7,22 @@ import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 
 /**
- * The messages of a client, from its frames. What RFC 6455 does not allow is refused at the first
- * byte that shows it. A length alone takes no memory.
+ * Reads the messages of a client from its frames. Input that RFC 6455 does not allow is refused at
+ * the first invalid byte. An announced length alone takes no memory.
  */
 final class WebSocketReader extends ClientReader<WebSocketMessage> {
 
-  /** The frames that the reader sends back. */
+  /** Responds to the frames of the client. */
   interface FrameResponder {
     void pong(byte[] data) throws IOException;
 
-    /** The client has closed. */
+    /** Called when the client has closed, or has disconnected without a close. */
     void closed(WebSocketClose close);
 
-    /** The connection closes, for what the client has sent. */
+    /** Closes the connection, because of a message that the client has sent. */
     void close(WebSocketClose close);
 
-    /** No message counts any more. */
+    /** Returns whether the connection closes, so that further messages are dropped. */
     boolean isClosing();
   }
 
@@ -30,38 +30,40 @@ final class WebSocketReader extends ClientReader<WebSocketMessage> {
 
   private final FrameResponder responder;
   private final int maxFrame;
-  // set by the thread that reads, cleared by pings: a lost write costs or saves one of them
-  volatile boolean heard;
-  private boolean ended;
-  private boolean broken; // where the next frame begins is unknown
-  // of the message that has begun
-  private boolean begun;
-  private Utf8Validator text; // null: of bytes
+  // whether a frame has come since the last ping; set by the thread that reads, cleared by the
+  // thread that sends pings. A lost write costs or saves a ping
+  volatile boolean heardSincePing;
+  private boolean hasEnded;
+  private boolean broken; // the beginning of the next frame is unknown
+  // the next four are about the message that is read
+  private boolean hasBegun;
+  private Utf8Validator textValidator; // null: the message is binary
   private byte[] bytes = NOTHING;
-  private int size;
+  private int size; // bytes that were read of the message
 
-  WebSocketReader(ClientInput in, WebSocketOptions options, FrameResponder answers) {
-    super(in, options.message);
-    this.maxFrame = options.frame;
-    this.responder = answers;
+  WebSocketReader(ClientInput in, WebSocketOptions options, FrameResponder responder) {
+    super(in, options.maxMessage);
+    this.maxFrame = options.maxFrame;
+    this.responder = responder;
   }
 
   @Override
   WebSocketMessage read() throws IOException {
     try {
-      while (!ended) {
+      while (!hasEnded) {
         var message = readFrame();
         if (message != null && !responder.isClosing()) return message;
       }
       return null;
     } catch (ProtocolException refused) {
       throw refused;
-    } catch (IOException gone) {
-      boolean expected = gone instanceof EOFException && responder.isClosing(); // if only by our two seconds
-      ended = true;
+    } catch (IOException disconnected) {
+      // the end may come from this side, because the client did not close in time
+      boolean isExpected = disconnected instanceof EOFException && responder.isClosing();
+      hasEnded = true;
       responder.closed(new WebSocketClose(WebSocketClose.GONE));
-      if (expected) return null;
-      throw in.socket.asClientError(gone);
+      if (isExpected) return null;
+      throw in.socket.asClientError(disconnected);
     }
   }
 
@@ -71,36 +73,36 @@ final class WebSocketReader extends ClientReader<WebSocketMessage> {
   }
 
   private int next() throws IOException {
-    int one = in.read();
-    if (one < 0) throw new EOFException(in.socket + " ended its stream without a close");
-    return one;
+    int b = in.read();
+    if (b < 0) throw new EOFException(in.socket + " ended its stream without a close");
+    return b;
   }
 
-  /** A message, or null: more belongs to it. */
+  /** Reads a frame. Returns the message that it completes, or null if it completes none. */
   private WebSocketMessage readFrame() throws IOException {
-    int first = next();
-    if (!heard) heard = true;
-    int opcode = first & 0xf;
-    if ((first & 0x70) != 0) throw protocolError("reserved bits of an extension that was not agreed on");
+    int firstByte = next();
+    if (!heardSincePing) heardSincePing = true;
+    int opcode = firstByte & 0xf;
+    if ((firstByte & 0x70) != 0) throw protocolError("reserved bits of an extension that was not agreed on");
     if (opcode > WebSocketFrame.BINARY && opcode < WebSocketFrame.CLOSE || opcode > WebSocketFrame.PONG)
       throw protocolError("a frame of an unknown kind");
-    boolean last = (first & WebSocketFrame.LAST) != 0;
+    boolean isLast = (firstByte & WebSocketFrame.LAST_FRAGMENT) != 0;
     if (opcode >= WebSocketFrame.CLOSE) {
-      if (!last) throw protocolError("a control frame in fragments");
+      if (!isLast) throw protocolError("a control frame in fragments");
       readControl(opcode);
       return null;
     }
-    if (begun != (opcode == WebSocketFrame.CONTINUATION))
-      throw protocolError(begun ? "a message within another" : "the rest of no message");
-    if (!begun) begin(opcode);
-    readData(last && opcode != WebSocketFrame.CONTINUATION);
-    return last ? taken() : null;
+    if (hasBegun != (opcode == WebSocketFrame.CONTINUATION))
+      throw protocolError(hasBegun ? "a message within another" : "the rest of no message");
+    if (!hasBegun) begin(opcode);
+    readData(isLast && opcode != WebSocketFrame.CONTINUATION);
+    return isLast ? takeMessage() : null;
   }
 
   private int shortLength() throws IOException {
-    int second = next();
-    if ((second & WebSocketFrame.MASKED) == 0) throw protocolError("a frame without a mask");
-    return second & ~WebSocketFrame.MASKED;
+    int secondByte = next();
+    if ((secondByte & WebSocketFrame.MASKED) == 0) throw protocolError("a frame without a mask");
+    return secondByte & ~WebSocketFrame.MASKED;
   }
 
   private long length() throws IOException {
@@ -112,11 +114,11 @@ final class WebSocketReader extends ClientReader<WebSocketMessage> {
     };
   }
 
-  private long length(int count, int least) throws IOException {
+  private long length(int count, int minLength) throws IOException {
     long length = next();
     if (count == 8 && length >= 0x80) throw protocolError("a length with the highest bit set");
     for (int i = 1; i < count; i++) length = length << 8 | next();
-    if (length < least) throw protocolError("a length in more bytes than it needs");
+    if (length < minLength) throw protocolError("a length in more bytes than it needs");
     return length;
   }
 
@@ -127,41 +129,48 @@ final class WebSocketReader extends ClientReader<WebSocketMessage> {
   // ---- messages
 
   private void begin(int opcode) {
-    begun = true;
-    text = opcode == WebSocketFrame.TEXT ? new Utf8Validator() : null;
+    hasBegun = true;
+    textValidator = opcode == WebSocketFrame.TEXT ? new Utf8Validator() : null;
   }
 
-  /** Reads a frame of a message, which is the whole message if {@code whole} is true. */
-  private void readData(boolean whole) throws IOException {
+  /**
+   * Reads the data of a frame.
+   *
+   * @param isWhole whether the frame is the whole message
+   */
+  private void readData(boolean isWhole) throws IOException {
     long length = length();
     if (length > maxFrame && maxFrame < maxLength) throw tooLong("frame", maxFrame, "withMaxFrame");
     if (length > maxLength - size) throw tooLong("message", maxLength, "withMaxMessage");
     int mask = mask();
-    for (int done = 0; done < length;) {
-      int left = (int) length - done;
-      if (size == bytes.length) grow(left, whole);
-      int some = in.read(bytes, size, Math.min(left, bytes.length - size));
-      if (some < 0) next(); // throws
-      WebSocketFrame.unmask(bytes, size, some, mask, done);
-      if (text != null && !text.accepts(bytes, size, some)) throw notUtf8();
-      size += some;
-      done += some;
+    for (int offset = 0; offset < length;) {
+      int remaining = (int) length - offset;
+      if (size == bytes.length) grow(remaining, isWhole);
+      int count = in.read(bytes, size, Math.min(remaining, bytes.length - size));
+      if (count < 0) next(); // throws
+      WebSocketFrame.unmask(bytes, size, count, mask, offset);
+      if (textValidator != null && !textValidator.accepts(bytes, size, count)) throw notUtf8();
+      size += count;
+      offset += count;
     }
   }
 
-  /** At most twice what has come, and doubled each time: fragments may be of one byte. */
-  private void grow(int left, boolean whole) {
-    long known = (long) size + left;
-    long more = whole ? Math.min(known, Math.max(2L * size, ClientInput.LARGE))
-        : Math.min(maxLength, Math.max(2L * size, Math.min(known, ClientInput.LARGE)));
-    bytes = Arrays.copyOf(bytes, (int) more);
+  /**
+   * Enlarges the array, but above 8 kB at most to twice the received bytes. It is doubled each
+   * time, because fragments may have a single byte.
+   */
+  private void grow(int remaining, boolean isWhole) {
+    long knownSize = (long) size + remaining;
+    long newSize = isWhole ? Math.min(knownSize, Math.max(2L * size, ClientInput.LARGE))
+        : Math.min(maxLength, Math.max(2L * size, Math.min(knownSize, ClientInput.LARGE)));
+    bytes = Arrays.copyOf(bytes, (int) newSize);
   }
 
-  private WebSocketMessage taken() throws IOException {
-    if (text != null && !text.isComplete()) throw notUtf8();
-    var message = text != null ? new WebSocketMessage.Text(new String(bytes, 0, size, StandardCharsets.UTF_8))
+  private WebSocketMessage takeMessage() throws IOException {
+    if (textValidator != null && !textValidator.isComplete()) throw notUtf8();
+    var message = textValidator != null ? new WebSocketMessage.Text(new String(bytes, 0, size, StandardCharsets.UTF_8))
         : new WebSocketMessage.Binary(size == bytes.length ? bytes : Arrays.copyOf(bytes, size));
-    begun = false;
+    hasBegun = false;
     bytes = NOTHING;
     size = 0;
     return message;
@@ -171,8 +180,8 @@ final class WebSocketReader extends ClientReader<WebSocketMessage> {
 
   private void readControl(int opcode) throws IOException {
     int length = shortLength();
-    if (length > WebSocketFrame.LONGEST_CONTROL)
-      throw protocolError("a control frame longer than " + WebSocketFrame.LONGEST_CONTROL + " bytes");
+    if (length > WebSocketFrame.MAX_CONTROL)
+      throw protocolError("a control frame longer than " + WebSocketFrame.MAX_CONTROL + " bytes");
     int mask = mask();
     var data = new byte[length];
     for (int i = 0; i < length; i++) data[i] = (byte) next();
@@ -188,45 +197,52 @@ final class WebSocketReader extends ClientReader<WebSocketMessage> {
     int from = Math.min(2, data.length);
     var check = new Utf8Validator();
     if (!check.accepts(data, from, data.length - from) || !check.isComplete()) throw notUtf8();
-    ended = true;
+    hasEnded = true;
     responder.closed(new WebSocketClose(code, new String(data, from, data.length - from, StandardCharsets.UTF_8)));
   }
 
-  // ---- what the client must not send
+  // ---- violations of the protocol
 
-  private IOException tooLong(String what, int limit, String option) {
-    return broken(refusal(WebSocketClose.TOO_BIG, "a " + what + " longer than " + limit + " bytes",
+  private IOException tooLong(String item, int limit, String option) {
+    return markBroken(refusal(WebSocketClose.TOO_BIG, "a " + item + " longer than " + limit + " bytes",
         "; " + option + " allows more"));
   }
 
-  private IOException protocolError(String what) {
-    return broken(refusal(WebSocketClose.PROTOCOL_ERROR, what));
+  private IOException protocolError(String defect) {
+    return markBroken(refusal(WebSocketClose.PROTOCOL_ERROR, defect));
   }
 
   private IOException notUtf8() {
-    return broken(refusal(WebSocketClose.INVALID, "a text that is not UTF-8"));
+    return markBroken(refusal(WebSocketClose.INVALID, "a text that is not UTF-8"));
   }
 
-  private IOException broken(IOException refusal) {
-    ended = broken = true;
+  private IOException markBroken(IOException refusal) {
+    hasEnded = broken = true;
     return refusal;
   }
 
-  /** Refuses a well-formed message. */
-  IOException refusal(int code, String what) {
-    return refusal(code, what, "");
+  /** Closes the connection because of a well-formed message. Returns the exception to throw. */
+  IOException refusal(int code, String defect) {
+    return refusal(code, defect, "");
   }
 
-  /** {@code advice}: for the server's side only. */
-  private IOException refusal(int code, String what, String advice) {
-    responder.close(new WebSocketClose(code, what));
+  /**
+   * Closes the connection, and returns the exception to throw.
+   *
+   * @param advice for the server's side only
+   */
+  private IOException refusal(int code, String defect, String advice) {
+    responder.close(new WebSocketClose(code, defect));
     return in.socket.asClientError(
-        new ProtocolException(in.socket + " sent " + what + ", and the connection was closed with " + code + advice));
+        new ProtocolException(in.socket + " sent " + defect + ", and the connection was closed with " + code + advice));
   }
 
   // ---- the end
 
-  /** Reads until the client has closed, too: a close before would destroy what it has not read. */
+  /**
+   * Reads until the client has closed, too. A close before would destroy bytes that the client has
+   * not read.
+   */
   void awaitClose() throws IOException {
     if (broken) {
       in.socket.endOutput();

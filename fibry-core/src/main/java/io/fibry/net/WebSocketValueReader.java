@@ -4,11 +4,11 @@ import java.io.IOException;
 import java.util.Objects;
 import java.util.function.Function;
 
-/** The texts of a client, as values of another type. Belongs to the thread of its reader. */
+/** Reads the texts of a client, as values of another type. Used by the thread that reads. */
 final class WebSocketValueReader<T> extends ClientReader<T> {
   private final WebSocketReader messages;
   private final Function<String, T> reader;
-  private Object latest; // message
+  private Object latest; // the message of the last value
 
   WebSocketValueReader(WebSocketReader messages, Function<String, T> reader) {
     super(messages.in, messages.maxLength);

@@ -28,43 +28,43 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The live entities, in a scope of their own. The sweeper, an actor, turns the {@link IdleWheel};
- * its end is theirs.
+ * The live entities, in a scope of their own. An actor, the sweeper, turns the {@link IdleWheel};
+ * its end is the end of the entities.
  */
 final class DefaultEntities<K, M, R> extends ForwardingExitable<Entities.WithReturn<K, M, R>>
     implements Entities.WithReturn<K, M, R> {
   private static final Logger LOG = LoggerFactory.getLogger(Entities.class);
 
-  private final ActorScope scope; // has the sweeper, and what the builder given to births makes
+  private final ActorScope scope; // owns the sweeper, and the actors that births make
   private final Function<K, Actor<M>> factory;
-  // also those being born or ending
+  // also entities that are being born or are ending
   private final ConcurrentHashMap<K, Entity<K, M>> liveEntities = new ConcurrentHashMap<>();
   private final Sink<Void> sweeper;
   final EntityHelpers helpers;
   final EntityTimers timers;
   private final IdleWheel<K, M> wheel;
   private final EndPermits endPermits;
-  private final AtomicBoolean ending = new AtomicBoolean(); // false -> true, by the first end
-  private final CompletableFuture<Void> killed = new CompletableFuture<>();
-  private volatile EntityEndMode end; // null while it is alive; written under the monitor, and only to a later phase
+  private final AtomicBoolean isAwaitStarted = new AtomicBoolean(); // false -> true, by the first call of `end`
+  private final CompletableFuture<Void> killSignal = new CompletableFuture<>();
+  private volatile EntityEndMode endMode; // null while it is alive; written under the monitor, only to later constants
 
   <B> DefaultEntities(ActorBuilder<B> builder, Duration idle,
       BiFunction<ActorBuilder<B>, K, ? extends Actor<M>> factory) {
     Objects.requireNonNull(factory, "birth");
-    var home = BlockBuilder.of(Objects.requireNonNull(builder, "builder"));
-    this.wheel = new IdleWheel<>(idle, home.scheduler(), this::due, this::passivate);
-    var inside = home.inNewScope("entities");
-    boolean named = inside.name().isPresent();
-    this.factory = key -> factory.apply(named ? inside.child(key.toString()) : inside, key);
-    this.scope = inside.scope();
-    this.helpers = new EntityHelpers(home, scope);
+    var outerBuilder = BlockBuilder.of(Objects.requireNonNull(builder, "builder"));
+    this.wheel = new IdleWheel<>(idle, outerBuilder.scheduler(), this::due, this::passivate);
+    var innerBuilder = outerBuilder.inNewScope("entities");
+    boolean isNamed = innerBuilder.name().isPresent();
+    this.factory = key -> factory.apply(isNamed ? innerBuilder.child(key.toString()) : innerBuilder, key);
+    this.scope = innerBuilder.scope();
+    this.helpers = new EntityHelpers(outerBuilder, scope);
     this.timers = new EntityTimers(helpers);
     this.endPermits = new EndPermits(this::toString, helpers.clock());
     this.sweeper =
-        BlockBuilder.of(inside.name().map(scope::named).orElseGet(scope::anonymous)).excludedFromAccounts()
+        BlockBuilder.of(innerBuilder.name().map(scope::named).orElseGet(scope::anonymous)).excludedFromAccounts()
             .strategy(Strategy.FIBER)
             .mailbox(Mailbox.unbounded()).newSink();
-    scope.onClosing(this::sendPoisonPill); // comes before the scope's own pills
+    scope.onClosing(this::sendPoisonPill); // runs before the scope sends its own pills
     sweeper.onExit().thenRun(scope::close);
   }
 
@@ -81,98 +81,103 @@ final class DefaultEntities<K, M, R> extends ForwardingExitable<Entities.WithRet
   // ---- use
 
   /**
-   * Makes the actor if needed; it is not passivated before {@link #leave}. Returns null if the
-   * entities end, or if {@code waits} is false but there is a birth or an end to wait for.
+   * Enters the entity of a key, and makes its actor if needed; it is not passivated before
+   * {@link #leave}. Returns null if the entities are ending, or if {@code mayWait} is false and the
+   * thread would have to wait for a birth or an end.
    */
-  Entity<K, M> enter(K key, boolean waits) {
-    SendStackProbe.probe(); // the thread must be able to leave
-    while (end == null) {
+  Entity<K, M> enter(K key, boolean mayWait) {
+    SendStackProbe.probe(); // fails here if the stack is nearly full, because `leave` must not fail
+    while (endMode == null) {
       var entity = liveEntities.get(key);
       if (entity == null) {
-        var fresh = new Entity<K, M>(key, wheel.now());
-        if (liveEntities.putIfAbsent(key, fresh) == null) {
-          if (!create(fresh)) return null;
-          if (!fresh.isGone()) return fresh;
+        var newEntity = new Entity<K, M>(key, wheel.currentTick());
+        if (liveEntities.putIfAbsent(key, newEntity) == null) {
+          if (!create(newEntity)) return null;
+          if (!newEntity.isGone()) return newEntity;
         }
       } else if (entity.enter()) {
         var pending = entity.creation();
         if (pending != null) {
-          if (!awaitCreation(entity, pending, waits)) return null;
+          if (!awaitCreation(entity, pending, mayWait)) return null;
           if (entity.actor() != null && !entity.isGone()) return entity;
         } else if (takesMessages(entity.actor())) return entity;
-        else entity.retire(); // ended by itself
-      } else if (!waits) return null;
+        else entity.markGone(); // the actor ended by itself
+      } else if (!mayWait) return null;
       else awaitEnd(entity);
     }
     return null;
   }
 
   void leave(Entity<K, M> entity) {
-    entity.leave(wheel.now());
-    // after the message of the creator
+    entity.leave(wheel.currentTick());
+    // the end that was asked for during the birth, after the creator's message
     if (entity.earlyEnd() == EntityEndMode.FINISH) endQuietly(entity, EntityEndMode.FINISH.signal);
   }
 
   /**
-   * Adds the entity, then looks at {@code end}; an end sets that, then looks for entities. So one
-   * of them ends the actor.
+   * Makes the actor of an added entity, and then reads {@code endMode}. A thread that ends all sets
+   * {@code endMode}, and then reads the entities. So one of the two ends the actor. Returns false
+   * if the entities are ending.
    */
   private boolean create(Entity<K, M> entity) {
     var pending = entity.creation();
     try {
-      if (end == null) entity.setActor(Objects.requireNonNull(factory.apply(entity.key),
+      if (endMode == null) entity.setActor(Objects.requireNonNull(factory.apply(entity.key),
           () -> "the birth of " + EntityHelpers.name(entity.key) + " returned null; let it return an actor"));
       else forget(entity);
       pending.end(null);
     } catch (Throwable failure) {
       forget(entity);
-      boolean closed = failure instanceof IllegalStateException && scope.isClosed();
-      pending.end(closed ? null : failure);
-      if (closed) return false;
+      boolean isScopeClosed = failure instanceof IllegalStateException && scope.isClosed();
+      pending.end(isScopeClosed ? null : failure);
+      if (isScopeClosed) return false;
       throw failure;
     }
-    if (end == null) {
-      var early = entity.earlyEnd();
-      if (early == null || early == EntityEndMode.FINISH) add(entity);
-      else endQuietly(entity, early.signal);
+    if (endMode == null) {
+      var earlyEnd = entity.earlyEnd();
+      if (earlyEnd == null || earlyEnd == EntityEndMode.FINISH) add(entity);
+      else endQuietly(entity, earlyEnd.signal);
       return true;
     }
-    if (entity.actor() != null) endQuietly(entity, end.signal);
+    if (entity.actor() != null) endQuietly(entity, endMode.signal);
     return false;
   }
 
   private void add(Entity<K, M> entity) {
     try {
       wheel.add(entity);
-    } catch (RuntimeException noTimer) {
+    } catch (RuntimeException failure) {
       LOG.error("{} could not set the timer that finds idle actors; they stay alive until the next one is made", this,
-          noTimer);
+          failure);
     }
   }
 
-  /** Removed first, so that no thread can enter. */
+  /** Removes an entity without an actor, and marks it as gone, so that no thread can enter it. */
   private void forget(Entity<K, M> entity) {
     liveEntities.remove(entity.key, entity);
-    entity.retire();
+    entity.markGone();
   }
 
-  private boolean awaitCreation(Entity<K, M> entity, EntityCreation pending, boolean waits) {
-    boolean over = false;
+  private boolean awaitCreation(Entity<K, M> entity, EntityCreation pending, boolean mayWait) {
+    boolean isOver = false;
     try {
-      if (waits) pending.await();
+      if (mayWait) pending.await();
       else pending.refuseCycle();
-      over = waits;
+      isOver = mayWait;
     } finally {
-      if (!over) leave(entity);
+      if (!isOver) leave(entity);
     }
-    return over;
+    return isOver;
   }
 
-  /** An empty block costs nothing, {@code onExit} a few hundred bytes for good. */
+  /**
+   * Returns whether the actor has not ended. An empty block costs nothing; {@code onExit} would
+   * cost a few hundred bytes for the rest of the actor's life.
+   */
   private static boolean takesMessages(Actor<?> actor) {
     try {
       return actor.sendMessages(List.of());
-    } catch (UnsupportedOperationException noBlocks) {
+    } catch (UnsupportedOperationException unsupported) {
       return !actor.onExit().isDone();
     }
   }
@@ -180,15 +185,15 @@ final class DefaultEntities<K, M, R> extends ForwardingExitable<Entities.WithRet
   private void awaitEnd(Entity<K, M> entity) {
     var actor = entity.actor();
     if (actor != null) {
-      actor.sendPoisonPill(); // again: there may have been no memory for the first
+      actor.sendPoisonPill(); // again, because there may have been no memory for the first pill
       actor.waitForExit();
     }
     liveEntities.remove(entity.key, entity);
   }
 
-  // ---- one end
+  // ---- the end of one entity
 
-  /** Returns the present actor, alive or ending, once it is made, or null if there is none. */
+  /** Waits for a pending birth. Returns the actor, alive or ending, or null if there is none. */
   Actor<M> find(K key) {
     var entity = liveEntities.get(key);
     if (entity == null) return null;
@@ -197,10 +202,10 @@ final class DefaultEntities<K, M, R> extends ForwardingExitable<Entities.WithRet
     return entity.actor();
   }
 
-  /** Ends the present actor; an actor that is being made is ended as soon as it exists. */
-  void end(K key, EntityEndMode wanted) {
+  /** Ends the current actor; an actor that is being made is ended as soon as it exists. */
+  void end(K key, EntityEndMode mode) {
     var entity = liveEntities.get(key);
-    if (entity != null && !entity.endOnceCreated(wanted)) end(entity, wanted.signal);
+    if (entity != null && !entity.requestEarlyEnd(mode)) end(entity, mode.signal);
   }
 
   boolean waitForExit(K key, Duration limit) {
@@ -210,8 +215,8 @@ final class DefaultEntities<K, M, R> extends ForwardingExitable<Entities.WithRet
     if (pending != null && !pending.awaitFor(limit, helpers.clock())) return false;
     var actor = entity == null ? null : entity.actor();
     if (actor == null) return true;
-    var left = pending == null ? limit : limit.minusNanos(helpers.clock().nanoTime() - start);
-    return actor.waitForExit(left.isNegative() ? Duration.ZERO : left);
+    var remaining = pending == null ? limit : limit.minusNanos(helpers.clock().nanoTime() - start);
+    return actor.waitForExit(remaining.isNegative() ? Duration.ZERO : remaining);
   }
 
   void close(K key) {
@@ -219,102 +224,102 @@ final class DefaultEntities<K, M, R> extends ForwardingExitable<Entities.WithRet
     if (entity == null) return;
     var pending = entity.creation();
     if (pending != null) pending.refuseCycle();
-    if (!entity.endOnceCreated(EntityEndMode.FINISH)) end(entity, Exitable::close);
+    if (!entity.requestEarlyEnd(EntityEndMode.FINISH)) end(entity, Exitable::close);
     else {
       var actor = find(key);
       if (actor != null) actor.waitForExit();
     }
   }
 
-  /** Retires first, so that uses wait for the end. */
+  /** Ends the actor. The entity is retired before the signal, so that uses wait for the end. */
   private void end(Entity<K, M> entity, Consumer<Exitable> signal) {
-    entity.retire();
+    entity.markGone();
     var actor = entity.actor();
     actor.onExit().whenComplete((reason, failure) -> liveEntities.remove(entity.key, entity));
     signal.accept(actor);
-    if (actor.onExit().isDone()) liveEntities.remove(entity.key, entity); // a close waited for it
+    if (actor.onExit().isDone()) liveEntities.remove(entity.key, entity); // the signal was `close`, which waited
   }
 
-  /** Logs failures. */
+  /** Ends the actor, and logs failures. */
   private void endQuietly(Entity<K, M> entity, Consumer<Exitable> signal) {
     try {
       end(entity, signal);
-    } catch (Throwable failure) { // also of memory: a thread that waits for the end asks again
+    } catch (Throwable failure) { // even an OutOfMemoryError: a thread that waits for the end sends the pill again
       LOG.error("{} could not be ended", EntityHelpers.name(entity.key), failure);
     }
   }
 
   // ---- idle actors
 
-  /** Under the monitor: when the end is decided, no turn comes to the sweeper any more. */
+  /** Runs under the monitor, so that the sweeper gets no turn after {@code endMode} is set. */
   private synchronized void due() {
-    if (end == null) onSweeper(this::sweep);
+    if (endMode == null) runOnSweeper(this::sweep);
   }
 
   private void sweep() {
-    if (end == null) wheel.turn();
+    if (endMode == null) wheel.turn();
   }
 
-  private boolean passivate(Entity<K, M> entity, long seen) {
+  private boolean passivate(Entity<K, M> entity, long word) {
     var permit = endPermits.acquire();
-    boolean idle = entity.passivate(seen);
-    if (idle) finish(entity, permit);
+    boolean isIdle = entity.passivate(word);
+    if (isIdle) finish(entity, permit);
     else permit.release();
-    return idle;
+    return isIdle;
   }
 
-  /** Releases the permit at the actor's end. */
+  /** Ends the actor by a poison pill, and releases the permit at the actor's end. */
   private void finish(Entity<K, M> entity, Semaphore permit) {
     try {
       entity.actor().onExit().whenComplete((reason, failure) -> permit.release());
-    } catch (Throwable noMemory) {
+    } catch (Throwable failure) {
       permit.release();
-      LOG.error("the end of {} could not be watched", EntityHelpers.name(entity.key), noMemory);
+      LOG.error("the end of {} could not be watched", EntityHelpers.name(entity.key), failure);
     }
     endQuietly(entity, Exitable::sendPoisonPill);
   }
 
-  // ---- the end of all
+  // ---- the end of all entities
 
   boolean isEnding() {
-    return end != null;
+    return endMode != null;
   }
 
-  private void end(EntityEndMode wanted) {
+  private void end(EntityEndMode mode) {
     synchronized (this) {
-      if (end == null || end.compareTo(wanted) < 0) end = wanted;
+      if (endMode == null || endMode.compareTo(mode) < 0) endMode = mode;
     }
     timers.end();
     wheel.stop();
-    if (wanted != EntityEndMode.FINISH)
-      for (var entity : liveEntities.values()) if (entity.actor() != null) endQuietly(entity, wanted.signal);
-    if (wanted == EntityEndMode.KILL) killed.complete(null);
-    if (ending.compareAndSet(false, true)) onSweeper(this::awaitAll);
+    if (mode != EntityEndMode.FINISH)
+      for (var entity : liveEntities.values()) if (entity.actor() != null) endQuietly(entity, mode.signal);
+    if (mode == EntityEndMode.KILL) killSignal.complete(null);
+    if (isAwaitStarted.compareAndSet(false, true)) runOnSweeper(this::awaitAll);
   }
 
-  private void onSweeper(Runnable task) {
+  private void runOnSweeper(Runnable task) {
     try {
       sweeper.execute(task);
     } catch (RejectedExecutionException ended) {} // there is no more work
   }
 
-  /** On the sweeper's thread. */
+  /** Waits until all entities have ended, on the sweeper's thread, and then ends the sweeper. */
   private void awaitAll() {
     for (var entity : liveEntities.values())
-      if (entity.actor() != null && end == EntityEndMode.FINISH) finish(entity, endPermits.acquire());
+      if (entity.actor() != null && endMode == EntityEndMode.FINISH) finish(entity, endPermits.acquire());
     while (!liveEntities.isEmpty()) liveEntities.values().forEach(this::awaitLast);
-    // a scope that closes sends the pill itself, so that the reason is always the same
-    if (end != EntityEndMode.FINISH || !scope.isClosed()) end.signal.accept(sweeper);
+    // a closing scope sends the sweeper's pill itself, so that the exit reason is always the same
+    if (endMode != EntityEndMode.FINISH || !scope.isClosed()) endMode.signal.accept(sweeper);
   }
 
   private void awaitLast(Entity<K, M> entity) {
     try {
       var pending = entity.creation();
-      // after a kill, the creator kills
-      if (pending != null) CompletableFuture.anyOf(pending.end, killed).join();
+      // no wait for the birth after a kill, because then the creator kills the actor
+      if (pending != null) CompletableFuture.anyOf(pending.end, killSignal).join();
       awaitEnd(entity);
     } catch (RuntimeException failure) {
-      // in a ring, the actor waits for our end; after an interrupt, the scope ends it
+      // in a cycle, the actor waits for all entities to end; after an interrupt, the scope ends it
       if (!(failure instanceof AskCycleException || failure instanceof CancellationException))
         LOG.error("the end of {} could not be waited for", EntityHelpers.name(entity.key), failure);
       liveEntities.remove(entity.key, entity);
@@ -351,9 +356,9 @@ final class DefaultEntities<K, M, R> extends ForwardingExitable<Entities.WithRet
     sendPoisonPill();
     try {
       waitForExit();
-    } catch (AskCycleException ring) {
-      // in a ring of three, one of our actors waits for us
-      if (ring.cycle().size() > 3) throw ring;
+    } catch (AskCycleException failure) {
+      // in a cycle of three, an actor of these entities waits for their end
+      if (failure.cycle().size() > 3) throw failure;
     }
   }
 

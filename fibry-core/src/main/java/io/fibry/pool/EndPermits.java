@@ -8,37 +8,37 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Permits for actors to end at the same time: a thousand, since each runs its {@code onStop} on a
- * thread. If none of a thousand ends for a second, a thousand others may; otherwise a few actors
- * that hang would keep all others alive. Used by the sweeper.
+ * Permits for actors to end at the same time. There are a thousand, because each actor runs its
+ * {@code onStop} on a thread. If no permit is released for a second, a thousand more actors may
+ * begin to end; otherwise a few hanging actors would keep all others alive. Used by the sweeper.
  */
 final class EndPermits {
   private static final Logger LOG = LoggerFactory.getLogger("io.fibry.pool.Entities");
   private static final int MAX_ENDING = 1_000;
   private static final Duration MAX_WAIT = Duration.ofSeconds(1);
 
-  private final Supplier<String> entities;
+  private final Supplier<String> description;
   private final Scheduler clock;
   private volatile Semaphore permits = new Semaphore(MAX_ENDING); // replaced by the clock while the sweeper waits
 
-  EndPermits(Supplier<String> entities, Scheduler clock) {
-    this.entities = entities;
+  EndPermits(Supplier<String> description, Scheduler clock) {
+    this.description = description;
     this.clock = clock;
   }
 
-  /** Waits for a permit. Returns the semaphore that it is to be given back to. */
+  /** Waits for a permit. Returns the semaphore to which it must be released. */
   Semaphore acquire() {
-    var from = permits;
-    if (from.tryAcquire()) return from;
+    var current = permits;
+    if (current.tryAcquire()) return current;
     var timer = clock.schedule(MAX_WAIT, () -> {
       permits = new Semaphore(MAX_ENDING);
-      from.release(); // wakes the sweeper
+      current.release(); // wakes the sweeper
     });
-    from.acquireUninterruptibly();
+    current.acquireUninterruptibly();
     timer.cancel();
-    if (permits == from) return from;
+    if (permits == current) return current;
     LOG.warn("none of {} actors of {} that were told to end has ended for a second, perhaps because their onStop "
-        + "hangs; others are told now, too", MAX_ENDING, entities.get());
+        + "hangs; others are told now, too", MAX_ENDING, description.get());
     return acquire();
   }
 }

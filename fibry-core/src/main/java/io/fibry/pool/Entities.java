@@ -11,28 +11,30 @@ import java.util.function.BiFunction;
  * An actor per key: made at first use, ended when idle, made again when needed. Thread-safe.
  * {@snippet class="io.fibry.EntitiesSnippetsTest" region="entities"}
  *
- * <p>A key has at most one live actor. The first thread that uses the key makes it; others wait.
- * All get what {@code birth} throws, and the next use tries again. Let {@code birth} only make the
- * actor, and leave slow work to {@code initialState}. It may use other keys; if births would wait
- * for each other forever, one gets an {@link IllegalStateException}.
+ * <p>A key has at most one live actor. The first thread that uses the key makes the actor; other
+ * threads wait. If {@code birth} throws, all of them get its exception, and the next use tries
+ * again. Let {@code birth} only make the actor, and leave slow work to {@code initialState}. A
+ * birth may use other keys; if births would wait for each other forever, one of them gets an
+ * {@link IllegalStateException}.
  *
  * <p><b>Passivation.</b> An actor is idle when nothing was sent through its address for the idle
- * time and no answer is pending. A poison pill ends it; its successor is made after its
- * {@code onStop}, and can load what it saved. At most a thousand actors end at the same time, or
- * more if none of them ends for a second. A use of the key waits for that end, even
- * {@code sendMessage}; a caller that the end waits for, such as {@code onStop}, gets an
+ * time and no answer is pending. A poison pill ends an idle actor. Its successor is made after its
+ * {@code onStop}, and can load the saved state. At most a thousand actors end at the same time, or
+ * more if no end completes for a second. A use of the key waits for that end, even
+ * {@code sendMessage}. A caller for which the end waits, such as {@code onStop}, gets an
  * {@link io.fibry.AskCycleException}. No message is lost, and the messages of one sender keep their
  * order. An actor's timers and watches, and messages to itself, do not keep it alive, and end with
- * that life. Its {@code self()} is valid for one life, its address for all.
+ * the actor. Its {@code self()} is valid for this one actor, its address also for the successors.
  *
- * <p>An actor that ends otherwise has a successor at the next use; uses during that end are
- * answered as ended actors answer. An actor that is ended through its address while it is being
- * made ends as soon as it is made; those who wait for it use its successor.
+ * <p>If an actor ends otherwise, the next use makes its successor; uses during that end get the
+ * same answers as from an ended actor. An actor that is ended through its address while it is being
+ * made ends as soon as it is made; threads that wait for it use its successor.
  *
- * <p>Ending the entities ends their actors in the same way, and waits for all. Afterwards addresses
- * answer like ended actors. {@link #close} from one of their handlers does not wait. A close of the
- * scope ends them after the scope's servers and what was made in it later; until then actors can be
- * born. The actors of a named builder have names: "accounts" makes "accounts/7".
+ * <p>Ending the entities ends all their actors in the same way, and waits for them. Afterwards
+ * addresses answer like ended actors. {@link #close} from a handler of such an actor does not wait.
+ * When the scope is closed, the entities end after its servers and after everything that was made
+ * in it later; until then actors can be born. The actors of a named builder have names: "accounts"
+ * makes "accounts/7".
  *
  * @param <K> keys; equal keys have one actor
  * @param <M> messages
@@ -40,15 +42,15 @@ import java.util.function.BiFunction;
 public interface Entities<K, M> extends Exitable {
 
   /**
-   * Entities of actors.
+   * Opens entities of actors.
    *
    * @param <K> keys
    * @param <M> messages
    * @param <B> messages of the builder
-   * @param builder how births make actors; its scope has the clock, and ends the entities
-   * @param idle the idle time, exceeded by an eighth and 2 ms at most
-   * @param birth makes a key's actor with the builder; different keys at the same time
-   * @return entities, none alive
+   * @param builder given to births, to make actors; its scope has the clock, and ends the entities
+   * @param idle time until an idle actor ends; exceeded by an eighth and 2 ms at most
+   * @param birth makes a key's actor with the builder; runs for different keys at the same time
+   * @return the entities; no actor is alive yet
    */
   static <K, M, B> Entities<K, M> open(ActorBuilder<B> builder, Duration idle,
       BiFunction<ActorBuilder<B>, K, Actor<M>> birth) {
@@ -56,16 +58,16 @@ public interface Entities<K, M> extends Exitable {
   }
 
   /**
-   * Entities of actors that answer.
+   * Opens entities of actors that answer each message.
    *
    * @param <K> keys
    * @param <M> messages
    * @param <R> answers
    * @param <B> messages of the builder
-   * @param builder how births make actors; its scope has the clock, and ends the entities
-   * @param idle the idle time, exceeded by an eighth and 2 ms at most
-   * @param birth makes a key's actor with the builder; different keys at the same time
-   * @return entities, none alive
+   * @param builder given to births, to make actors; its scope has the clock, and ends the entities
+   * @param idle time until an idle actor ends; exceeded by an eighth and 2 ms at most
+   * @param birth makes a key's actor with the builder; runs for different keys at the same time
+   * @return the entities; no actor is alive yet
    */
   static <K, M, R, B> WithReturn<K, M, R> openWithReturn(ActorBuilder<B> builder, Duration idle,
       BiFunction<ActorBuilder<B>, K, ActorWithReturn<M, R>> birth) {
@@ -73,22 +75,24 @@ public interface Entities<K, M> extends Exitable {
   }
 
   /**
-   * The address of a key. Ending, waiting for the end, and {@code closeOnExit} concern the live
-   * actor, if any. A wait for the end also waits until an actor that is being made exists. A
+   * Returns the address of a key. Ending, waiting for the end, and {@code closeOnExit} concern the
+   * live actor, if any. A wait for the end also waits until an actor that is being made exists. A
    * subscription of an address lasts as long as the entities do. Addresses of equal keys are equal.
    *
    * <p>Timers belong to the address; their messages count as use. A repeating timer skips messages
-   * while the actor is being made. While one waits for room in the mailbox, one more is kept.
+   * while the actor is being made. While one message waits for capacity of the mailbox, one more
+   * message is kept.
    *
    * @param key never null
-   * @return valid as long as the entities live; cheap
+   * @return the address, valid as long as the entities live; cheap to make
    */
   Actor<M> actor(K key);
 
   /**
-   * How many actors are alive.
+   * Returns how many actors are alive.
    *
-   * @return with those being made or ending, and ended ones until they are used or idle
+   * @return the number of actors, with actors that are being made or are ending, and with ended
+   * actors until their key is used or the idle time is over
    */
   long size();
 

@@ -11,82 +11,85 @@ import java.util.concurrent.CompletableFuture;
 /**
  * One life of a key. {@code living -> GONE}; the next life is another object.
  *
- * <p>A thread is inside while it hands over a message. Passivation sets GONE from a word without
- * threads inside, in one step. So a message comes before the pill, or its sender finds GONE and
- * uses the next life. An explicit end sets GONE in any case.
+ * <p>A thread is inside while it hands over a message. Passivation replaces a {@code useState} that
+ * counts no threads by GONE, in one compare-and-set. So a message comes before the pill, or its
+ * sender finds GONE and uses the next life. An explicit end sets GONE in any case.
  */
 final class Entity<K, M> {
   private static final long GONE = -1;
-  private static final int BITS = 24; // for the number of threads inside
-  private static final long USERS = (1L << BITS) - 1;
+  private static final int USER_BITS = 24; // for the number of threads inside
+  private static final long USERS_MASK = (1L << USER_BITS) - 1;
   private static final VarHandle WORD =
-      ConstantBootstraps.fieldVarHandle(MethodHandles.lookup(), "word", VarHandle.class, Entity.class, long.class);
+      ConstantBootstraps.fieldVarHandle(MethodHandles.lookup(), "useState", VarHandle.class, Entity.class, long.class);
 
   final K key;
   // tick of the last use and threads inside, or GONE; changed by uses and passivation
-  private volatile long word;
+  private volatile long useState;
   private volatile EntityCreation creation; // null once the entity is born; written by the creator, after `actor`
   private Actor<M> actor; // written by the creator, before `creation`
-  private PendingAnswers answers; // null until an answer is pending; guarded by this
-  private EarlyEnd early; // null unless the entity was ended early; written before the birth is over, guarded by this
-  Entity<K, M> next; // in a list of the wheel, written by its owner
+  private PendingAnswers pendingAnswers; // null until an answer is pending; guarded by this
+  private EarlyEnd earlyEnd; // null if none; written before the birth is over, guarded by this
+  Entity<K, M> next; // in a list of IdleWheel; written by the thread that has the list
 
-  /** The current thread is the creator, inside. */
+  /** Makes the current thread the creator of the actor, and counts it as inside. */
   Entity(K key, long tick) {
     this.key = key;
-    this.word = tick << BITS | 1;
+    this.useState = tick << USER_BITS | 1;
     this.creation = new EntityCreation(key);
   }
 
-  /** Null: born. */
+  /** Returns the pending birth, or null once the actor exists. */
   EntityCreation creation() {
     return creation;
   }
 
-  synchronized void setActor(Actor<M> child) {
-    actor = child;
+  synchronized void setActor(Actor<M> actor) {
+    this.actor = actor;
     creation = null;
   }
 
-  /** An end that somebody asked for before the actor was made. */
-  private record EarlyEnd(EntityEndMode end, Thread creator) {}
+  /** An end that was asked for before the actor was made. */
+  private record EarlyEnd(EntityEndMode mode, Thread creator) {}
 
   /** Notes the end if the actor is not made yet. Returns false if the actor exists already. */
-  synchronized boolean endOnceCreated(EntityEndMode wanted) {
+  synchronized boolean requestEarlyEnd(EntityEndMode mode) {
     var pending = creation;
     if (pending == null) return false;
-    if (early == null || early.end.compareTo(wanted) < 0) early = new EarlyEnd(wanted, pending.thread);
+    if (earlyEnd == null || earlyEnd.mode.compareTo(mode) < 0) earlyEnd = new EarlyEnd(mode, pending.creator);
     return true;
   }
 
   /**
-   * For the creator, once the actor is made. Returns null if there is none, or another thread made
-   * it.
+   * Called once the actor is made. Returns the end that was asked for before, or null if there was
+   * none, or if the current thread is not the creator.
    */
   EntityEndMode earlyEnd() {
-    var noted = early; // of a time before `creation` became null, which this thread has seen
-    return noted != null && noted.creator == Thread.currentThread() ? noted.end : null;
+    var request = earlyEnd; // no lock: written before `creation` became null, which this thread has seen
+    return request != null && request.creator == Thread.currentThread() ? request.mode : null;
   }
 
-  /** Returns null before the birth. */
+  /** Returns the actor, or null before it is made. */
   Actor<M> actor() {
     return creation == null ? actor : null;
   }
 
-  /** False: gone. */
+  /** Counts the current thread as inside. Returns false if this life is over. */
   boolean enter() {
-    for (long seen = word; seen != GONE; seen = word) if (WORD.compareAndSet(this, seen, seen + 1)) return true;
+    for (long oldWord = useState; oldWord != GONE; oldWord = useState)
+      if (WORD.compareAndSet(this, oldWord, oldWord + 1)) return true;
     return false;
   }
 
-  /** A thread may leave after one with a later tick. */
+  /** Keeps the later tick, because threads do not leave in the order of their ticks. */
   void leave(long tick) {
-    for (long seen = word; seen != GONE; seen = word)
-      if (WORD.compareAndSet(this, seen, Math.max(tick, tick(seen)) << BITS | (seen & USERS) - 1)) return;
+    for (long oldWord = useState; oldWord != GONE; oldWord = useState)
+      if (WORD.compareAndSet(this, oldWord, Math.max(tick, tick(oldWord)) << USER_BITS
+          | (oldWord & USERS_MASK) - 1))
+        return;
   }
 
-  long word() {
-    return word;
+  long useState() {
+    return useState;
   }
 
   static boolean isGone(long word) {
@@ -94,60 +97,60 @@ final class Entity<K, M> {
   }
 
   static boolean isUsed(long word) {
-    return (word & USERS) != 0;
+    return (word & USERS_MASK) != 0;
   }
 
   static long tick(long word) {
-    return word >> BITS;
+    return word >> USER_BITS;
   }
 
   /**
-   * Returns false if the entity was used since {@code seen}. A use that left the same word is as
-   * long ago.
+   * Returns false if the entity was used since {@code oldWord} was read. A use in between that
+   * ended with the same word has the same tick, so the idle time is the same.
    */
-  boolean passivate(long seen) {
-    return WORD.compareAndSet(this, seen, GONE);
+  boolean passivate(long oldWord) {
+    return WORD.compareAndSet(this, oldWord, GONE);
   }
 
-  void retire() {
-    word = GONE;
+  void markGone() {
+    useState = GONE;
   }
 
   boolean isGone() {
-    return isGone(word);
+    return isGone(useState);
   }
 
-  /** Notes a pending answer, which no pill must precede. */
+  /** Registers a pending answer; the entity is not passivated before the answer is given. */
   synchronized void addPendingAnswer(CompletableFuture<?> answer) {
-    if (answers == null) answers = new PendingAnswers();
-    answers.add(answer);
+    if (pendingAnswers == null) pendingAnswers = new PendingAnswers();
+    pendingAnswers.add(answer);
   }
 
   synchronized boolean hasPendingAnswers() {
-    if (answers != null && answers.removeCompleted()) answers = null;
-    return answers != null;
+    if (pendingAnswers != null && pendingAnswers.removeCompleted()) pendingAnswers = null;
+    return pendingAnswers != null;
   }
 
-  /** Weak references: an unreachable future needs no answer. */
+  /** Pending answers. The references are weak, because an unreachable future needs no answer. */
   private static final class PendingAnswers {
-    private final ArrayList<WeakReference<CompletableFuture<?>>> open = new ArrayList<>();
-    private int limit = 8; // of the list, before it is cleaned
+    private final ArrayList<WeakReference<CompletableFuture<?>>> references = new ArrayList<>();
+    private int cleanupSize = 8; // size of the list at which completed answers are removed
 
     void add(CompletableFuture<?> answer) {
-      if (open.size() >= limit) {
+      if (references.size() >= cleanupSize) {
         removeCompleted();
-        limit = Math.max(8, 2 * open.size());
+        cleanupSize = Math.max(8, 2 * references.size());
       }
-      open.add(new WeakReference<>(answer));
+      references.add(new WeakReference<>(answer));
     }
 
-    /** Returns true if none is left. */
+    /** Removes completed answers. Returns true if no answer is left. */
     boolean removeCompleted() {
-      open.removeIf(reference -> {
+      references.removeIf(reference -> {
         var answer = reference.get();
         return answer == null || answer.isDone();
       });
-      return open.isEmpty();
+      return references.isEmpty();
     }
   }
 }

@@ -16,7 +16,7 @@ import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.Function;
 
-/** The address of a key: delegates to the actor that the key has now. */
+/** The address of a key. Each call goes to the actor that the key has at that moment. */
 record EntityAddress<K, M, R>(DefaultEntities<K, M, R> entities, K key)
     implements EntityTimers.NotifyingAddress<M>, ActorWithReturn<M, R>, LastingAddress {
 
@@ -59,7 +59,10 @@ record EntityAddress<K, M, R>(DefaultEntities<K, M, R> entities, K key)
     });
   }
 
-  /** Returns null if the entities have ended, or this thread was interrupted while it waited. */
+  /**
+   * Enters the entity of the key. Returns null if the entities have ended, or if this thread was
+   * interrupted while it waited.
+   */
   private Entity<K, M> enter() {
     try {
       return entities.enter(key, true);
@@ -69,9 +72,12 @@ record EntityAddress<K, M, R>(DefaultEntities<K, M, R> entities, K key)
     }
   }
 
-  /** Leaves the entity afterwards; an entity of null means an ended actor. */
+  /**
+   * Runs code with the actor, and leaves the entity. If {@code entity} is null, the code gets an
+   * ended actor.
+   */
   private <T> T use(Entity<K, M> entity, Function<Actor<M>, T> code) {
-    if (entity == null) return code.apply(entities.helpers.ended(name()));
+    if (entity == null) return code.apply(entities.helpers.endedActor(name()));
     try {
       return code.apply(entity.actor());
     } finally {
@@ -81,36 +87,36 @@ record EntityAddress<K, M, R>(DefaultEntities<K, M, R> entities, K key)
 
   @Override
   public <Q extends M, A> CompletableFuture<A> sendMessageReturn(Request<Q, A> request) {
-    return awaited(request, actor -> actor.sendMessageReturn(request));
+    return sendRequest(request, actor -> actor.sendMessageReturn(request));
   }
 
   @Override
   public CompletableFuture<R> sendMessageReturn(M message) {
-    return awaited(message, actor -> answering(actor).sendMessageReturn(message));
+    return sendRequest(message, actor -> withReturn(actor).sendMessageReturn(message));
   }
 
   @Override
   public <Q extends M, A> CompletableFuture<A> sendMessageReturn(Request<Q, A> request, Duration limit) {
-    return awaited(request, actor -> actor.sendMessageReturn(request, limit));
+    return sendRequest(request, actor -> actor.sendMessageReturn(request, limit));
   }
 
   @Override
   public CompletableFuture<R> sendMessageReturn(M message, Duration limit) {
-    return awaited(message, actor -> answering(actor).sendMessageReturn(message, limit));
+    return sendRequest(message, actor -> withReturn(actor).sendMessageReturn(message, limit));
   }
 
-  private <A> CompletableFuture<A> awaited(Object request, Function<Actor<M>, CompletableFuture<A>> sending) {
+  private <A> CompletableFuture<A> sendRequest(Object request, Function<Actor<M>, CompletableFuture<A>> sender) {
     Objects.requireNonNull(request, "request");
     var entity = entities.enter(key, true);
     return use(entity, actor -> {
-      var answer = sending.apply(actor);
+      var answer = sender.apply(actor);
       if (entity != null && !answer.isDone()) entity.addPendingAnswer(answer);
       return answer;
     });
   }
 
   @SuppressWarnings("unchecked") // only Entities.WithReturn show this address as an ActorWithReturn
-  private ActorWithReturn<M, R> answering(Actor<M> actor) {
+  private ActorWithReturn<M, R> withReturn(Actor<M> actor) {
     return (ActorWithReturn<M, R>) actor;
   }
 
@@ -127,21 +133,21 @@ record EntityAddress<K, M, R>(DefaultEntities<K, M, R> entities, K key)
 
   @Override
   public R ask(M message) {
-    return ask(message, null, actor -> answering(actor).ask(message));
+    return ask(message, null, actor -> withReturn(actor).ask(message));
   }
 
   @Override
   public R ask(M message, Duration limit) {
     Objects.requireNonNull(limit, "limit");
-    return ask(message, limit, actor -> answering(actor).ask(message, limit));
+    return ask(message, limit, actor -> withReturn(actor).ask(message, limit));
   }
 
-  /** A limit of null means the limit of the scope. */
-  private <A> A ask(Object request, Duration limit, Function<Actor<M>, A> asking) {
+  /** Asks the actor. A limit of null means the limit of the scope. */
+  private <A> A ask(Object request, Duration limit, Function<Actor<M>, A> asker) {
     Objects.requireNonNull(request, "request");
     var entity = entities.enter(key, false);
-    if (entity != null) return use(entity, asking);
-    return ask(relay(asking), request, limit);
+    if (entity != null) return use(entity, asker);
+    return ask(relay(asker), request, limit);
   }
 
   private static <A> A ask(ActorWithReturn<Object, EntityAnswer<A>> relay, Object request, Duration limit) {
@@ -154,16 +160,19 @@ record EntityAddress<K, M, R>(DefaultEntities<K, M, R> entities, K key)
     }
   }
 
-  /** The answer of the entity, or its failure, which counts at the entity and not at the relay. */
+  /** The answer of the actor, or its failure, which is no failure of the relay. */
   private record EntityAnswer<A>(A value, Throwable failure) {}
 
-  /** Waits and asks for us, so that the limit covers both, and rings of waits are found. */
-  private <A> ActorWithReturn<Object, EntityAnswer<A>> relay(Function<Actor<M>, A> asking) {
+  /**
+   * Makes an actor that waits for the entity and asks it in place of the caller. So the limit
+   * covers both the wait and the answer, and cycles of waits are found.
+   */
+  private <A> ActorWithReturn<Object, EntityAnswer<A>> relay(Function<Actor<M>, A> asker) {
     return entities.helpers.relay(name(), (request, context) -> {
       try {
         return new EntityAnswer<>(use(entities.enter(key, true), actor -> {
           if (context.isCancelled()) throw new CancellationException("the asker no longer waits");
-          return asking.apply(actor);
+          return asker.apply(actor);
         }), null);
       } catch (Throwable failure) {
         return new EntityAnswer<>(null, failure);
@@ -177,8 +186,8 @@ record EntityAddress<K, M, R>(DefaultEntities<K, M, R> entities, K key)
   }
 
   @Override
-  public Scheduler.Timer sendMessageLater(Object timer, M message, Duration delay) {
-    return entities.timers.start(this, Objects.requireNonNull(timer, "key"), message, delay, false);
+  public Scheduler.Timer sendMessageLater(Object timerKey, M message, Duration delay) {
+    return entities.timers.start(this, Objects.requireNonNull(timerKey, "key"), message, delay, false);
   }
 
   @Override
@@ -187,8 +196,8 @@ record EntityAddress<K, M, R>(DefaultEntities<K, M, R> entities, K key)
   }
 
   @Override
-  public Scheduler.Timer sendMessageEvery(Object timer, M message, Duration period) {
-    return entities.timers.start(this, Objects.requireNonNull(timer, "key"), message, period, true);
+  public Scheduler.Timer sendMessageEvery(Object timerKey, M message, Duration period) {
+    return entities.timers.start(this, Objects.requireNonNull(timerKey, "key"), message, period, true);
   }
 
   @Override
@@ -235,7 +244,7 @@ record EntityAddress<K, M, R>(DefaultEntities<K, M, R> entities, K key)
 
   private Actor<M> existingActor() {
     var actor = entities.find(key);
-    return actor == null ? entities.helpers.ended(name()) : actor;
+    return actor == null ? entities.helpers.endedActor(name()) : actor;
   }
 
   @Override

@@ -11,23 +11,23 @@ import java.util.concurrent.ExecutionException;
 
 /** The birth of an actor, on the thread that used its key first. */
 final class EntityCreation {
-  // what a thread waits for; guarded by itself
+  // the birth for which each thread waits; guarded by itself
   private static final Map<Thread, EntityCreation> WAITING = new HashMap<>();
 
   private final Object key;
-  final Thread thread = Thread.currentThread(); // makes the actor
+  final Thread creator = Thread.currentThread(); // makes the actor
   final CompletableFuture<Throwable> end = new CompletableFuture<>();
 
   EntityCreation(Object key) {
     this.key = key;
   }
 
-  /** A failure of null means that the birth succeeded. */
+  /** Ends the birth. A failure of null means that it succeeded. */
   void end(Throwable failure) {
     end.complete(failure);
   }
 
-  /** Throws what the birth threw. */
+  /** Waits for the end of the birth, and throws its exception, if any. */
   void await() {
     var failure = outcome();
     if (failure != null) throw Throwables.<RuntimeException>sneakyThrow(failure);
@@ -39,7 +39,7 @@ final class EntityCreation {
     return end.join();
   }
 
-  /** Waits for the end for a while. */
+  /** Waits for the end of the birth. Returns false if the limit was over before. */
   boolean awaitFor(Duration limit, Scheduler clock) {
     return await(() -> clock.awaitDone(end, limit));
   }
@@ -48,13 +48,13 @@ final class EntityCreation {
     boolean await() throws InterruptedException, ExecutionException;
   }
 
-  private boolean await(CreationWait waiting) {
+  private boolean await(CreationWait creationWait) {
     synchronized (WAITING) {
       refuseCycle();
       WAITING.put(Thread.currentThread(), this);
     }
     try {
-      return waiting.await();
+      return creationWait.await();
     } catch (InterruptedException interrupted) {
       Thread.currentThread().interrupt();
       throw new CancellationException("interrupted while waiting for the birth of " + EntityHelpers.name(key));
@@ -68,14 +68,14 @@ final class EntityCreation {
   }
 
   /**
-   * Follows the waits from this birth, because a chain of waits back to this thread would never
-   * end.
+   * Throws if the births that wait for each other lead from this birth back to this thread, because
+   * then a wait for this birth would never end.
    */
   void refuseCycle() {
     synchronized (WAITING) {
-      for (var at = this; at != null && !at.end.isDone(); at = WAITING.get(at.thread))
-        if (at.thread == Thread.currentThread())
-          throw new IllegalStateException("the birth of " + EntityHelpers.name(at.key) + " uses "
+      for (var birth = this; birth != null && !birth.end.isDone(); birth = WAITING.get(birth.creator))
+        if (birth.creator == Thread.currentThread())
+          throw new IllegalStateException("the birth of " + EntityHelpers.name(birth.key) + " uses "
               + EntityHelpers.name(key)
               + ", which waits for it to be born: let birth only make the actor, and use other entities from its "
               + "handler or initialState");

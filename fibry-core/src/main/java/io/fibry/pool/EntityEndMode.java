@@ -3,7 +3,7 @@ package io.fibry.pool;
 import io.fibry.Exitable;
 import java.util.function.Consumer;
 
-/** How actors end. Later constants overrule earlier ones. */
+/** How actors end. Later constants overrule earlier constants. */
 enum EntityEndMode {
   FINISH(Exitable::sendPoisonPill), STOP(Exitable::askExit), KILL(Exitable::kill);
 

@@ -14,16 +14,16 @@ import io.fibry.time.Scheduler;
 import java.util.concurrent.Executor;
 
 /**
- * Short-lived actors that work for the addresses of entities. All are of the scope of the entities:
- * of its clock, its limit, its carriers and its dead letters.
+ * Short-lived actors that work for the addresses of entities. All use the scope of the
+ * entities, with its clock, its limit, its context propagators and its dead letters.
  */
 final class EntityHelpers {
   private final BlockBuilder<?> builder;
-  private final ActorScope innerScope; // of the entities
+  private final ActorScope innerScope; // the scope in which entities live
 
-  EntityHelpers(BlockBuilder<?> home, ActorScope inside) {
-    this.builder = home;
-    this.innerScope = inside;
+  EntityHelpers(BlockBuilder<?> builder, ActorScope innerScope) {
+    this.builder = builder;
+    this.innerScope = innerScope;
   }
 
   Scheduler clock() {
@@ -46,26 +46,27 @@ final class EntityHelpers {
     return "entity " + Lines.escaped(key.toString());
   }
 
-  /** An actor that has ended: messages to it are dead letters. */
-  <M> Actor<M> ended(String name) {
+  /** Returns an actor that has ended, so messages to it are dead letters. */
+  <M> Actor<M> endedActor(String name) {
     Actor<M> actor =
-        outside(name).strategy(Strategy.CALLER).mailbox(Mailbox.unbounded()).newActor(nothing -> {});
+        outerBuilder(name).strategy(Strategy.CALLER).mailbox(Mailbox.unbounded()).newActor(unused -> {});
     actor.askExit();
     return actor;
   }
 
   /** Makes an actor that asks on behalf of another thread, which waits for its answer. */
   <A> ActorWithReturn<Object, A> relay(String name, Handler.ReturningWithContext<Object, A> handler) {
-    return outside(name).excludedFromAccounts().strategy(Strategy.FIBER).mailbox(Mailbox.unbounded())
+    return outerBuilder(name).excludedFromAccounts().strategy(Strategy.FIBER).mailbox(Mailbox.unbounded())
         .onFailure(FailurePolicy.resume().withoutLog()).newActorWithReturn(handler);
   }
 
-  private BlockBuilder<Object> outside(String name) {
+  private BlockBuilder<Object> outerBuilder(String name) {
     return BlockBuilder.of(builder.scope().named(name)).inOuterScope();
   }
 
   /**
-   * Runs code on a fiber of a member, so that the scope is not quiet before the end of the code.
+   * Runs code on the fiber of an actor in the inner scope, so that the scope is not quiet before
+   * the code has ended.
    *
    * @throws IllegalStateException if the entities have ended
    */

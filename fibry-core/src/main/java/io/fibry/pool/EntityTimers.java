@@ -14,13 +14,16 @@ import java.util.concurrent.atomic.AtomicReference;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** The timers of addresses. */
+/** The timers of the addresses of entities. */
 final class EntityTimers {
   private static final Logger LOG = LoggerFactory.getLogger("io.fibry.pool.Entities");
-  private static final Duration NO_THREAD = Duration.ofMillis(50); // until it tries to get one again
+  private static final Duration THREAD_RETRY_DELAY = Duration.ofMillis(50); // until the next try to start a fiber
 
   interface NotifyingAddress<M> extends Actor<M> {
-    /** Runs {@code onFound} when the actor has been found or made, before the message is offered. */
+    /**
+     * Sends a message. Runs {@code onFound} when the actor has been found or made, before the
+     * message is offered to it.
+     */
     boolean sendMessage(M message, Runnable onFound);
   }
 
@@ -29,58 +32,58 @@ final class EntityTimers {
   /** {@code IDLE -> FINDING -> OFFERING -> IDLE}, or from OFFERING to AGAIN and then to FINDING. */
   private enum SendPhase {
     IDLE,
-    /** The actor is found, or made: a period that passes now is left out. */
+    /** The actor is being found or made. A period that passes meanwhile is skipped. */
     FINDING,
-    /** The message may be handled already, so a period that passes now is not left out. */
+    /** The message may be handled already, so a period that passes meanwhile is not skipped. */
     OFFERING,
-    /** A period passed during OFFERING; further ones are left out. */
+    /** A period passed during OFFERING; further periods are skipped. */
     AGAIN
   }
 
   private final EntityHelpers helpers;
   private final ConcurrentHashMap<Object, EntityTimer<?>> pending = new ConcurrentHashMap<>();
   private final AtomicLong numbers = new AtomicLong();
-  private volatile boolean ended;
+  private volatile boolean hasEnded;
 
   EntityTimers(EntityHelpers helpers) {
     this.helpers = helpers;
   }
 
-  /** After the end of the entities the message is a dead letter at once. */
+  /** Starts a timer. After the end of the entities its message is a dead letter at once. */
   <M> Scheduler.Timer start(NotifyingAddress<M> address, Object key, M message, Duration time, boolean repeats) {
     Objects.requireNonNull(time, repeats ? "period" : "delay");
     var timer = new EntityTimer<>(address, key, message, repeats);
     timer.key.hashCode(); // if it throws, no timer is set
     var clock = helpers.clock();
-    timer.tick = repeats ? clock.scheduleAtFixedRate(time, time, timer) : clock.schedule(time, timer);
-    var before = pending.put(timer.key, timer);
-    if (before != null) before.cancel();
-    if (timer.ran) pending.remove(timer.key, timer);
-    if (ended && timer.cancel()) address.sendMessage(message);
+    timer.clockTimer = repeats ? clock.scheduleAtFixedRate(time, time, timer) : clock.schedule(time, timer);
+    var previous = pending.put(timer.key, timer);
+    if (previous != null) previous.cancel();
+    if (timer.hasRun) pending.remove(timer.key, timer);
+    if (hasEnded && timer.cancel()) address.sendMessage(message);
     return timer;
   }
 
   /**
-   * Does the same as the end of an actor: a message without a key that was to be sent becomes a
-   * dead letter. Only the first call does so: a timer that is set later ends on the thread that
-   * sets it, before that thread goes on.
+   * Ends all timers, as at the end of an actor. The message of a timer without a key that does not
+   * repeat becomes a dead letter. Only the first call has an effect. A timer that is set later is
+   * ended by the thread that sets it, before {@link #start} returns.
    */
   void end() {
-    if (ended) return;
-    ended = true;
+    if (hasEnded) return;
+    hasEnded = true;
     for (var timer : oldestFirst())
       if (timer.cancel() && timer.isMessage()) timer.sendToDeadLetters();
   }
 
   private List<EntityTimer<?>> oldestFirst() {
-    var all = new ArrayList<EntityTimer<?>>(pending.values());
-    all.sort(Comparator.comparingLong(timer -> timer.number));
-    return all;
+    var timers = new ArrayList<EntityTimer<?>>(pending.values());
+    timers.sort(Comparator.comparingLong(timer -> timer.number));
+    return timers;
   }
 
   /**
-   * Sends on a fiber of its own, since that may make the actor, or wait. Carriers capture when the
-   * timer is started, as for timers of actors.
+   * A timer. It sends on a fiber of its own, because a send may make the actor, or wait. Context
+   * propagators capture the context when the timer is started, as for timers of actors.
    */
   private final class EntityTimer<M> implements Scheduler.Timer, Runnable {
     private final long number = numbers.incrementAndGet();
@@ -89,10 +92,10 @@ final class EntityTimers {
     private final M message;
     private final boolean repeats;
     private final Executor capturedContext;
-    // the clock leaves IDLE and OFFERING, the sending thread the others
-    private final AtomicReference<SendPhase> sending = new AtomicReference<>(SendPhase.IDLE);
-    private volatile Scheduler.Timer tick; // written by `start`
-    private volatile boolean ran; // written by the clock: will not run again
+    // changed by the clock from IDLE and OFFERING, and by the sending thread
+    private final AtomicReference<SendPhase> phase = new AtomicReference<>(SendPhase.IDLE);
+    private volatile Scheduler.Timer clockTimer; // written by `start`
+    private volatile boolean hasRun; // written by the clock; it does not repeat, and will not run again
 
     EntityTimer(NotifyingAddress<M> address, Object key, M message, boolean repeats) {
       this.address = address;
@@ -109,36 +112,36 @@ final class EntityTimers {
     @Override
     public void run() {
       if (!repeats) {
-        ran = true;
+        hasRun = true;
         pending.remove(key, this);
       }
-      var before = sending.getAndUpdate(now -> switch (now) {
+      var previous = phase.getAndUpdate(current -> switch (current) {
         case IDLE -> SendPhase.FINDING;
         case OFFERING -> SendPhase.AGAIN;
-        case FINDING, AGAIN -> now;
+        case FINDING, AGAIN -> current;
       });
-      if (before == SendPhase.IDLE) begin();
+      if (previous == SendPhase.IDLE) startSending();
     }
 
-    private void begin() {
+    private void startSending() {
       try {
         helpers.run(this::send);
-      } catch (IllegalStateException closed) {
+      } catch (IllegalStateException entitiesEnded) {
         sendToDeadLetters();
-      } catch (Throwable noThread) { // its message must not be lost
-        helpers.clock().schedule(NO_THREAD, this::begin);
+      } catch (Throwable failure) { // no fiber could be started, but the message must not be lost
+        helpers.clock().schedule(THREAD_RETRY_DELAY, this::startSending);
       }
     }
 
     private void send() {
       do sendOnce();
-      while (sending.updateAndGet(now -> now == SendPhase.AGAIN ? SendPhase.FINDING : SendPhase.IDLE)
+      while (phase.updateAndGet(current -> current == SendPhase.AGAIN ? SendPhase.FINDING : SendPhase.IDLE)
           == SendPhase.FINDING);
     }
 
     private void sendOnce() {
       try {
-        capturedContext.execute(() -> address.sendMessage(message, () -> sending.set(SendPhase.OFFERING)));
+        capturedContext.execute(() -> address.sendMessage(message, () -> phase.set(SendPhase.OFFERING)));
       } catch (Throwable failure) {
         LOG.error("a timer could not send {} to {}", helpers.describe(message), address, failure);
         sendToDeadLetters();
@@ -147,13 +150,13 @@ final class EntityTimers {
 
     /** Makes its message a dead letter. */
     void sendToDeadLetters() {
-      capturedContext.execute(() -> helpers.ended(address.name()).sendMessage(message));
+      capturedContext.execute(() -> helpers.endedActor(address.name()).sendMessage(message));
     }
 
     @Override
     public boolean cancel() {
       pending.remove(key, this);
-      return tick.cancel();
+      return clockTimer.cancel();
     }
   }
 }

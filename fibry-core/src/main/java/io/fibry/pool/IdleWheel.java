@@ -9,140 +9,144 @@ import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.BiPredicate;
 
 /**
- * Finds idle entities. The idle time has eight ticks. Each entity is in the slot of the first tick
- * at which it can be idle, and then is passivated or moves to a later slot. So a use costs nothing
- * here. One thread at a time turns the wheel.
+ * Finds idle entities. The idle time is divided into eight ticks. Each entity is in the slot of the
+ * first tick at which it can be idle; at that tick it is passivated or moved to a later slot. So a
+ * use of an entity costs nothing here. One thread at a time turns the wheel.
  */
 final class IdleWheel<K, M> {
   private static final int TICKS = 8;
-  private static final int SLOTS = TICKS + 2; // more than `life`
-  private static final long MIN_TICK = 1_000_000; // ns
+  private static final int SLOTS = TICKS + 2; // more than `lifeTicks`
+  private static final long MIN_TICK_NANOS = 1_000_000;
 
   private final Scheduler clock;
-  private final Runnable due; // on the clock's thread
-  private final BiPredicate<Entity<K, M>, Long> passivation; // false: used since that word
+  private final Runnable onTick; // runs on the clock's thread when a tick has passed
+  // passivates an entity; false: it was used since its word was read
+  private final BiPredicate<Entity<K, M>, Long> passivation;
   private final long start;
-  private final long tick; // ns
-  private final long life; // ticks from the last use until the idle time is surely over
-  // a list, pushed by creators and taken by turns
+  private final long tickNanos;
+  private final long lifeTicks; // from the last use until the idle time is surely over
+  // a linked list; creators push entities, and a turn takes the whole list
   private final AtomicReference<Entity<K, M>> newEntities = new AtomicReference<>();
   // a timer is set or a turn runs; false -> true by a creator or a turn, true -> false by a turn
-  private final AtomicBoolean armed = new AtomicBoolean();
-  private volatile Scheduler.Timer timer; // written by the thread that set `armed`
-  private volatile boolean stopped;
-  // from here on: used by turns only
+  private final AtomicBoolean isArmed = new AtomicBoolean();
+  private volatile Scheduler.Timer timer; // written by the thread that set `isArmed`
+  private volatile boolean isStopped;
+  // all fields below are used by turns only
   @SuppressWarnings("unchecked")
   private final Entity<K, M>[] slots = (Entity<K, M>[]) new Entity<?, ?>[SLOTS];
-  private long turned; // the last tick done
-  private long held; // entities in the slots
+  private long lastTick; // up to this tick the slots are scanned
+  private long entityCount; // in all slots
 
-  IdleWheel(Duration idleness, Scheduler clock, Runnable due, BiPredicate<Entity<K, M>, Long> passivation) {
-    Arguments.requirePositive(idleness, "idle",
-        "entities that are idle after " + Durations.text(idleness) + " would end before their first message");
+  IdleWheel(Duration idleTime, Scheduler clock, Runnable onTick, BiPredicate<Entity<K, M>, Long> passivation) {
+    Arguments.requirePositive(idleTime, "idle",
+        "entities that are idle after " + Durations.text(idleTime) + " would end before their first message");
     this.clock = clock;
-    this.due = () -> {
+    this.onTick = () -> {
       try {
-        due.run();
-      } catch (Throwable noMemory) {
+        onTick.run();
+      } catch (Throwable failure) {
         disarm();
-        throw noMemory;
+        throw failure;
       }
     };
     this.passivation = passivation;
     this.start = clock.nanoTime();
-    long nanos = Durations.nanos(idleness);
-    this.tick = Math.max(MIN_TICK, Math.ceilDiv(nanos, TICKS));
-    this.life = Math.ceilDiv(nanos, tick) + 1;
+    long nanos = Durations.nanos(idleTime);
+    this.tickNanos = Math.max(MIN_TICK_NANOS, Math.ceilDiv(nanos, TICKS));
+    this.lifeTicks = Math.ceilDiv(nanos, tickNanos) + 1;
   }
 
-  long now() {
-    return (clock.nanoTime() - start) / tick;
+  long currentTick() {
+    return (clock.nanoTime() - start) / tickNanos;
   }
 
   /**
-   * Adds, then looks at {@code armed}; a turn disarms, then looks for newborn entities. So one of
-   * them sets the timer.
+   * Adds an entity, and then reads {@code isArmed}. A turn clears {@code isArmed}, and then reads
+   * the new entities. So one of the two sets the timer.
    */
   void add(Entity<K, M> entity) {
     do entity.next = newEntities.get(); while (!newEntities.compareAndSet(entity.next, entity));
-    if (!armed.get() && armed.compareAndSet(false, true)) arm(now());
+    if (!isArmed.get() && isArmed.compareAndSet(false, true)) arm(currentTick());
   }
 
-  private void arm(long from) {
+  private void arm(long tick) {
     try {
-      timer = clock.scheduleAt(start + (from + 1) * tick, due);
-    } catch (Throwable noTimer) {
+      timer = clock.scheduleAt(start + (tick + 1) * tickNanos, onTick);
+    } catch (Throwable failure) {
       disarm();
-      throw noTimer;
+      throw failure;
     }
-    if (stopped) timer.cancel();
+    if (isStopped) timer.cancel();
   }
 
-  /** The next birth tries again. */
+  /** Lets the next birth try to set the timer. */
   private void disarm() {
-    armed.set(false);
+    isArmed.set(false);
   }
 
   void stop() {
-    stopped = true;
-    var last = timer;
-    if (last != null) last.cancel();
+    isStopped = true;
+    var lastTimer = timer;
+    if (lastTimer != null) lastTimer.cancel();
   }
 
-  /** Goes on at once if a manual clock has reached the next tick meanwhile. */
+  /**
+   * Scans the slots of all ticks that have passed. Repeats this at once if a manual clock has
+   * reached the next tick in the meantime.
+   */
   void turn() {
-    do turn(now()); while (!stopped && scheduleNext() && now() > turned && timer.cancel());
+    do turn(currentTick()); while (!isStopped && scheduleNext() && currentTick() > lastTick && timer.cancel());
   }
 
   private void turn(long now) {
     scan(newEntities.getAndSet(null), now);
-    for (long at = Math.max(turned, now - SLOTS) + 1; at <= now; at++) scan(take((int) (at % SLOTS)), now);
-    turned = now;
+    for (long tick = Math.max(lastTick, now - SLOTS) + 1; tick <= now; tick++) scan(take((int) (tick % SLOTS)), now);
+    lastTick = now;
   }
 
   private Entity<K, M> take(int slot) {
-    var first = slots[slot];
+    var head = slots[slot];
     slots[slot] = null;
-    for (var each = first; each != null; each = each.next) held--;
-    return first;
+    for (var entity = head; entity != null; entity = entity.next) entityCount--;
+    return head;
   }
 
-  private void scan(Entity<K, M> first, long now) {
-    for (var each = first; each != null;) {
-      var next = each.next;
-      each.next = null;
+  private void scan(Entity<K, M> head, long now) {
+    for (var entity = head; entity != null;) {
+      var next = entity.next;
+      entity.next = null;
       try {
-        scanEntity(each, now);
-      } catch (Throwable noMemory) { // or of the user
-        place(each, now + life);
+        scanEntity(entity, now);
+      } catch (Throwable failure) { // no memory, or thrown by user code
+        putIntoSlot(entity, now + lifeTicks);
       }
-      each = next;
+      entity = next;
     }
   }
 
   private void scanEntity(Entity<K, M> entity, long now) {
-    long word = entity.word();
+    long word = entity.useState();
     if (Entity.isGone(word)) return;
-    long idleAt = Entity.tick(word) + life;
-    if (Entity.isUsed(word)) place(entity, now + life);
-    else if (idleAt > now) place(entity, idleAt);
-    else if (entity.hasPendingAnswers() || !passivation.test(entity, word)) place(entity, now + life);
+    long idleAt = Entity.tick(word) + lifeTicks;
+    if (Entity.isUsed(word)) putIntoSlot(entity, now + lifeTicks);
+    else if (idleAt > now) putIntoSlot(entity, idleAt);
+    else if (entity.hasPendingAnswers() || !passivation.test(entity, word)) putIntoSlot(entity, now + lifeTicks);
   }
 
-  private void place(Entity<K, M> entity, long at) {
-    int slot = (int) (at % SLOTS);
+  private void putIntoSlot(Entity<K, M> entity, long tick) {
+    int slot = (int) (tick % SLOTS);
     entity.next = slots[slot];
     slots[slot] = entity;
-    held++;
+    entityCount++;
   }
 
   /** Sets the timer, and returns false if no entity is alive. */
   private boolean scheduleNext() {
-    if (held == 0) {
-      armed.set(false);
-      if (newEntities.get() == null || !armed.compareAndSet(false, true)) return false;
+    if (entityCount == 0) {
+      isArmed.set(false);
+      if (newEntities.get() == null || !isArmed.compareAndSet(false, true)) return false;
     }
-    arm(turned);
+    arm(lastTick);
     return true;
   }
 }

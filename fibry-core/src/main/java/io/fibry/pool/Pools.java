@@ -12,71 +12,74 @@ import java.util.function.ToIntFunction;
  * several workers. Thread-safe.
  * {@snippet class="io.fibry.PoolSnippetsTest" region="pools"}
  *
- * <p>The given builder makes each worker: thread, state, failure policy. Its mailbox becomes the
- * pool's: bounded to 1024 with {@code BLOCK}, unless set. Any free worker takes the next message,
- * so a worker that blocks or fails delays no others. A stopped one is replaced when needed.
+ * <p>The given builder makes each worker, with its thread, state and failure policy. The mailbox of
+ * the builder becomes the mailbox of the pool, by default bounded to 1024 with {@code BLOCK}. Any
+ * free worker takes the next message, so a worker that blocks or fails delays no other worker. A
+ * stopped worker is replaced when needed.
  * {@code context.self()} is the pool. Code around the handler, such as a rate limit, may be added
  * to the builder before or afterwards.
  *
- * <p>{@code onStop} runs for each worker, then {@code closeOnExit}. A pool takes no blocks
- * ({@code sendMessages}) and no selective mailbox; {@code inlineRequests} has no effect. If workers
- * wait for their own pool, and too few are left to serve them, one gets an
- * {@link io.fibry.AskCycleException}. If workers send to their own pool, give it an unbounded
- * mailbox or a mailbox that rejects.
+ * <p>At the end {@code onStop} runs for each worker, and then {@code closeOnExit} for the pool. A
+ * pool takes no blocks ({@code sendMessages}) and no selective mailbox; {@code inlineRequests} has
+ * no effect. If workers wait for their own pool, and too few workers are left to serve them, one of
+ * them gets an {@link io.fibry.AskCycleException}. If workers send to their own pool, give it an
+ * unbounded mailbox or a mailbox that rejects.
  */
 public final class Pools {
   private Pools() {}
 
   /**
-   * Makes a worker with its own state for each message, without holding senders back.
+   * Makes a worker with its own state for each message, without delaying senders.
    *
    * @param <M> messages
-   * @param how makes workers
+   * @param builder makes workers
    * @return a builder
    */
-  public static <M> ActorBuilder<M> perMessage(ActorBuilder<M> how) {
-    return BlockBuilder.of(Objects.requireNonNull(how, "how")).pooled(PoolPolicy.perMessage());
+  public static <M> ActorBuilder<M> perMessage(ActorBuilder<M> builder) {
+    return BlockBuilder.of(Objects.requireNonNull(builder, "builder")).pooled(PoolPolicy.perMessage());
   }
 
   /**
-   * A fixed number of workers.
+   * Makes a fixed number of workers.
    *
    * @param <M> messages
-   * @param how makes workers
+   * @param builder makes workers
    * @param workers at least 1
    * @return a builder
    */
-  public static <M> ActorBuilder<M> fixed(ActorBuilder<M> how, int workers) {
-    return BlockBuilder.of(Objects.requireNonNull(how, "how")).pooled(PoolPolicy.scaling(workers, workers));
+  public static <M> ActorBuilder<M> fixed(ActorBuilder<M> builder, int workers) {
+    return BlockBuilder.of(Objects.requireNonNull(builder, "builder")).pooled(PoolPolicy.scaling(workers, workers));
   }
 
   /**
    * Adds workers while messages wait; a worker idle for ten seconds ends.
    *
    * @param <M> messages
-   * @param how makes workers
-   * @param least workers that stay once needed; at least 0
-   * @param most at least 1 and {@code least}
+   * @param builder makes workers
+   * @param minWorkers number of workers that stay alive once they were needed; at least 0
+   * @param maxWorkers at least 1, and at least {@code minWorkers}
    * @return a builder
    */
-  public static <M> ActorBuilder<M> scaling(ActorBuilder<M> how, int least, int most) {
-    return BlockBuilder.of(Objects.requireNonNull(how, "how")).pooled(PoolPolicy.scaling(least, most));
+  public static <M> ActorBuilder<M> scaling(ActorBuilder<M> builder, int minWorkers, int maxWorkers) {
+    return BlockBuilder.of(Objects.requireNonNull(builder, "builder"))
+        .pooled(PoolPolicy.scaling(minWorkers, maxWorkers));
   }
 
   /**
-   * A message holds permits while it is handled; a message that waits for permits delays the
-   * messages behind it. Sending a message that weighs less than 1, or more than {@code permits},
-   * throws an {@link IllegalArgumentException}.
+   * Limits the sum of the weights of messages in handling. A message holds permits while it is
+   * handled; a message that waits for permits delays the messages behind it. Sending a message that
+   * weighs less than 1, or more than {@code permits}, throws an {@link IllegalArgumentException}.
    *
    * @param <M> messages of the builder
    * @param <N> messages
-   * @param how makes workers
+   * @param builder makes workers
    * @param permits at least 1
-   * @param weight a message's permits; runs on the sender's thread
+   * @param weight returns the number of permits of a message; runs on the sender's thread
    * @return a builder
    */
-  public static <M, N extends M> ActorBuilder<N> weighted(ActorBuilder<M> how, int permits, ToIntFunction<N> weight) {
-    return BlockBuilder.of(Objects.requireNonNull(how, "how")).pooled(PoolPolicy.weighted(permits, weight));
+  public static <M, N extends M> ActorBuilder<N> weighted(ActorBuilder<M> builder, int permits,
+      ToIntFunction<N> weight) {
+    return BlockBuilder.of(Objects.requireNonNull(builder, "builder")).pooled(PoolPolicy.weighted(permits, weight));
   }
 
   /**
@@ -84,12 +87,13 @@ public final class Pools {
    *
    * @param <M> messages of the builder
    * @param <N> messages
-   * @param how makes workers
+   * @param builder makes workers
    * @param workers at least 1
-   * @param key runs on the sender's thread; never null, compared by {@code equals}
+   * @param key returns the key of a message, never null, compared by {@code equals}; runs on the
+   * sender's thread
    * @return a builder
    */
-  public static <M, N extends M> ActorBuilder<N> byKey(ActorBuilder<M> how, int workers, Function<N, ?> key) {
-    return BlockBuilder.of(Objects.requireNonNull(how, "how")).pooled(PoolPolicy.byKey(workers, key));
+  public static <M, N extends M> ActorBuilder<N> byKey(ActorBuilder<M> builder, int workers, Function<N, ?> key) {
+    return BlockBuilder.of(Objects.requireNonNull(builder, "builder")).pooled(PoolPolicy.byKey(workers, key));
   }
 }

@@ -6,8 +6,8 @@ import io.fibry.spi.LastingAddress;
 final class ActorSubscriber<M> extends Subscriber<M> {
   private final Actor<? super M> actor;
 
-  ActorSubscriber(SubscribedTopic<M> topic, Actor<? super M> actor, boolean own) {
-    super(topic, own ? null : LastingAddress.owner(actor));
+  ActorSubscriber(SubscribedTopic<M> topic, Actor<? super M> actor, boolean isOwned) {
+    super(topic, isOwned ? null : LastingAddress.owner(actor));
     this.actor = actor;
   }
 
@@ -24,6 +24,6 @@ final class ActorSubscriber<M> extends Subscriber<M> {
   @Override
   public void close() {
     leave();
-    if (userActor == null) actor.askExit(); // made by the topic
+    if (userActor == null) actor.askExit(); // the topic made the actor
   }
 }

@@ -24,47 +24,48 @@ import java.util.function.Predicate;
 
 /**
  * A topic with the name, scope, end and dead letters of an actor, the owner. At its end the owner
- * ends the actors made for subscribers and waits for them. It runs on a fiber: on an executor with
- * one thread it would wait for itself, on CALLER the ending thread would wait.
+ * ends the actors that the topic made for subscribers, and waits for them. The owner runs on a
+ * fiber. On an executor with one thread it would wait for itself; on CALLER the thread that ends it
+ * would wait.
  */
 final class ActorTopic<M> extends ForwardingGroup<Topic<M>> implements Topic<M>, Subscriber.SubscribedTopic<M> {
-  private static final Mailbox<Object> LATEST = Mailbox.bounded(1_024, Overflow.DROP_OLDEST);
-  private static final Mailbox<Object> OWNERS = Mailbox.bounded(1_024, Overflow.REJECT);
+  private static final Mailbox<Object> LATEST_MAILBOX = Mailbox.bounded(1_024, Overflow.DROP_OLDEST);
+  private static final Mailbox<Object> OWNER_MAILBOX = Mailbox.bounded(1_024, Overflow.REJECT);
 
   private final ActorBuilder<? super M> builder;
-  // made here and not ended, subscribed or not
+  // actors that this topic made and that have not ended, subscribed or not
   private final ConcurrentSkipListMap<Integer, Actor<M>> ownedActors = new ConcurrentSkipListMap<>(); // by number
-  private final AtomicInteger made = new AtomicInteger();
+  private final AtomicInteger lastNumber = new AtomicInteger();
   private final SubscriberWatch watch = new SubscriberWatch(this);
   private final Actor<M> owner;
   // null once the topic ends; immutable lists, written under the monitor, read by publishers
   private volatile List<Subscriber<M>> subscribers = List.of();
-  private volatile boolean cutOff; // false -> true, by askExit and kill
+  private volatile boolean isCutOff; // false -> true, by askExit and kill
 
   ActorTopic(ActorBuilder<? super M> builder) {
     this.builder = builder;
-    owner = builder.strategy(Strategy.FIBER).<M>mailbox(OWNERS).newActor(this::publish);
+    owner = builder.strategy(Strategy.FIBER).<M>mailbox(OWNER_MAILBOX).newActor(this::publish);
     owner.closeOnExit(this::drain);
   }
 
   @Override
   public void publish(M message) {
     Objects.requireNonNull(message, "message");
-    var now = subscribers;
-    if (now == null) { // a dead letter of the owner
+    var current = subscribers;
+    if (current == null) { // the message is a dead letter of the owner
       owner.sendMessage(message);
       return;
     }
-    AskCycleException ring = null;
-    for (var place : now) {
+    AskCycleException cycle = null;
+    for (var subscriber : current) {
       try {
-        place.deliver(message);
-      } catch (AskCycleException another) {
-        if (ring == null) ring = another;
-        else ring.addSuppressed(another);
+        subscriber.deliver(message);
+      } catch (AskCycleException failure) {
+        if (cycle == null) cycle = failure;
+        else cycle.addSuppressed(failure);
       }
     }
-    if (ring != null) throw ring;
+    if (cycle != null) throw cycle;
   }
 
   @Override
@@ -74,7 +75,7 @@ final class ActorTopic<M> extends ForwardingGroup<Topic<M>> implements Topic<M>,
 
   @Override
   public boolean isCutOff() {
-    return cutOff;
+    return isCutOff;
   }
 
   @Override
@@ -84,7 +85,7 @@ final class ActorTopic<M> extends ForwardingGroup<Topic<M>> implements Topic<M>,
 
   @Override
   public Subscription subscribeToLatest(Handler<M> subscriber) {
-    return subscribe(BlockBuilder.of(builder).defaultMailbox(LATEST), subscriber);
+    return subscribe(BlockBuilder.of(builder).defaultMailbox(LATEST_MAILBOX), subscriber);
   }
 
   @Override
@@ -95,19 +96,19 @@ final class ActorTopic<M> extends ForwardingGroup<Topic<M>> implements Topic<M>,
   private Subscription subscribe(ActorBuilder<? super M> builder, Handler<M> subscriber) {
     Objects.requireNonNull(subscriber, "subscriber");
     if (subscribers == null) throw ended();
-    int number = made.incrementAndGet();
+    int number = lastNumber.incrementAndGet();
     Actor<M> actor = BlockBuilder.of(builder).child(Integer.toString(number)).newActor(subscriber);
     ownedActors.put(number, actor);
     var subscription = new ActorSubscriber<>(this, actor, true);
-    actor.onExit().whenComplete((reason, none) -> {
+    actor.onExit().whenComplete((reason, failure) -> {
       ownedActors.remove(number);
       leave(subscription);
     });
     try {
       return enter(subscription);
-    } catch (IllegalStateException late) {
+    } catch (IllegalStateException failure) {
       actor.askExit();
-      throw late;
+      throw failure;
     }
   }
 
@@ -122,7 +123,7 @@ final class ActorTopic<M> extends ForwardingGroup<Topic<M>> implements Topic<M>,
       if (subscribers == null) throw ended();
       subscribers = ChangedCopy.append(subscribers, subscriber);
     }
-    look(subscriber);
+    updateWatch(subscriber);
     return subscriber;
   }
 
@@ -132,44 +133,44 @@ final class ActorTopic<M> extends ForwardingGroup<Topic<M>> implements Topic<M>,
 
   @Override
   public void leave(Subscriber<M> subscriber) {
-    if (remove(other -> other == subscriber)) look(subscriber);
+    if (remove(other -> other == subscriber)) updateWatch(subscriber);
   }
 
-  private synchronized boolean remove(Predicate<Subscriber<M>> leaving) {
-    if (subscribers == null || subscribers.stream().noneMatch(leaving)) return false;
-    subscribers = subscribers.stream().filter(leaving.negate()).toList();
+  private synchronized boolean remove(Predicate<Subscriber<M>> condition) {
+    if (subscribers == null || subscribers.stream().noneMatch(condition)) return false;
+    subscribers = subscribers.stream().filter(condition.negate()).toList();
     return true;
   }
 
-  private void look(Subscriber<M> subscriber) {
+  private void updateWatch(Subscriber<M> subscriber) {
     if (subscriber.userActor != null) watch.watchOrForget(subscriber.userActor);
   }
 
   @Override
-  public boolean hasSubscriber(Exitable foreign) {
-    var now = subscribers;
-    return now != null && now.stream().anyMatch(subscriber -> subscriber.userActor == foreign);
+  public boolean hasSubscriber(Exitable userActor) {
+    var current = subscribers;
+    return current != null && current.stream().anyMatch(subscriber -> subscriber.userActor == userActor);
   }
 
   @Override
-  public void forget(Exitable foreign) {
-    remove(subscriber -> subscriber.userActor == foreign);
+  public void forget(Exitable userActor) {
+    remove(subscriber -> subscriber.userActor == userActor);
   }
 
-  private void end(Consumer<Exitable> verb) {
-    List<Subscriber<M>> left;
+  private void end(Consumer<Exitable> signal) {
+    List<Subscriber<M>> lastSubscribers;
     synchronized (this) {
-      left = subscribers == null ? List.of() : subscribers;
+      lastSubscribers = subscribers == null ? List.of() : subscribers;
       subscribers = null;
     }
-    ownedActors.values().forEach(verb);
-    left.forEach(this::look);
+    ownedActors.values().forEach(signal);
+    lastSubscribers.forEach(this::updateWatch);
   }
 
   @Override
   protected void drain() {
     end(Exitable::sendPoisonPill);
-    // else the owner was cut off
+    // if the owner was cut off, there is nothing to wait for
     if (!owner.onExit().isDone()) ownedActors.values().forEach(ForwardingGroup::awaitEnd);
   }
 
@@ -181,17 +182,17 @@ final class ActorTopic<M> extends ForwardingGroup<Topic<M>> implements Topic<M>,
 
   @Override
   public void askExit() {
-    cutOff = true;
+    isCutOff = true;
     owner.askExit();
     end(Exitable::askExit);
   }
 
   @Override
   public void kill() {
-    cutOff = true;
-    ownedActors.values().forEach(Exitable::kill); // their grace is over before the owner's
+    isCutOff = true;
+    ownedActors.values().forEach(Exitable::kill); // first, so that their grace is over before the owner's
     owner.kill();
-    end(Exitable::kill); // also those made meanwhile
+    end(Exitable::kill); // also actors made in the meantime
   }
 
   @Override
@@ -201,14 +202,15 @@ final class ActorTopic<M> extends ForwardingGroup<Topic<M>> implements Topic<M>,
 
   @Override
   protected boolean isInMember() {
-    return ownedActors.values().stream().anyMatch(ActorTopic::runsHere);
+    return ownedActors.values().stream().anyMatch(ActorTopic::isInHandlerOf);
   }
 
-  private static boolean runsHere(Exitable actor) {
+  /** Returns whether the current thread runs the handler of the actor. */
+  private static boolean isInHandlerOf(Exitable actor) {
     try {
       actor.waitForExit(Duration.ZERO);
       return false;
-    } catch (RequestException ring) {
+    } catch (RequestException cycle) {
       return true;
     } catch (CancellationException interrupted) {
       return false;

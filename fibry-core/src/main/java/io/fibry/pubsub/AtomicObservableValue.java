@@ -10,13 +10,13 @@ import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.UnaryOperator;
 
 /**
- * Followers are told only that the value changed, and read it themselves: so they see changes in
- * order.
+ * Followers are notified only that the value has changed, and read the value themselves. So they
+ * see changes in order.
  */
 final class AtomicObservableValue<T> implements ObservableValue<T> {
   private final ActorBuilder<?> builder;
   private final AtomicReference<T> value;
-  private final AtomicInteger made = new AtomicInteger();
+  private final AtomicInteger lastNumber = new AtomicInteger();
   private final List<ValueSubscription> followers = new CopyOnWriteArrayList<>();
 
   AtomicObservableValue(ActorBuilder<?> builder, T initial) {
@@ -32,7 +32,7 @@ final class AtomicObservableValue<T> implements ObservableValue<T> {
   @Override
   public void set(T value) {
     Objects.requireNonNull(value, "value");
-    update(any -> value);
+    update(old -> value);
   }
 
   @Override
@@ -40,9 +40,9 @@ final class AtomicObservableValue<T> implements ObservableValue<T> {
     Objects.requireNonNull(expected, "expected");
     Objects.requireNonNull(value, "value");
     while (true) {
-      T now = value();
-      if (!now.equals(expected)) return false;
-      if (change(now, value)) return true;
+      T current = value();
+      if (!current.equals(expected)) return false;
+      if (change(current, value)) return true;
     }
   }
 
@@ -50,16 +50,19 @@ final class AtomicObservableValue<T> implements ObservableValue<T> {
   public T update(UnaryOperator<T> change) {
     Objects.requireNonNull(change, "change");
     while (true) {
-      T now = value();
-      T next = Objects.requireNonNull(change.apply(now), "the changed value is null");
-      if (change(now, next)) return next;
+      T current = value();
+      T next = Objects.requireNonNull(change.apply(current), "the changed value is null");
+      if (change(current, next)) return next;
     }
   }
 
-  /** Compares {@code now} by identity; true also if both are equal. */
-  private boolean change(T now, T next) {
-    if (next.equals(now)) return true;
-    if (!value.compareAndSet(now, next)) return false;
+  /**
+   * Replaces the object {@code current}, compared by identity. Returns true also if both values are
+   * equal.
+   */
+  private boolean change(T current, T next) {
+    if (next.equals(current)) return true;
+    if (!value.compareAndSet(current, next)) return false;
     for (var follower : followers) follower.notifyChange();
     return true;
   }
@@ -73,17 +76,17 @@ final class AtomicObservableValue<T> implements ObservableValue<T> {
   }
 
   private final class ValueSubscription extends ChangeSubscription<T> {
-    private T lastSent; // of the holder of the right
+    private T lastSent; // used by the holder of the right to send
 
     ValueSubscription(Handler<T> handler) {
-      super(builder, made.incrementAndGet(), handler);
+      super(builder, lastNumber.incrementAndGet(), handler);
     }
 
     @Override
     T nextChange() {
-      T now = value();
-      // no `equals`: if it threw, followers would hear of no further change
-      return now == lastSent ? null : (lastSent = now);
+      T current = value();
+      // no `equals`: if it threw, this follower would get no further change
+      return current == lastSent ? null : (lastSent = current);
     }
 
     @Override

@@ -12,13 +12,13 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Tells changes to an actor, one at a time. The next news is made when the last was handled, so a
- * slow follower has no queue and is told the latest.
+ * Sends changes to the actor of a follower, one at a time. The next change is made when the actor
+ * has handled the previous change. So a slow follower has no queue, and gets the latest change.
  *
- * <p>{@code IDLE -> BUSY <-> AGAIN, BUSY -> IDLE}. The right to tell belongs to the thread that
- * makes it BUSY, then to the news {@link #inDelivery}, then to the thread that takes that out. A
- * change meanwhile makes it AGAIN: the holder looks once more. Only the holder asks for news, so no
- * news overtake others.
+ * <p>{@code IDLE -> BUSY <-> CHANGED_WHILE_BUSY, BUSY -> IDLE}. The right to send belongs to the
+ * thread that sets BUSY, then to the change {@link #inDelivery}, then to the thread that takes that
+ * change out. After CHANGED_WHILE_BUSY the holder of the right checks again. Only the holder asks
+ * for the next change, so no change overtakes another.
  */
 abstract class ChangeSubscription<E> implements Subscription {
   private static final Logger LOG = LoggerFactory.getLogger(Subscription.class);
@@ -29,60 +29,61 @@ abstract class ChangeSubscription<E> implements Subscription {
   private final BlockBuilder<?> builder;
   private final Actor<E> actor;
   private final AtomicInteger state = new AtomicInteger();
-  private final AtomicReference<E> inDelivery = new AtomicReference<>(); // null: a thread has it
+  // null: a thread has the right, or the state is IDLE
+  private final AtomicReference<E> inDelivery = new AtomicReference<>();
 
   @SuppressWarnings("unchecked")
   ChangeSubscription(ActorBuilder<?> builder, int number, Handler<E> handler) {
     this.builder = BlockBuilder.of(builder);
-    var typed = (ActorBuilder<E>) BlockBuilder.of(builder).child(Integer.toString(number));
-    actor = typed.<E>mailbox(Mailbox.unbounded()).<E>intercept((news, next) -> {
+    var childBuilder = (ActorBuilder<E>) BlockBuilder.of(builder).child(Integer.toString(number));
+    actor = childBuilder.<E>mailbox(Mailbox.unbounded()).<E>intercept((change, next) -> {
       try {
         next.run();
-      } finally { // even if user code around does not run it
-        handled(news);
+      } finally { // even if an interceptor of the user does not run the handler
+        onHandled(change);
       }
     }).newActor(handler);
   }
 
-  /** Null: nothing. Only the holder of the right calls it. */
+  /** Returns the next change, or null if there is none. Called by the holder of the right only. */
   abstract E nextChange();
 
   abstract void leave();
 
   final void begin() {
-    actor.onExit().whenComplete((reason, none) -> leave());
+    actor.onExit().whenComplete((reason, failure) -> leave());
     notifyChange();
   }
 
   final void notifyChange() {
-    SendStackProbe.probe(); // here no right is taken
-    if (actor.onExit().isDone()) leave(); // code chained to the end may come later
-    else if (state.getAndUpdate(now -> now == IDLE ? BUSY : CHANGED_WHILE_BUSY) == IDLE) deliver();
+    SendStackProbe.probe(); // fails here if the stack is nearly full, before this thread gets the right
+    if (actor.onExit().isDone()) leave(); // the callback of `begin` may run later
+    else if (state.getAndUpdate(current -> current == IDLE ? BUSY : CHANGED_WHILE_BUSY) == IDLE) deliver();
   }
 
-  /** Only the first call counts, not a retry. */
-  private void handled(E news) {
-    if (inDelivery.compareAndSet(news, null)) deliver();
+  /** Called after the handler. Only the first call for a change counts, not that of a retry. */
+  private void onHandled(E change) {
+    if (inDelivery.compareAndSet(change, null)) deliver();
   }
 
   private void deliver() {
     while (true) {
       state.set(BUSY);
-      E news = nextChange();
-      if (news == null ? state.compareAndSet(BUSY, IDLE) : send(news)) return;
+      E change = nextChange();
+      if (change == null ? state.compareAndSet(BUSY, IDLE) : send(change)) return;
     }
   }
 
-  /** Returns false if the news were not taken; then this thread has the right. */
-  private boolean send(E news) {
-    inDelivery.set(news); // first: it may be handled at once
+  /** Sends a change. Returns false if the actor refused it; then this thread has the right. */
+  private boolean send(E change) {
+    inDelivery.set(change); // before the send, because the change may be handled at once
     try {
-      actor.sendMessage(news);
+      actor.sendMessage(change);
       return true;
     } catch (Throwable refusal) {
-      // of a weigher, a key or a full stack: it must not harm the changer
-      LOG.error("follower '{}' did not take {}", actor.name(), builder.describe(news), refusal);
-      return !inDelivery.compareAndSet(news, null);
+      // thrown by a weigher, a key function or a full stack; must not reach the thread that changed
+      LOG.error("follower '{}' did not take {}", actor.name(), builder.describe(change), refusal);
+      return !inDelivery.compareAndSet(change, null);
     }
   }
 

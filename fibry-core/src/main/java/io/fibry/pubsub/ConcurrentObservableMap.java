@@ -14,19 +14,19 @@ import java.util.function.BiFunction;
 import java.util.function.UnaryOperator;
 
 /**
- * Changes are made and noted for followers under the monitor, and followers take their news under
- * it. So no follower gets an old value after a new one, or a change twice. The only user code that
- * runs there are {@code equals} and {@code hashCode} of keys.
+ * The monitor covers each change of a value, the record of the change for its followers, and the
+ * read of a record. So no follower gets an old value after a newer value, or a change twice. The
+ * only user code that runs under the monitor is {@code equals} and {@code hashCode} of keys.
  */
 final class ConcurrentObservableMap<K, V> implements ObservableMap<K, V> {
-  private static final Object ALL = new Object(); // stands for all keys
-  private static final Object NOTHING_YET = new Object();
+  private static final Object ALL_KEYS = new Object(); // stands for all keys
+  private static final Object NOTHING_KNOWN = new Object();
 
   private final ActorBuilder<?> builder;
   private final ConcurrentHashMap<K, V> values = new ConcurrentHashMap<>(); // read by any thread
-  // by key; guarded by the monitor, as the next one
+  // by key, or ALL_KEYS; guarded by the monitor, like the next field
   private final Map<Object, List<KeySubscription<?>>> followers = new HashMap<>();
-  private int made;
+  private int lastNumber;
 
   ConcurrentObservableMap(ActorBuilder<?> builder) {
     this.builder = builder;
@@ -45,16 +45,16 @@ final class ConcurrentObservableMap<K, V> implements ObservableMap<K, V> {
   @Override
   public void put(K key, V value) {
     Objects.requireNonNull(value, "value");
-    var there = Optional.of(value);
-    update(key, any -> there);
+    var newValue = Optional.of(value);
+    update(key, old -> newValue);
   }
 
   @Override
   public Optional<V> remove(K key) {
     Objects.requireNonNull(key, "key");
     while (true) {
-      V now = values.get(key);
-      if (change(key, now, null)) return Optional.ofNullable(now);
+      V current = values.get(key);
+      if (change(key, current, null)) return Optional.ofNullable(current);
     }
   }
 
@@ -64,9 +64,9 @@ final class ConcurrentObservableMap<K, V> implements ObservableMap<K, V> {
     Objects.requireNonNull(expected, "expected");
     Objects.requireNonNull(value, "value");
     while (true) {
-      V now = values.get(key);
-      if (!expected.equals(now)) return false;
-      if (change(key, now, value)) return true;
+      V current = values.get(key);
+      if (!expected.equals(current)) return false;
+      if (change(key, current, value)) return true;
     }
   }
 
@@ -75,50 +75,53 @@ final class ConcurrentObservableMap<K, V> implements ObservableMap<K, V> {
     Objects.requireNonNull(key, "key");
     Objects.requireNonNull(change, "change");
     while (true) {
-      V now = values.get(key);
-      var next = Objects.requireNonNull(change.apply(Optional.ofNullable(now)),
+      V current = values.get(key);
+      var next = Objects.requireNonNull(change.apply(Optional.ofNullable(current)),
           "the changed value is null; for nothing, answer Optional.empty()");
-      if (change(key, now, next.orElse(null))) return next;
+      if (change(key, current, next.orElse(null))) return next;
     }
   }
 
-  /** Compares {@code now} by identity, null is nothing; true also if both are equal. */
-  private boolean change(K key, V now, V next) {
-    if (Objects.equals(now, next)) return true;
-    List<KeySubscription<?>> told;
+  /**
+   * Replaces the object {@code current}, compared by identity; null means that the key has no
+   * value. Returns true also if both values are equal.
+   */
+  private boolean change(K key, V current, V next) {
+    if (Objects.equals(current, next)) return true;
+    List<KeySubscription<?>> toNotify;
     synchronized (this) {
-      if (values.get(key) != now) return false;
+      if (values.get(key) != current) return false;
       if (next == null) values.remove(key);
       else values.put(key, next);
-      told = new ArrayList<>(followers.getOrDefault(ALL, List.of()));
-      told.addAll(followers.getOrDefault(key, List.of()));
-      for (var follower : told) follower.changed(key, now, next);
+      toNotify = new ArrayList<>(followers.getOrDefault(ALL_KEYS, List.of()));
+      toNotify.addAll(followers.getOrDefault(key, List.of()));
+      for (var follower : toNotify) follower.changed(key, current, next);
     }
-    for (var follower : told) follower.notifyChange(); // on CALLER this runs user code
+    for (var follower : toNotify) follower.notifyChange(); // on CALLER this runs user code
     return true;
   }
 
   @Override
   public Subscription subscribe(Handler<Change<K, V>> follower) {
     Objects.requireNonNull(follower, "follower");
-    return enter(new KeySubscription<>(ALL, number(), follower, Change::new), values.keySet(), null);
+    return enter(new KeySubscription<>(ALL_KEYS, nextNumber(), follower, Change::new), values.keySet(), null);
   }
 
   @Override
   public Subscription subscribe(K key, Handler<Optional<V>> follower) {
     Objects.requireNonNull(key, "key");
     Objects.requireNonNull(follower, "follower");
-    return enter(new KeySubscription<>(key, number(), follower, (same, value) -> value), List.of(key), NOTHING_YET);
+    return enter(new KeySubscription<>(key, nextNumber(), follower, (k, value) -> value), List.of(key), NOTHING_KNOWN);
   }
 
-  private synchronized int number() {
-    return ++made;
+  private synchronized int nextNumber() {
+    return ++lastNumber;
   }
 
-  private Subscription enter(KeySubscription<?> follower, Iterable<K> keys, Object knows) {
+  private Subscription enter(KeySubscription<?> follower, Iterable<K> keys, Object known) {
     synchronized (this) {
-      followers.computeIfAbsent(follower.key, first -> new ArrayList<>()).add(follower);
-      for (var key : keys) follower.known.put(key, knows);
+      followers.computeIfAbsent(follower.key, k -> new ArrayList<>()).add(follower);
+      for (var key : keys) follower.knownValues.put(key, known);
     }
     follower.begin();
     return follower;
@@ -126,35 +129,36 @@ final class ConcurrentObservableMap<K, V> implements ObservableMap<K, V> {
 
   private final class KeySubscription<E> extends ChangeSubscription<E> {
     private final Object key;
-    private final BiFunction<K, Optional<V>, E> form;
-    // keys with news, and what it was told last; guarded by the map's monitor
-    private final LinkedHashMap<K, Object> known = new LinkedHashMap<>();
+    private final BiFunction<K, Optional<V>, E> toMessage;
+    // keys with a change to send, and the values that the follower knows; guarded by the monitor
+    private final LinkedHashMap<K, Object> knownValues = new LinkedHashMap<>();
 
-    KeySubscription(Object key, int number, Handler<E> handler, BiFunction<K, Optional<V>, E> form) {
+    KeySubscription(Object key, int number, Handler<E> handler, BiFunction<K, Optional<V>, E> toMessage) {
       super(builder, number, handler);
       this.key = key;
-      this.form = form;
+      this.toMessage = toMessage;
     }
 
-    void changed(K key, V before, V now) {
-      if (!known.containsKey(key)) known.put(key, before);
-      // no news, so `known` stays small
-      else if (known.get(key) == now) known.remove(key);
+    void changed(K key, V previous, V current) {
+      if (!knownValues.containsKey(key)) knownValues.put(key, previous);
+      // the follower has this value, so there is nothing to send
+      else if (knownValues.get(key) == current) knownValues.remove(key);
     }
 
     @Override
     E nextChange() {
       synchronized (ConcurrentObservableMap.this) {
-        var oldest = known.pollFirstEntry();
-        return oldest == null ? null : form.apply(oldest.getKey(), Optional.ofNullable(values.get(oldest.getKey())));
+        var oldest = knownValues.pollFirstEntry();
+        if (oldest == null) return null;
+        return toMessage.apply(oldest.getKey(), Optional.ofNullable(values.get(oldest.getKey())));
       }
     }
 
     @Override
     void leave() {
       synchronized (ConcurrentObservableMap.this) {
-        var left = followers.get(key);
-        if (left != null && left.remove(this) && left.isEmpty()) followers.remove(key);
+        var subscriptions = followers.get(key);
+        if (subscriptions != null && subscriptions.remove(this) && subscriptions.isEmpty()) followers.remove(key);
       }
     }
   }

@@ -26,7 +26,7 @@ final class ExecutorSubscriber<M> extends Subscriber<M> {
       return true;
     } catch (RejectedExecutionException refusal) {
       if (userActor == null) throw refusal;
-      return false; // a dead letter of the actor
+      return false; // the message is a dead letter of the actor
     }
   }
 
@@ -42,7 +42,7 @@ final class ExecutorSubscriber<M> extends Subscriber<M> {
       handler.handle(message);
     } catch (Throwable failure) {
       if (userActor != null) throw failure; // the actor's failure policy decides
-      // the interrupt is for the thread, a pool's or the publisher's
+      // the interrupt is meant for the thread, which is that of a pool or of the publisher
       if (failure instanceof InterruptedException) Thread.currentThread().interrupt();
       LOG.error("topic '{}': a subscriber failed at {}", topic.name(), topic.describe(message), failure);
     }

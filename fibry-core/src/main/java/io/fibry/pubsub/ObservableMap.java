@@ -8,8 +8,9 @@ import java.util.Optional;
 import java.util.function.UnaryOperator;
 
 /**
- * A map to read, change and follow. Followers see the changes of each key in order, and the last
- * one always. An equal value is no change. It lives as a {@link ObservableValue}. Thread-safe.
+ * A map that many threads can read, change and subscribe to. Followers see the changes of each key
+ * in order, and always the last change. An equal value is no change. The map becomes garbage when
+ * an {@link ObservableValue} would. Thread-safe.
  * {@snippet class="io.fibry.PubsubSnippetsTest" region="observableMap"}
  *
  * @param <K> keys
@@ -18,7 +19,7 @@ import java.util.function.UnaryOperator;
 public interface ObservableMap<K, V> {
 
   /**
-   * An empty map.
+   * Makes an empty map.
    *
    * @param <K> keys
    * @param <V> values
@@ -51,7 +52,7 @@ public interface ObservableMap<K, V> {
    * Removes a key's value.
    *
    * @param key never null
-   * @return the value before
+   * @return the removed value, if any
    */
   Optional<V> remove(K key);
 
@@ -61,22 +62,23 @@ public interface ObservableMap<K, V> {
    * @param key never null
    * @param expected never null
    * @param value never null
-   * @return true if so
+   * @return whether the value was set
    */
   boolean compareAndSet(K key, V expected, V value);
 
   /**
-   * Changes a key's value; empty is none.
+   * Changes a key's value; an empty {@code Optional} means no value.
    *
    * @param key never null
-   * @param change free of side effects; may run again
+   * @param change has no side effects, because it may run again
    * @return the new value
    */
   Optional<V> update(K key, UnaryOperator<Optional<V>> change);
 
   /**
-   * Tells a new actor each key's value, then each change, one at a time. A slow follower is told
-   * the latest of each key, oldest news first; and perhaps again what it was told before.
+   * Starts an actor that gets the value of each key, and then each change, one at a time. A slow
+   * follower gets the latest value of each key, in the order in which the keys changed. It may get
+   * a value that it already got.
    *
    * @param follower may change the map
    * @return the subscription
@@ -84,7 +86,8 @@ public interface ObservableMap<K, V> {
   Subscription subscribe(Handler<Change<K, V>> follower);
 
   /**
-   * Tells a new actor one key's value or that it has none, then each change.
+   * Starts an actor that gets the value of one key, or empty if there is none, and then each
+   * change.
    *
    * @param key never null
    * @param follower may change the map
@@ -93,12 +96,12 @@ public interface ObservableMap<K, V> {
   Subscription subscribe(K key, Handler<Optional<V>> follower);
 
   /**
-   * A key's new value. Immutable.
+   * The new value of a key. Immutable.
    *
    * @param <K> keys
    * @param <V> values
    * @param key the key
-   * @param value empty if it was removed
+   * @param value the new value; empty if it was removed
    */
   record Change<K, V>(K key, Optional<V> value) {}
 }

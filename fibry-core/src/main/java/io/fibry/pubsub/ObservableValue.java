@@ -6,19 +6,20 @@ import java.util.Objects;
 import java.util.function.UnaryOperator;
 
 /**
- * A value to read, change and follow. Followers see changes in order, and the last one always. An
- * equal value is no change. Thread-safe.
+ * A value that many threads can read, change and subscribe to. Followers see changes in order, and
+ * always the last change. An equal value is no change. Thread-safe.
  * {@snippet class="io.fibry.PubsubSnippetsTest" region="observableValue"}
  *
- * <p>With a nameless builder of the root scope it is garbage once unreferenced and idle. Elsewhere
- * the scope keeps a follower, and that the value, until its subscription or the scope is closed.
+ * <p>With a nameless builder of the root scope, the value becomes garbage when it is unreferenced
+ * and idle. Otherwise the scope keeps each follower, and the follower keeps the value, until the
+ * subscription or the scope is closed.
  *
  * @param <T> the value, best immutable
  */
 public interface ObservableValue<T> {
 
   /**
-   * A shared value.
+   * Makes a shared value.
    *
    * @param <T> the value
    * @param builder makes the followers' actors; its mailbox is ignored
@@ -30,7 +31,7 @@ public interface ObservableValue<T> {
         Objects.requireNonNull(initial, "initial"));
   }
 
-  /** {@return the present value} */
+  /** {@return the current value} */
   T value();
 
   /**
@@ -45,22 +46,22 @@ public interface ObservableValue<T> {
    *
    * @param expected never null
    * @param value never null
-   * @return true if so
+   * @return whether the value was set
    */
   boolean compareAndSet(T expected, T value);
 
   /**
    * Changes the value.
    *
-   * @param change free of side effects; may run again
+   * @param change has no side effects, because it may run again
    * @return the new value
    */
   T update(UnaryOperator<T> change);
 
   /**
-   * Tells a new actor the value, then each change, one at a time. A slow follower is told the
-   * latest; and perhaps again what it was told before. A value at which it fails is for the
-   * builder's policy, and is not told again.
+   * Starts an actor that gets the value, and then each change, one at a time. A slow follower gets
+   * the latest value, perhaps a value that it already got. If the follower fails at a value, the
+   * builder's failure policy decides, and the value is not sent again.
    *
    * @param follower may change the value
    * @return the subscription

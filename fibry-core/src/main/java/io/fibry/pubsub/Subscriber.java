@@ -6,60 +6,60 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 abstract class Subscriber<M> implements Subscription {
-  /** The topic it subscribed to. */
+  /** The topic of subscribers. */
   interface SubscribedTopic<M> {
     String name();
 
     /** Returns the text of a message for logs. */
     String describe(M message);
 
-    /** Whether what was published before its end is undelivered too. */
+    /** Returns whether even messages that were published before the end stay undelivered. */
     boolean isCutOff();
 
     void leave(Subscriber<M> subscriber);
 
-    /** Whether this actor of a user has a subscription. */
-    boolean hasSubscriber(Exitable foreign);
+    /** Returns whether this actor of a user has a subscription. */
+    boolean hasSubscriber(Exitable userActor);
 
-    /** Its end ends its subscriptions. */
-    void forget(Exitable foreign);
+    /** Removes the subscriptions of an actor that has ended. */
+    void forget(Exitable userActor);
   }
 
-  static final Logger LOG = LoggerFactory.getLogger("io.fibry.pubsub.Topic"); // whose users read it
+  static final Logger LOG = LoggerFactory.getLogger("io.fibry.pubsub.Topic"); // the public class, which users know
 
   final SubscribedTopic<M> topic;
-  final Exitable userActor; // the user's actor, or the owner of its address, if any; its end ends this
-  private volatile boolean open = true; // true -> false, by the thread that leaves
+  final Exitable userActor; // its end ends the subscription; null if the topic or an executor serves the subscriber
+  private volatile boolean isOpen = true; // true -> false, by the thread that leaves
 
-  Subscriber(SubscribedTopic<M> topic, Exitable foreign) {
+  Subscriber(SubscribedTopic<M> topic, Exitable userActor) {
     this.topic = topic;
-    this.userActor = foreign;
+    this.userActor = userActor;
   }
 
-  /** Throws a ring, which is the publisher's own, and logs other failures. */
+  /** Hands over a message. Throws a cycle, which the publisher causes; logs other failures. */
   final void deliver(M message) {
-    if (!open) return;
+    if (!isOpen) return;
     try {
       if (offer(message)) return;
-    } catch (AskCycleException ring) {
-      throw ring;
+    } catch (AskCycleException cycle) {
+      throw cycle;
     } catch (Throwable refusal) {
       LOG.error("topic '{}': a subscriber did not take {}", topic.name(), topic.describe(message), refusal);
     }
-    if (isGone()) leave(); // the watcher may learn it later
+    if (isGone()) leave(); // the watcher may be notified later
   }
 
-  /** Returns false if the message is a dead letter. */
+  /** Offers a message. Returns false if it became a dead letter. */
   abstract boolean offer(M message);
 
   abstract boolean isGone();
 
   final boolean isOpen() {
-    return open;
+    return isOpen;
   }
 
   final void leave() {
-    open = false;
+    isOpen = false;
     topic.leave(this);
   }
 

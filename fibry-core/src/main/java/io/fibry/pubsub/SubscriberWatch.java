@@ -11,43 +11,47 @@ import java.lang.ref.ReferenceQueue;
 import java.lang.ref.WeakReference;
 
 /**
- * Watches the users' actors that subscribed to a topic. A watched actor keeps the watcher, not the
- * topic; once the topic is garbage, the next topic that is made ends its watcher. Thread-safe.
+ * Watches the users' actors that subscribed to a topic. A watched actor refers to the watcher, but
+ * not to the topic. Once the topic is garbage, the next new topic ends the watcher. Thread-safe.
  */
 final class SubscriberWatch extends WeakReference<Subscriber.SubscribedTopic<?>> {
-  // filled by the collector, emptied by those who make topics
-  private static final ReferenceQueue<Subscriber.SubscribedTopic<?>> FORGOTTEN = new ReferenceQueue<>();
+  // filled by the garbage collector, emptied by threads that make topics
+  private static final ReferenceQueue<Subscriber.SubscribedTopic<?>> COLLECTED = new ReferenceQueue<>();
 
   private final Actor<Exitable> watcher =
       BlockBuilder.of(ActorSystem.anonymous()).excludedFromAccounts().strategy(Strategy.CALLER)
           .mailbox(Mailbox.unbounded()).newActor(this::watch);
 
   SubscriberWatch(Subscriber.SubscribedTopic<?> topic) {
-    super(topic, FORGOTTEN);
-    endForgotten();
+    super(topic, COLLECTED);
+    endWatchersOfCollected();
   }
 
-  private static void endForgotten() {
-    for (var one = FORGOTTEN.poll(); one != null; one = FORGOTTEN.poll()) ((SubscriberWatch) one).watcher.askExit();
+  private static void endWatchersOfCollected() {
+    for (var reference = COLLECTED.poll(); reference != null; reference = COLLECTED.poll())
+      ((SubscriberWatch) reference).watcher.askExit();
   }
 
-  /** Watches what is subscribed when the message comes, else forgets it. */
-  void watchOrForget(Exitable foreign) {
-    watcher.sendMessage(foreign);
+  /**
+   * Sends the watcher an actor. The watcher watches it if it is subscribed when the message
+   * arrives, and otherwise stops watching it.
+   */
+  void watchOrForget(Exitable userActor) {
+    watcher.sendMessage(userActor);
   }
 
-  private void watch(Exitable foreign, ActorContext<Exitable> context) {
+  private void watch(Exitable userActor, ActorContext<Exitable> context) {
     var topic = get();
-    if (topic == null || !topic.hasSubscriber(foreign)) context.unwatch(foreign);
+    if (topic == null || !topic.hasSubscriber(userActor)) context.unwatch(userActor);
     else
-      context.watch(foreign, reason -> {
-        forget(foreign);
-        return foreign;
+      context.watch(userActor, reason -> {
+        forget(userActor);
+        return userActor;
       });
   }
 
-  private void forget(Exitable foreign) {
+  private void forget(Exitable userActor) {
     var topic = get();
-    if (topic != null) topic.forget(foreign);
+    if (topic != null) topic.forget(userActor);
   }
 }

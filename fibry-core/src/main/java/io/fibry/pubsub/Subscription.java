@@ -4,10 +4,10 @@ package io.fibry.pubsub;
 public interface Subscription extends AutoCloseable {
 
   /**
-   * Leaves for good; does not wait, so the subscriber's code may call it. After this call no code
-   * of the subscriber begins; a running call continues. Messages that wait in a mailbox made for
-   * the subscription are undelivered; other actors keep the messages that they were sent. A
-   * publisher may finish handing over a message.
+   * Ends the subscription. Does not wait, so the subscriber's code may call it. After this call no
+   * call of the subscriber's code begins; a running call continues. Messages that wait in a mailbox
+   * made for the subscription are undelivered; other actors keep the messages that they got. A
+   * publisher that is handing over a message may finish that.
    */
   @Override
   void close();

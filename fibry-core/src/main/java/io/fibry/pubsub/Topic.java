@@ -9,27 +9,29 @@ import java.util.Objects;
 import java.util.concurrent.Executor;
 
 /**
- * Hands each message to all subscribers, on the publisher's thread. A slow subscriber's mailbox
- * decides what it costs: the publisher's time ({@code BLOCK}), or messages. Thread-safe.
+ * Hands each message to all subscribers, on the publisher's thread. The mailbox of a slow
+ * subscriber decides whether the publisher waits ({@code BLOCK}) or messages are lost. Thread-safe.
  * {@snippet class="io.fibry.PubsubSnippetsTest" region="topic"}
  *
  * <p>A subscriber gets the messages of each publisher in order. A message without subscribers is no
  * dead letter.
  *
- * <p>It ends like an actor. {@link #sendPoisonPill} and {@link #close} handle what was published
- * before; {@link #askExit} and {@link #kill} leave it undelivered. The actors it made end with it,
- * and {@link #waitForExit} waits for them; other actors and executors live on. A later message is
- * its dead letter. In the handler of an actor it made, {@code close} does not wait, and
- * {@code waitForExit} is an {@link io.fibry.AskCycleException}. An unreferenced topic is garbage,
- * with its idle actors.
+ * <p>A topic ends like an actor. After {@link #sendPoisonPill} and {@link #close}, messages that
+ * were published before are handled; after {@link #askExit} and {@link #kill} they are undelivered.
+ * The actors that the topic made end with it, and {@link #waitForExit} waits for them; other actors
+ * and executors continue. A message that is published later is a dead letter of the topic. In the
+ * handler of an actor that the topic made, {@code close} does not wait, and {@code waitForExit}
+ * throws an {@link io.fibry.AskCycleException}. An unreferenced topic becomes garbage, with its
+ * idle actors.
  *
  * @param <M> messages
  */
 public interface Topic<M> extends Exitable {
 
   /**
-   * A topic. It has the builder's name, its actors are named below it ("prices/1"). {@code find}
-   * finds it by the builder's protocol, as an actor that publishes.
+   * Opens a topic. It has the builder's name, and its actors have names below it ("prices/1").
+   * {@code find} finds the topic by the builder's protocol, as an actor that publishes its
+   * messages.
    *
    * @param <M> messages
    * @param builder makes the actors
@@ -41,21 +43,21 @@ public interface Topic<M> extends Exitable {
   }
 
   /**
-   * Hands a message to all subscribers. Waits only for a full mailbox that says {@code BLOCK}; what
-   * a mailbox does not take is a dead letter. No subscriber's failure is thrown.
+   * Hands a message to all subscribers. Waits only for a full mailbox with {@code BLOCK}; a message
+   * that a mailbox refuses is a dead letter. Failures of subscribers are not thrown.
    *
    * @param message never null
-   * @throws io.fibry.AskCycleException if a wait for room could never end; all others have the
-   * message
+   * @throws io.fibry.AskCycleException if a wait for a full mailbox could never end; all other
+   * subscribers have the message
    */
   void publish(M message);
 
   /**
-   * Subscribes an actor until it ends. Subscribed twice, it gets each message twice.
+   * Subscribes an actor until it ends. If it is subscribed twice, it gets each message twice.
    *
    * @param subscriber gets each message
    * @return the subscription
-   * @throws IllegalStateException if it has ended
+   * @throws IllegalStateException if the topic has ended
    */
   Subscription subscribe(Actor<? super M> subscriber);
 
@@ -63,33 +65,33 @@ public interface Topic<M> extends Exitable {
    * Subscribes a new actor that gets the latest messages: when more than 1,024 messages wait, the
    * oldest is dropped, unless the builder has another mailbox.
    *
-   * @param subscriber its failures are for the builder's policy
+   * @param subscriber takes each message; the builder's failure policy decides about its failures
    * @return the subscription
-   * @throws IllegalStateException if it has ended
+   * @throws IllegalStateException if the topic has ended
    */
   Subscription subscribeToLatest(Handler<M> subscriber);
 
   /**
    * Subscribes a new actor with this mailbox.
    *
-   * @param mailbox the actor's
+   * @param mailbox mailbox of the actor
    * @param subscriber takes each message
    * @return the subscription
-   * @throws IllegalStateException if it has ended
+   * @throws IllegalStateException if the topic has ended
    */
   Subscription subscribe(Mailbox<? super M> mailbox, Handler<M> subscriber);
 
   /**
-   * Subscribes code on an executor, which decides about order and bounds. It can be an actor shared
-   * by several subscribers, {@code Runnable::run} for the publisher's thread, or a virtual thread
-   * per message. Failures are logged, or on an actor for its policy. A message that the executor
-   * refuses is logged, or becomes a dead letter if the executor is an actor. One that has ended is
-   * forgotten.
+   * Subscribes code on an executor, which decides about order and bounds. The executor can be an
+   * actor that several subscribers share, or a virtual thread per message. With
+   * {@code Runnable::run} the code runs on the publisher's thread. If the executor is an actor, its
+   * failure policy decides about failures, and a message that it refuses is a dead letter.
+   * Otherwise failures and refused messages are logged. An executor that has ended is unsubscribed.
    *
    * @param executor runs the code
    * @param subscriber takes each message
    * @return the subscription
-   * @throws IllegalStateException if it has ended
+   * @throws IllegalStateException if the topic has ended
    */
   Subscription subscribeOn(Executor executor, Handler<M> subscriber);
 

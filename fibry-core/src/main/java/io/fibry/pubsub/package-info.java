@@ -1,6 +1,6 @@
 /**
- * One tells many: {@link io.fibry.pubsub.Topic} hands out messages,
- * {@link io.fibry.pubsub.ObservableValue} and {@link io.fibry.pubsub.ObservableMap} tell what they
- * hold.
+ * Messages and changes for many subscribers. A {@link io.fibry.pubsub.Topic} delivers messages; an
+ * {@link io.fibry.pubsub.ObservableValue} and an {@link io.fibry.pubsub.ObservableMap} deliver
+ * their changes.
  */
 package io.fibry.pubsub;

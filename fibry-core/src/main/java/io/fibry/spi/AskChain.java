@@ -4,31 +4,33 @@ import io.fibry.engine.jvm.AskChainLocals;
 import java.util.List;
 
 /**
- * The actors of other processes that wait for what this one handles: for libraries that carry
- * requests between processes. They send these texts along. An actor that finds its own text among
- * the askers of a request would wait for itself: these waits form a cycle that no single process
- * sees whole. Thread-safe.
+ * The askers of a request that came from another process: the actors of other processes that wait
+ * until it is handled. Each asker is identified by a text. Libraries that carry requests between
+ * processes send these texts with each request. If an actor finds its own text among the askers of
+ * a request, it would wait for itself. No single process can see such a cycle of waits completely.
+ * Thread-safe.
  */
 public final class AskChain {
   private AskChain() {}
 
   /**
-   * {@return which actors wait until the message that this thread handles is handled, the outermost
-   * first, as given to {@link #runAs}; an {@code ask} passes them on}
+   * {@return the askers of the message that the current thread is handling, the outermost first, as
+   * they were given to {@link #runAs}} An {@code ask} of the handler passes them on.
    */
   public static List<String> current() {
     return AskChainLocals.handledAskers();
   }
 
   /**
-   * Sends messages that came from another process. The handlers of these, and of all that those
-   * ask, have these askers {@link #current}.
+   * Sends messages that came from another process. In their handlers, and in the handlers of all
+   * actors that these ask, {@link #current} returns the given askers.
    *
-   * @param askers the outermost first; the last one is the actor that the messages go to. A pool is
-   * not among its own askers, since another worker can handle the request
-   * @param sending sends, and does not wait
+   * @param askers the outermost first; the last is the actor that the messages are sent to. If this
+   * actor is a pool, its handlers do not see it among the askers, because another worker of the
+   * pool can handle a request of the handler
+   * @param send sends the messages; must not wait
    */
-  public static void runAs(List<String> askers, Runnable sending) {
-    AskChainLocals.send(List.copyOf(askers), sending);
+  public static void runAs(List<String> askers, Runnable send) {
+    AskChainLocals.send(List.copyOf(askers), send);
   }
 }

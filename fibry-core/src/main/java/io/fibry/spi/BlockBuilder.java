@@ -16,10 +16,10 @@ import java.util.concurrent.Executor;
 import java.util.function.Predicate;
 
 /**
- * The view of a builder that building blocks have: its settings, and copies that programs do not
- * need.
+ * A builder of actors as authors of blocks use it: it also returns its settings, and makes copies
+ * that only blocks need.
  *
- * @param <M> messages
+ * @param <M> the type of the messages
  */
 public interface BlockBuilder<M> extends ActorBuilder<M> {
 
@@ -27,157 +27,161 @@ public interface BlockBuilder<M> extends ActorBuilder<M> {
    * {@return the same builder, as authors of blocks see it}
    *
    * @param builder made by a scope, or by a block such as {@code RateLimit}
-   * @param <M> messages
+   * @param <M> the type of the messages
    * @throws IllegalArgumentException if the builder was not made by this library
    */
   static <M> BlockBuilder<M> of(ActorBuilder<M> builder) {
-    if (Objects.requireNonNull(builder, "builder") instanceof BlockBuilder<M> known) return known;
+    if (Objects.requireNonNull(builder, "builder") instanceof BlockBuilder<M> blockBuilder) return blockBuilder;
     throw new IllegalArgumentException("a builder of class " + builder.getClass().getName()
         + " is not of this library; blocks take builders that ActorScope or ActorSystem made");
   }
 
   /**
-   * {@return a copy that makes pools: actors of several workers with one mailbox} Programs
-   * use {@code Pools}.
+   * {@return a copy that makes pools: actors with several workers and one mailbox} Programs use
+   * {@code Pools} instead.
    *
-   * @param <N> messages
-   * @param sharing how they share it
-   * @throws IllegalArgumentException if these are pools already
+   * @param <N> the type of the messages
+   * @param policy how the workers share the mailbox
+   * @throws IllegalArgumentException if this builder already makes pools
    */
-  <N extends M> BlockBuilder<N> pooled(PoolPolicy<? super N> sharing);
+  <N extends M> BlockBuilder<N> pooled(PoolPolicy<? super N> policy);
 
-  /** {@return whether it makes pools} */
+  /** {@return whether this builder makes pools} */
   boolean isPooled();
 
   /**
-   * {@return a copy for a part of the block} Its name is the name of the builder with the part:
-   * "orders" becomes "orders/3". A builder without a name stays without one.
+   * {@return a copy for an actor that is a part of the block} The name of the part follows the name
+   * of this builder: "orders" and "3" become "orders/3". If this builder has no name, the copy has
+   * none either.
    *
-   * @param part the name below
+   * @param part the name of the part
    */
   BlockBuilder<M> child(String part);
 
   /**
    * {@return this builder if it has a name, or a copy with the default name}
    *
-   * @param otherwise the default name
+   * @param name the default name
    * @throws IllegalArgumentException if the default is needed, and is not a valid name
    */
-  BlockBuilder<M> defaultName(String otherwise);
+  BlockBuilder<M> defaultName(String name);
 
-  /** {@return the name, if any} */
+  /** {@return the name, or empty if this builder has no name} */
   Optional<String> name();
 
-  /** {@return the strategy of actors made now} */
+  /** {@return the strategy that an actor would get now} */
   Strategy strategy();
 
-  /** {@return the mailbox of actors made now} */
+  /** {@return the mailbox that an actor would get now} */
   Mailbox<? super M> mailbox();
 
   /**
-   * {@return a copy with this mailbox, unless this builder or its scope was given one}
+   * {@return a copy with this mailbox, or this builder if it or its scope was given a mailbox}
    *
-   * @param otherwise the default
+   * @param mailbox the default mailbox
    */
-  BlockBuilder<M> defaultMailbox(Mailbox<Object> otherwise);
+  BlockBuilder<M> defaultMailbox(Mailbox<Object> mailbox);
 
   /** {@return the clock of the scope} */
   Scheduler scheduler();
 
-  /** {@return the limit of an {@code ask} without one, by the scope's options} */
+  /** {@return the ask limit of the scope, for an {@code ask} that is called without a limit} */
   Duration askLimit();
 
-  /** {@return whether logs and errors may say what messages do, by the scope's options} */
+  /** {@return whether the scope lets logs and exceptions show the texts of messages} */
   boolean mayShowMessages();
 
   /**
-   * {@return what a log or an error may say of this message}
+   * {@return the text by which a log or an exception may describe this message: its
+   * {@code toString} or only its class, as the options of the scope say}
    *
-   * @param message of a user, whose {@code toString} gets a thread and 50 ms, or a second if it
-   *     computes
+   * @param message a message of a user. Its {@code toString} runs on a thread of its own, with a
+   *     limit of 50 ms, or of a second if it computes
    */
   String describe(Object message);
 
   /**
-   * {@return how the text of a {@link RequestException} names its request} It is the class of the
-   * request, or a character that becomes the text of the request when the exception is read, as
-   * the options of the scope say.
+   * {@return how the text of a {@link RequestException} names its request} If the scope lets
+   * exceptions show messages, it is a placeholder, which the exception replaces by the text of the
+   * request when it is read. Otherwise it is the class of the request.
    *
-   * @param request that was not answered
+   * @param request the request that was not answered
    */
   String describeRequest(Object request);
 
   /**
-   * Captures what the scope's carriers take along from this thread.
+   * Captures the context of the current thread for a message that the block sends later, perhaps on
+   * another thread.
    *
-   * @param to will be sent the message
-   * @param message will be sent later, on another thread
-   * @return runs code on the calling thread, with what was captured set there
+   * @param recipient the actor that the message will be sent to
+   * @param message the message
+   * @return runs code on the calling thread, with the captured context restored there
    */
-  Executor contextExecutor(Actor<?> to, Object message);
+  Executor contextExecutor(Actor<?> recipient, Object message);
 
   /**
-   * Captures what each {@link TextContextPropagator} of the scope takes along from this thread,
-   * for a message that leaves the process.
+   * Captures the context of the current thread as text, for a message that leaves the process. Only
+   * a {@link TextContextPropagator} of the scope can write its context as text.
    *
-   * @param to will be sent the message
-   * @param message is sent
-   * @return printable ASCII, of at most 2,048 bytes; empty: nothing
+   * @param recipient the actor that the message is sent to
+   * @param message the message
+   * @return printable ASCII, of at most 2,048 bytes; empty if there is no context
    */
-  String contextText(Actor<?> to, Object message);
+  String contextText(Actor<?> recipient, Object message);
 
   /**
-   * Lets a message from outside of the process find what its sender had.
+   * Reads the context of a message that arrived from another process.
    *
-   * @param to will be sent the message
-   * @param message has arrived
-   * @param text as {@link #contextText} returned it there
-   * @return runs code on the calling thread, with what the text says set there
+   * @param recipient the actor that the message will be sent to
+   * @param message the message
+   * @param text the result of {@link #contextText} in the other process
+   * @return runs code on the calling thread, with the context of the text restored there
    */
-  Executor contextExecutor(Actor<?> to, Object message, String text);
+  Executor contextExecutor(Actor<?> recipient, Object message, String text);
 
-  /** {@return the scope that the actors are made in} */
+  /** {@return the scope in which the actors are made} */
   ActorScope scope();
 
   /**
-   * {@return a copy that makes its actors in a new scope inside this one} A block uses it to make
-   * actors while a close drains others: the inner scope takes new actors until its own turn to
-   * close. A failure that its actors escalate goes to the outer scope. The inner scope is kept in
-   * memory only where the root scope would keep an actor of this builder.
+   * {@return a copy that makes its actors in a new scope inside the scope of this builder} A block
+   * uses it to make actors even while a close of the outer scope drains other actors. The inner
+   * scope accepts new actors until its own turn to close. A failure that its actors escalate goes
+   * to the outer scope. If the outer scope is the root, it tracks the inner scope only if this
+   * builder has a name.
    *
-   * @param kind the scope's name, if this builder has none
-   * @throws IllegalStateException if the scope around is closed
+   * @param kind the name of the new scope, if this builder has no name
+   * @throws IllegalStateException if the outer scope is closed
    */
   BlockBuilder<M> inNewScope(String kind);
 
   /**
-   * {@return a copy whose actors are outside of the scope} They have the scope's options, and
-   * their dead letters go to the scope, but they are not its members: the scope neither lists,
-   * keeps nor ends them. Several may have the same name, and they can be made after the end of
-   * the scope.
+   * {@return a copy whose actors are not members of the scope} They have the options of the scope,
+   * and their dead letters go to it. But the scope neither lists them, keeps them in memory, nor
+   * ends them. Several of these actors may have the same name, and they can be made after the scope
+   * is closed.
    */
   BlockBuilder<M> inOuterScope();
 
   /**
-   * {@return a copy for doors to the outside: a closing scope sends them their pill before it
-   * waits for any member}
+   * {@return a copy for actors that get work from outside, such as servers} A closing scope sends
+   * them a poison pill before it waits for the end of any member.
    */
   BlockBuilder<M> closesFirst();
 
   /**
-   * {@return a copy for the inside of a block} The messages of its actors count neither as sent
-   * nor as handled, because no user sent them. A message that they do not handle counts all the
-   * same; a task does not.
+   * {@return a copy for the internal actors of a block} In the counts of the scope, their messages
+   * are neither sent nor handled, because no user sent them. A message that they do not handle is
+   * counted as unhandled all the same, but a task is not.
    */
   BlockBuilder<M> excludedFromAccounts();
 
   /**
-   * {@return a copy whose actors write to a client outside of the process} A message that is lost
-   * because the client has disconnected counts as {@link DeadLetter.Reason#DISCONNECTED}: after
-   * the actor's end, or when the handler throws an IOException.
+   * {@return a copy for actors that write to a client outside of the process} Such an actor loses a
+   * message if the client has disconnected: because the actor has ended, or because the handler
+   * throws an IOException. A lost message counts as {@link DeadLetter.Reason#DISCONNECTED}.
    *
-   * @param own whether a message is the block's own, such as a ping: lost, it is no dead letter
-   * and does not count
+   * @param isInternal returns whether a message is the block's own, such as a ping. If such a
+   * message is lost, it is not counted and is no dead letter
    */
-  BlockBuilder<M> countLostAsDisconnected(Predicate<Object> own);
+  BlockBuilder<M> countLostAsDisconnected(Predicate<Object> isInternal);
 }

@@ -6,23 +6,23 @@ import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 
 /**
- * A block, perhaps your own, that has an actor in front: its name, its life and its end are those
- * of the actor.
+ * Base class of blocks, also of your own, that forward the methods of {@link Exitable} to one
+ * actor. The block has the name of this actor, and ends with it.
  *
- * @param <B> the block's own type
+ * @param <B> the type of the block itself
  */
 public abstract class ForwardingExitable<B extends Exitable> implements Exitable {
 
-  /** For a block. */
+  /** Called by the constructor of the block. */
   protected ForwardingExitable() {}
 
-  /** {@return the actor in front} */
+  /** {@return the actor that this block forwards to} */
   protected abstract Exitable target();
 
   /**
    * {@return the actor that a block forwards to}
    *
-   * @param block the block
+   * @param block a block
    */
   public static Exitable targetOf(ForwardingExitable<?> block) {
     return block.target();
@@ -64,7 +64,7 @@ public abstract class ForwardingExitable<B extends Exitable> implements Exitable
   }
 
   @Override
-  @SuppressWarnings("unchecked") // the block is a B
+  @SuppressWarnings("unchecked") // B is the type of the block itself
   public B closeOnExit(AutoCloseable... resources) {
     target().closeOnExit(resources);
     return (B) this;

@@ -4,22 +4,22 @@ import io.fibry.ActorBuilder;
 import io.fibry.Exitable;
 
 /**
- * An address, made by a block, that stays valid while the actors behind it come and go, such as an
- * entity's. Where the end of an actor matters to others, such as the topic to which it subscribed,
- * the end of its owner matters for the address.
+ * An address that stays valid when the actor behind it ends and a new actor takes its place, such
+ * as the address of an entity. It is made by a block. If code has to react to the end of an actor,
+ * as a topic does for its subscribers, it reacts to the end of {@link #owner()} instead.
  */
 public interface LastingAddress extends Exitable {
 
-  /** {@return the block or actor whose end is the end of the address} */
+  /** {@return the block or actor whose end also ends the address} */
   Exitable owner();
 
   /** {@return a builder of actors in the scope of the block} */
   ActorBuilder<Object> beside();
 
   /**
-   * {@return the owner of an address; any other actor is returned as it is}
+   * {@return the owner, if the argument is an address; else the argument itself}
    *
-   * @param actor perhaps an address
+   * @param actor an address, an actor or a block
    */
   static Exitable owner(Exitable actor) {
     return actor instanceof LastingAddress address ? address.owner() : actor;

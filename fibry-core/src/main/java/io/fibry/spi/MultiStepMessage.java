@@ -1,23 +1,26 @@
 package io.fibry.spi;
 
 /**
- * A message that is handled step by step for as long as somebody else likes, such as a connection.
- * Its actor is at work all the time, though no step takes long. So dumps, texts of time-outs and
- * the watchdog name the current step: its text, when it began, and how many steps came before it.
- * The accounts count each step that has ended as a handled message, and the whole as none.
+ * A message whose handling consists of many steps, such as a connection whose client decides how
+ * long it lasts. Its actor is busy all the time, although no step takes long. Therefore dumps, the
+ * texts of time-outs and the watchdog describe the current step: its text, when it began, and how
+ * many steps came before it. Each completed step counts as one handled message, and the message
+ * itself does not count.
  *
- * <p>Both methods are called on threads that only look, so they must be quick and thread-safe.
+ * <p>Both methods are called by threads that observe the actor, so they must be quick and
+ * thread-safe.
  * {@snippet class="io.fibry.StepsTest" region="steps"}
  */
 public interface MultiStepMessage {
 
   /**
-   * Returns the current step, for texts.
+   * Returns the current step, whose {@code toString} describes it.
    *
-   * @return another object for each step; null between two, while the other side has its turn
+   * @return a different object for each step; null between two steps, while the handler waits for
+   * the other side
    */
   Object currentStep();
 
-  /** {@return how many steps have ended} */
+  /** {@return how many steps are completed} */
   long completedSteps();
 }

@@ -6,55 +6,57 @@ import java.util.function.Function;
 import java.util.function.ToIntFunction;
 
 /**
- * How several workers share one mailbox. For building blocks; programs use {@code Pools}. Immutable
- * and thread-safe.
+ * Describes how the workers of a pool share one mailbox. It is used by blocks; programs use
+ * {@code Pools}. Immutable and thread-safe.
  *
- * @param <M> messages
+ * @param <M> the type of the messages
  */
 public final class PoolPolicy<M> {
-  private final int least;
-  private final int most;
+  private final int minWorkers;
+  private final int maxWorkers;
   private final int permits;
   private final Optional<ToIntFunction<? super M>> weight;
   private final Optional<Function<? super M, ?>> key;
-  private final boolean once;
+  private final boolean isPerMessage;
 
-  private PoolPolicy(int least, int most, int permits, Optional<ToIntFunction<? super M>> weight,
-      Optional<Function<? super M, ?>> key, boolean once) {
-    this.least = least;
-    this.most = most;
+  private PoolPolicy(int minWorkers, int maxWorkers, int permits, Optional<ToIntFunction<? super M>> weight,
+      Optional<Function<? super M, ?>> key, boolean isPerMessage) {
+    this.minWorkers = minWorkers;
+    this.maxWorkers = maxWorkers;
     this.permits = permits;
     this.weight = weight;
     this.key = key;
-    this.once = once;
+    this.isPerMessage = isPerMessage;
   }
 
   /**
-   * {@return the sharing of {@code least} to {@code most} workers} One is added whenever a message
-   * waits and none is free; idle ones end after a while.
+   * {@return a policy of {@code minWorkers} to {@code maxWorkers} workers} If a message waits and
+   * no worker is free, a worker is added. Idle workers end after a while.
    *
-   * @param least at least 0
-   * @param most at least 1 and {@code least}
+   * @param minWorkers how many workers stay while they are idle; at least 0
+   * @param maxWorkers at least 1 and at least {@code minWorkers}
    */
-  public static PoolPolicy<Object> scaling(int least, int most) {
-    if (least < 0) throw new IllegalArgumentException("a pool cannot keep " + least + " workers; give 0 or more");
-    if (most < Math.max(1, least)) throw new IllegalArgumentException("a pool of at least " + least
-        + " workers cannot have " + most + " at most; give " + Math.max(1, least) + " or more");
-    return new PoolPolicy<>(least, most, most, Optional.empty(), Optional.empty(), false);
+  public static PoolPolicy<Object> scaling(int minWorkers, int maxWorkers) {
+    if (minWorkers < 0)
+      throw new IllegalArgumentException("a pool cannot keep " + minWorkers + " workers; give 0 or more");
+    if (maxWorkers < Math.max(1, minWorkers)) throw new IllegalArgumentException("a pool of at least " + minWorkers
+        + " workers cannot have " + maxWorkers + " at most; give " + Math.max(1, minWorkers) + " or more");
+    return new PoolPolicy<>(minWorkers, maxWorkers, maxWorkers, Optional.empty(), Optional.empty(), false);
   }
 
-  /** {@return the sharing of one worker per message, with a fresh state for each} */
+  /** {@return a policy that makes a worker with a new state for each message} */
   public static PoolPolicy<Object> perMessage() {
     return new PoolPolicy<>(0, Integer.MAX_VALUE, Integer.MAX_VALUE, Optional.empty(), Optional.empty(), true);
   }
 
   /**
-   * {@return the sharing of as many workers as the permits allow} A message holds its permits while
-   * it is handled.
+   * {@return a policy of as many workers as the permits allow} A message holds its permits while it
+   * is handled.
    *
-   * @param <M> messages
-   * @param permits at least 1
-   * @param weight permits of a message, 1 to {@code permits}; runs on the sender's thread
+   * @param <M> the type of the messages
+   * @param permits how many permits there are; at least 1
+   * @param weight returns how many permits a message needs, from 1 to {@code permits}; runs on the
+   * sender's thread
    */
   public static <M> PoolPolicy<M> weighted(int permits, ToIntFunction<? super M> weight) {
     if (permits < 1)
@@ -64,12 +66,13 @@ public final class PoolPolicy<M> {
   }
 
   /**
-   * {@return the sharing of a fixed number of workers} Messages of one key are handled in order,
-   * one at a time.
+   * {@return a policy of a fixed number of workers} Messages with equal keys are handled one at a
+   * time, in the order in which they were sent.
    *
-   * @param <M> messages
+   * @param <M> the type of the messages
    * @param workers at least 1
-   * @param key of a message, compared by {@code equals}; runs on the sender's thread
+   * @param key returns the key of a message, compared by {@code equals}; runs on the sender's
+   * thread
    */
   public static <M> PoolPolicy<M> byKey(int workers, Function<? super M, ?> key) {
     if (workers < 1)
@@ -78,14 +81,14 @@ public final class PoolPolicy<M> {
         Optional.of(Objects.requireNonNull(key, "key")), false);
   }
 
-  /** {@return how many workers stay without work} */
+  /** {@return how many workers stay while they are idle} */
   public int minWorkers() {
-    return least;
+    return minWorkers;
   }
 
   /** {@return how many workers there are at most} */
   public int maxWorkers() {
-    return most;
+    return maxWorkers;
   }
 
   /** {@return how many permits there are} */
@@ -93,12 +96,12 @@ public final class PoolPolicy<M> {
     return permits;
   }
 
-  /** {@return the permits that a message needs, or empty if each needs one} */
+  /** {@return the function for a message's permits, or empty if each message needs one permit} */
   public Optional<ToIntFunction<? super M>> weight() {
     return weight;
   }
 
-  /** {@return the key of a message, or empty if messages have no key} */
+  /** {@return the function for a message's key, or empty if messages have no key} */
   public Optional<Function<? super M, ?>> key() {
     return key;
   }
@@ -108,21 +111,21 @@ public final class PoolPolicy<M> {
     return weight.isPresent() || key.isPresent();
   }
 
-  /** {@return whether messages of one key are kept in order} */
+  /** {@return whether messages with equal keys are handled in order} */
   public boolean isByKey() {
     return key.isPresent();
   }
 
-  /** {@return whether each message gets a fresh state} */
+  /** {@return whether each message gets a new worker, with a new state} */
   public boolean isPerMessage() {
-    return once;
+    return isPerMessage;
   }
 
   @Override
   public String toString() {
-    if (key.isPresent()) return "pool of " + most + " by key";
+    if (key.isPresent()) return "pool of " + maxWorkers + " by key";
     if (weight.isPresent()) return "pool of " + permits + " permits";
-    if (once) return "worker per message";
-    return "pool of " + (least == most ? "" : least + " to ") + most;
+    if (isPerMessage) return "worker per message";
+    return "pool of " + (minWorkers == maxWorkers ? "" : minWorkers + " to ") + maxWorkers;
   }
 }

@@ -23,74 +23,79 @@ import java.util.Objects;
 import org.slf4j.LoggerFactory;
 
 /**
- * The changes of a directory as messages. A fiber waits for changes, an actor handles them. Its end
- * closes the watch service, which wakes the fiber. The fiber's actor is made first: a scope ends
- * the latest actor first, and the waiting fiber would not see its pill.
+ * Sends the changes of a directory as messages. A reader, which is an actor on a fiber, waits for
+ * changes, and the user's actor handles them. The end of the user's actor closes the watch service,
+ * which wakes the reader. The reader is made first, because a scope ends the youngest actor first,
+ * and a reader that waits for changes does not see its poison pill.
+ *
+ * @param directory the absolute path of the directory
+ * @param watchService the changes that the file system reports
+ * @param changeHandler the user's actor
  */
-record DirectoryWatch(Path directory, WatchService changes, Actor<Path> handling) {
+record DirectoryWatch(Path directory, WatchService watchService, Actor<Path> changeHandler) {
   private static final int CAPACITY = 1024;
 
-  @SuppressWarnings("unchecked") // erased
-  static Exitable start(ActorBuilder<?> how, Path directory, Handler<Path> changed) {
+  @SuppressWarnings("unchecked") // the message type of a builder is erased
+  static Exitable start(ActorBuilder<?> settings, Path directory, Handler<Path> changed) {
     Objects.requireNonNull(changed, "changed");
-    var absolute = Objects.requireNonNull(directory, "directory").toAbsolutePath();
-    if (!Files.isDirectory(absolute)) throw new IllegalArgumentException(
-        absolute + " is not a directory; give an existing one");
-    var builder = (ActorBuilder<Object>) how;
-    // the builder's `around` is for changes only
-    Actor<DirectoryWatch> waiting =
+    var path = Objects.requireNonNull(directory, "directory").toAbsolutePath();
+    if (!Files.isDirectory(path)) throw new IllegalArgumentException(
+        path + " is not a directory; give an existing one");
+    var builder = (ActorBuilder<Object>) settings;
+    // The user's interceptors are for changes only. They do not run here, because this interceptor
+    // does not run `next`.
+    Actor<DirectoryWatch> reader =
         BlockBuilder.of(builder).child("watch").excludedFromAccounts().mailbox(Mailbox.unbounded())
             .strategy(Strategy.FIBER)
             .onFailure(FailurePolicy.stop()).intercept((watch, next) -> ((DirectoryWatch) watch).run())
             .newActor(watch -> {});
     try {
-      var changes = absolute.getFileSystem().newWatchService();
-      waiting.closeOnExit(changes);
-      absolute.register(changes, StandardWatchEventKinds.ENTRY_CREATE, StandardWatchEventKinds.ENTRY_MODIFY,
+      var changes = path.getFileSystem().newWatchService();
+      reader.closeOnExit(changes);
+      path.register(changes, StandardWatchEventKinds.ENTRY_CREATE, StandardWatchEventKinds.ENTRY_MODIFY,
           StandardWatchEventKinds.ENTRY_DELETE);
       Actor<Path> handling =
           BlockBuilder.of(builder).defaultMailbox(Mailbox.bounded(CAPACITY, Overflow.BLOCK)).newActor(changed);
-      handling.closeOnExit(waiting, changes); // the last first
-      waiting.sendMessage(new DirectoryWatch(absolute, changes, handling));
+      handling.closeOnExit(reader, changes); // closed in reverse order: the watch service first
+      reader.sendMessage(new DirectoryWatch(path, changes, handling));
       return handling;
-    } catch (IOException unwatchable) {
-      throw new UncheckedIOException("the system cannot watch " + absolute + ": " + Lines.message(unwatchable),
-          unwatchable);
+    } catch (IOException failure) {
+      throw new UncheckedIOException("the system cannot watch " + path + ": " + Lines.message(failure), failure);
     } finally {
-      waiting.sendPoisonPill();
+      reader.sendPoisonPill();
     }
   }
 
-  /** Until the directory is deleted, or the service closed. */
+  /** Sends changes until the directory is deleted or the watch service is closed. */
   private void run() throws Exception {
     try {
       do {
-        var key = changes.take();
-        for (var change : key.pollEvents()) tell(change);
+        var key = watchService.take();
+        for (var change : key.pollEvents()) send(change);
         if (!key.reset()) return;
       } while (true);
-    } catch (ClosedWatchServiceException ended) {
-      // by the actor's end
+    } catch (ClosedWatchServiceException closed) {
+      // closed at the end of the user's actor
     } finally {
-      handling.sendPoisonPill();
+      changeHandler.sendPoisonPill();
     }
   }
 
-  private void tell(WatchEvent<?> change) {
+  private void send(WatchEvent<?> change) {
     if (change.kind() != StandardWatchEventKinds.OVERFLOW)
-      handling.sendMessage(directory.resolve((Path) change.context()));
-    else tellAll();
+      changeHandler.sendMessage(directory.resolve((Path) change.context()));
+    else sendDirectoryAndFiles();
   }
 
-  /** After an overflow. */
-  private void tellAll() {
-    handling.sendMessage(directory);
-    try (var all = Files.newDirectoryStream(directory)) {
-      all.forEach(handling::sendMessage);
-    } catch (IOException | DirectoryIteratorException unreadable) {
-      // a deleted directory ends the watch next
+  /** Called when the system has lost changes, so that any file may have changed. */
+  private void sendDirectoryAndFiles() {
+    changeHandler.sendMessage(directory);
+    try (var files = Files.newDirectoryStream(directory)) {
+      files.forEach(changeHandler::sendMessage);
+    } catch (IOException | DirectoryIteratorException failure) {
+      // if the directory was deleted, the watch ends after this
       LoggerFactory.getLogger("io.fibry.stereotype.Stereotypes").warn(
-          "{} could not be listed after the system lost track of its changes", directory, unreadable);
+          "{} could not be listed after the system lost track of its changes", directory, failure);
     }
   }
 }

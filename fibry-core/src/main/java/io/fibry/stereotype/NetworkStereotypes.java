@@ -18,20 +18,20 @@ import java.util.Objects;
 import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;
 
-/** The recipes of {@code Stereotypes} for the network. */
+/** Recipes of {@code Stereotypes} for the network. */
 @SuppressWarnings("exports") // nullness annotations
 abstract class NetworkStereotypes {
   final ActorBuilder<?> builder;
 
-  NetworkStereotypes(ActorBuilder<?> how) {
-    this.builder = how;
+  NetworkStereotypes(ActorBuilder<?> builder) {
+    this.builder = builder;
   }
 
   /**
-   * Answers every path with a text.
+   * Opens an HTTP server that responds to every path with a text.
    *
    * @param port on the loopback address; 0 for any free port
-   * @param handler returns the text, in the connection's actor; may block
+   * @param handler returns the text; runs in the actor of the connection, and may block
    * @return the server, listening
    * @see HttpServer#open
    */
@@ -40,23 +40,23 @@ abstract class NetworkStereotypes {
   }
 
   /**
-   * Answers each path by its route.
+   * Opens an HTTP server that responds to each path by its route.
    *
    * @param port on the loopback address; 0 for any free port
-   * @param routes by path
+   * @param routes the handlers by path
    * @return the server, listening
    * @see HttpServer#open
    */
   public HttpServer embeddedHttpServer(int port, HttpRoutes routes) {
-    return embeddedHttpServer(port, routes, same -> same);
+    return embeddedHttpServer(port, routes, UnaryOperator.identity());
   }
 
   /**
    * Opens an HTTP server with options.
    *
    * @param port 0 for any free port
-   * @param routes by path
-   * @param options limits and address
+   * @param routes the handlers by path
+   * @param options gets the default options, and returns those to use, such as limits and address
    * @return the server, listening
    * @see HttpServer#open
    */
@@ -65,23 +65,23 @@ abstract class NetworkStereotypes {
   }
 
   /**
-   * Handles each client of a TCP port on an actor of its own.
+   * Opens a TCP port, and handles each client in an actor of its own.
    *
    * @param port on the loopback address; 0 for any free port
-   * @param handler returns to close the connection
+   * @param handler handles one connection, which is closed when the handler returns
    * @return the acceptor, listening
    * @see TcpAcceptor#open
    */
   public TcpAcceptor tcpAcceptor(int port, Handler<TcpConnection> handler) {
-    return tcpAcceptor(port, handler, same -> same);
+    return tcpAcceptor(port, handler, UnaryOperator.identity());
   }
 
   /**
    * Opens a TCP acceptor with options.
    *
    * @param port 0 for any free port
-   * @param handler returns to close the connection
-   * @param options limits and address
+   * @param handler handles one connection, which is closed when the handler returns
+   * @param options gets the default options, and returns those to use, such as limits and address
    * @return the acceptor, listening
    * @see TcpAcceptor#open
    */
@@ -93,23 +93,24 @@ abstract class NetworkStereotypes {
    * Opens a TCP acceptor that counts the failures of its handlers without logging them.
    *
    * @param port 0 for any free port
-   * @param handler returns to close the connection
-   * @param options sets limits and address, or is null for the defaults
+   * @param handler handles one connection, which is closed when the handler returns
+   * @param options gets the default options, and returns those to use; null for the defaults
    * @return the acceptor, listening
    * @see TcpAcceptor#open
    */
   public TcpAcceptor tcpAcceptorSilent(int port, Handler<TcpConnection> handler,
       @Nullable UnaryOperator<TcpOptions> options) {
     return TcpAcceptor.open(builder.onFailure(FailurePolicy.resume().withoutLog()), port, handler,
-        Objects.requireNonNullElse(options, same -> same));
+        Objects.requireNonNullElse(options, UnaryOperator.identity()));
   }
 
   /**
-   * Forwards each client of a TCP port, in both directions.
+   * Opens a TCP port, and connects each client to a server: it forwards the bytes in both
+   * directions.
    *
    * @param port 0 for any free port
-   * @param target the server for the clients
-   * @param options limits and address
+   * @param target the address of the server
+   * @param options gets the default options, and returns those to use, such as limits and address
    * @return the acceptor, listening
    * @see TcpAcceptor#forward
    */
@@ -118,24 +119,25 @@ abstract class NetworkStereotypes {
   }
 
   /**
-   * Handles the packets of a UDP port in an actor.
+   * Opens a UDP port, and handles its packets in an actor.
    *
    * @param port on the loopback address; 0 for any free port
-   * @param handler takes each packet
+   * @param handler called with each packet
    * @return the server, receiving
    * @see UdpServer#open
    */
   public UdpServer udpServer(int port, Handler<UdpPacket> handler) {
     Objects.requireNonNull(handler, "handler");
-    return UdpServer.open(builder, port, (server, packet) -> handler.handle(packet), same -> same);
+    return UdpServer.open(builder, port, (server, packet) -> handler.handle(packet), UnaryOperator.identity());
   }
 
   /**
-   * Opens a UDP server with options, whose handler also gets the server, to answer.
+   * Opens a UDP server with options. Its handler also gets the server, with which it can reply.
    *
    * @param port 0 for any free port
-   * @param handler takes the server and each packet
-   * @param options limits, address, group
+   * @param handler called with the server and each packet
+   * @param options gets the default options, and returns those to use, such as limits, address and
+   * multicast group
    * @return the server, receiving
    * @see UdpServer#open
    */
@@ -145,19 +147,19 @@ abstract class NetworkStereotypes {
   }
 
   /**
-   * Downloads, with retries and limits.
+   * Makes a downloader with default limits, which retries failed downloads.
    *
    * @return the downloader
    * @see Downloader#open
    */
   public Downloader downloader() {
-    return downloader(same -> same);
+    return downloader(UnaryOperator.identity());
   }
 
   /**
    * Makes a downloader with options.
    *
-   * @param options limits
+   * @param options gets the default options, and returns those to use, such as limits
    * @return the downloader
    * @see Downloader#open
    */

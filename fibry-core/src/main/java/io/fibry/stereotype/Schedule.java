@@ -14,8 +14,8 @@ import java.time.Duration;
 import java.util.Objects;
 
 /**
- * A task that an actor runs again and again. It sends itself a message for the next run after each
- * run; therefore runs never pile up. Used by the actor's handler only.
+ * A task that an actor runs again and again. After each run the actor sends itself a message for
+ * the next run. Therefore runs never pile up. A schedule is used only by the handler of its actor.
  */
 final class Schedule {
   private record ScheduledRun(long number) {
@@ -26,44 +26,45 @@ final class Schedule {
   }
 
   private final Scheduler clock;
-  private final boolean fixedRate;
-  private final long time; // the period, or the delay
+  private final boolean isFixedRate;
+  private final long interval; // ns; the period at a fixed rate, else the delay after each run
   private final Handler<Exitable> task;
-  private long due; // the next run at a fixed rate
-  private long number; // of the run that `due` was set after
+  private long nextStart; // ns by the clock; after the first run, kept up to date only at a fixed rate
+  private long lastNumber; // the number of the run after which `nextStart` was set
 
-  private Schedule(Scheduler clock, long initial, boolean fixedRate, long time, Handler<Exitable> task) {
+  private Schedule(Scheduler clock, long initialDelay, boolean isFixedRate, long interval, Handler<Exitable> task) {
     this.clock = clock;
-    this.fixedRate = fixedRate;
-    this.time = time;
+    this.isFixedRate = isFixedRate;
+    this.interval = interval;
     this.task = task;
-    this.due = clock.nanoTime() + initial;
+    this.nextStart = clock.nanoTime() + initialDelay;
   }
 
-  static Exitable atFixedRate(ActorBuilder<?> how, Duration initial, Duration period, Handler<Exitable> task) {
+  static Exitable atFixedRate(ActorBuilder<?> builder, Duration initialDelay, Duration period,
+      Handler<Exitable> task) {
     Arguments.requirePositive(period, "period", "a period of " + Durations.text(period) + " never ends");
-    return start(how, initial, true, period, task);
+    return start(builder, initialDelay, true, period, task);
   }
 
-  static Exitable withFixedDelay(ActorBuilder<?> how, Duration initial, Duration delay, Handler<Exitable> task) {
+  static Exitable withFixedDelay(ActorBuilder<?> builder, Duration initialDelay, Duration delay,
+      Handler<Exitable> task) {
     Arguments.requirePositive(delay, "delay",
         "a delay of " + Durations.text(delay) + " between two runs leaves no time for anything else");
-    return start(how, initial, false, delay, task);
+    return start(builder, initialDelay, false, delay, task);
   }
 
-  @SuppressWarnings("unchecked") // erased
-  private static Exitable start(ActorBuilder<?> how, Duration initial, boolean fixedRate, Duration time,
+  @SuppressWarnings("unchecked") // the message type of a builder is erased
+  private static Exitable start(ActorBuilder<?> builder, Duration initialDelay, boolean isFixedRate, Duration interval,
       Handler<Exitable> task) {
     Objects.requireNonNull(task, "task");
-    if (Objects.requireNonNull(initial, "initial").isNegative())
+    if (Objects.requireNonNull(initialDelay, "initial").isNegative())
       throw new IllegalArgumentException(
-          "an initial delay of " + Durations.text(initial) + " lies in the past; give zero or more");
-    var schedule =
-        new Schedule(BlockBuilder.of(how).scheduler(), Durations.nanos(initial), fixedRate, Durations.nanos(time),
-            task);
-    Actor<ScheduledRun> actor = ((ActorBuilder<Object>) how).mailbox(Mailbox.unbounded())
+          "an initial delay of " + Durations.text(initialDelay) + " lies in the past; give zero or more");
+    var schedule = new Schedule(BlockBuilder.of(builder).scheduler(), Durations.nanos(initialDelay), isFixedRate,
+        Durations.nanos(interval), task);
+    Actor<ScheduledRun> actor = ((ActorBuilder<Object>) builder).mailbox(Mailbox.unbounded())
         .newActor((run, context) -> schedule.run(run, context.self()));
-    TimedMessages.sendAt(actor, schedule, new ScheduledRun(1), schedule.due);
+    TimedMessages.sendAt(actor, schedule, new ScheduledRun(1), schedule.nextStart);
     return actor;
   }
 
@@ -71,18 +72,20 @@ final class Schedule {
     try {
       task.handle(self);
     } finally {
-      // with the same key, since the policy may retry this run
-      if (!self.onExit().isDone()) TimedMessages.sendAt(self, this, new ScheduledRun(run.number() + 1), next(run));
+      // All timers have the same key: if a failure policy retries this run, the timer of the retry
+      // replaces the earlier timer.
+      if (!self.onExit().isDone())
+        TimedMessages.sendAt(self, this, new ScheduledRun(run.number() + 1), computeNextStart(run));
     }
   }
 
-  /** Periods that have passed meanwhile make one late run. */
-  private long next(ScheduledRun run) {
+  /** Returns when the next run starts. If several periods have passed, one late run follows. */
+  private long computeNextStart(ScheduledRun run) {
     long now = clock.nanoTime();
-    if (!fixedRate) return now + time;
-    if (number < run.number()) due += time;
-    number = run.number();
-    if (now - due > 0) due += (now - due) / time * time;
-    return due;
+    if (!isFixedRate) return now + interval;
+    if (lastNumber < run.number()) nextStart += interval;
+    lastNumber = run.number();
+    if (now - nextStart > 0) nextStart += (now - nextStart) / interval * interval;
+    return nextStart;
   }
 }

@@ -30,32 +30,32 @@ import java.util.function.ToIntFunction;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Ready-made actors, one line each. Immutable and thread-safe.
+ * Makes ready-made actors and blocks; each recipe is one line. Immutable and thread-safe.
  * {@snippet class="io.fibry.JavadocSnippetsTest" region="stereotypes"}
  */
 @SuppressWarnings("exports") // nullness annotations
 public final class Stereotypes extends NetworkStereotypes {
-  /** Shared, so that what they make shares its settings. */
+  /** The recipes of one root scope. They are shared, so that their actors share settings. */
   private record RootStereotypes(ActorScope root, Stereotypes threads, Stereotypes fibers) {}
 
-  // the stereotypes of the root that was last asked for, or null: a simulation has another root
-  private static volatile RootStereotypes ofRoot;
+  // for the root of the last call, or null; a simulation has a root of its own
+  private static volatile RootStereotypes lastUsed;
 
-  private Stereotypes(ActorBuilder<?> how) {
-    super(how);
+  private Stereotypes(ActorBuilder<?> builder) {
+    super(builder);
   }
 
   private static RootStereotypes ofRoot() {
     var root = ActorSystem.root();
-    var known = ofRoot;
-    if (known == null || known.root != root) ofRoot = known = new RootStereotypes(root,
+    var cached = lastUsed;
+    if (cached == null || cached.root != root) lastUsed = cached = new RootStereotypes(root,
         new Stereotypes(root.anonymous().strategy(Strategy.THREAD)),
         new Stereotypes(root.anonymous().strategy(Strategy.FIBER)));
-    return known;
+    return cached;
   }
 
   /**
-   * Recipes with the default strategy.
+   * Returns recipes whose actors have the default strategy.
    *
    * @return recipes
    */
@@ -64,7 +64,7 @@ public final class Stereotypes extends NetworkStereotypes {
   }
 
   /**
-   * Recipes with a platform thread per actor.
+   * Returns recipes whose actors have a platform thread each.
    *
    * @return recipes
    */
@@ -73,7 +73,7 @@ public final class Stereotypes extends NetworkStereotypes {
   }
 
   /**
-   * Recipes with virtual threads.
+   * Returns recipes whose actors run on virtual threads.
    *
    * @return recipes
    */
@@ -82,29 +82,30 @@ public final class Stereotypes extends NetworkStereotypes {
   }
 
   /**
-   * Recipes that use a builder.
+   * Returns recipes whose actors are made by a builder, with its settings.
    *
-   * @param how the builder
+   * @param builder the builder
    * @return recipes
    */
-  public static Stereotypes of(ActorBuilder<?> how) {
-    return new Stereotypes(Objects.requireNonNull(how, "how"));
+  public static Stereotypes of(ActorBuilder<?> builder) {
+    return new Stereotypes(Objects.requireNonNull(builder, "builder"));
   }
 
   /**
-   * An object as an actor.
+   * Makes a sink: an actor that runs code on an object, one piece at a time.
    *
-   * @param <S> the object
+   * @param <S> the type of the object
    * @param state the object, or null
-   * @return the actor, at work
+   * @return the sink
    */
-  @SuppressWarnings("unchecked") // null is of any type
+  @SuppressWarnings("unchecked") // without an object, the sink passes null, which is of any type
   public <S> Sink<S> sink(@Nullable S state) {
     return state == null ? (Sink<S>) builder.newSink() : builder.<S>initialState(() -> state).newSink();
   }
 
   /**
-   * Runs a task in a new actor, which then ends; {@code ExitReason.Failed} after a failure.
+   * Runs a task once, in a new actor, which then ends. If the task throws, the actor ends with
+   * {@code ExitReason.Failed}.
    *
    * @param task the task
    * @return the actor
@@ -114,7 +115,7 @@ public final class Stereotypes extends NetworkStereotypes {
   }
 
   /**
-   * Runs a task once; the task gets its actor.
+   * Runs a task once, in a new actor, and passes the actor to the task.
    *
    * @param task the task
    * @return the actor
@@ -124,7 +125,7 @@ public final class Stereotypes extends NetworkStereotypes {
   }
 
   /**
-   * Runs a task once, as {@code runOnce} does, but counts a failure without logging it.
+   * Runs a task once, in a new actor; a failure of the task is counted, but not logged.
    *
    * @param task the task
    * @return the actor
@@ -134,11 +135,12 @@ public final class Stereotypes extends NetworkStereotypes {
   }
 
   /**
-   * Runs a task in an actor, in each period until the actor ends. A long run makes the next one
-   * late, without a burst. The failure policy handles failures; the next run comes as planned.
+   * Runs a task in an actor, once in each period until the actor ends. After a long run the next
+   * run is late, and missed runs are skipped. If the task throws, the failure policy decides, and
+   * the next run starts as planned.
    *
-   * @param initial zero or more
-   * @param period more than zero
+   * @param initial the time before the first run; zero or more
+   * @param period the time between the starts of two runs; more than zero
    * @param task the task
    * @return the actor
    */
@@ -148,11 +150,11 @@ public final class Stereotypes extends NetworkStereotypes {
   }
 
   /**
-   * Runs a task at a fixed rate; the task gets its actor, and can end it.
+   * Runs a task at a fixed rate, and passes its actor to the task, which can end the actor.
    * {@snippet class="io.fibry.RecipeSnippetsTest" region="schedule"}
    *
-   * @param initial zero or more
-   * @param period more than zero
+   * @param initial the time before the first run; zero or more
+   * @param period the time between the starts of two runs; more than zero
    * @param task the task
    * @return the actor
    */
@@ -161,11 +163,11 @@ public final class Stereotypes extends NetworkStereotypes {
   }
 
   /**
-   * Runs a task in an actor, {@code delay} after each run until the actor ends. The failure policy
-   * handles failures; the next run comes as planned.
+   * Runs a task in an actor, and again {@code delay} after the end of each run, until the actor
+   * ends. If the task throws, the failure policy decides, and the next run starts as planned.
    *
-   * @param initial zero or more
-   * @param delay more than zero
+   * @param initial the time before the first run; zero or more
+   * @param delay the time between the end of a run and the next start; more than zero
    * @param task the task
    * @return the actor
    */
@@ -175,10 +177,10 @@ public final class Stereotypes extends NetworkStereotypes {
   }
 
   /**
-   * Runs a task with a fixed delay; the task gets its actor, and can end it.
+   * Runs a task with a fixed delay, and passes its actor to the task, which can end the actor.
    *
-   * @param initial zero or more
-   * @param delay more than zero
+   * @param initial the time before the first run; zero or more
+   * @param delay the time between the end of a run and the next start; more than zero
    * @param task the task
    * @return the actor
    */
@@ -187,13 +189,14 @@ public final class Stereotypes extends NetworkStereotypes {
   }
 
   /**
-   * Sends each file that is created, changed or deleted in a directory, but not below it, at least
-   * once. If the system loses track, sends the directory, then all files in it. By default the
-   * mailbox keeps 1024 changes, and the system the others. The watch ends with the directory.
+   * Watches a directory: sends the path of each file that is created, changed or deleted in it, but
+   * not in folders below, at least once. If the system loses changes, the path of the directory is
+   * sent, and then the path of each file in it. The default mailbox holds 1024 changes, and further
+   * changes wait in the system. When the directory is deleted, the actor ends.
    *
    * @param directory the directory to watch
-   * @param changed takes absolute paths
-   * @return the actor; its end ends the watch
+   * @param changed called with the absolute path of each changed file
+   * @return the actor that calls {@code changed}; its end ends the watch
    * @throws IllegalArgumentException if there is no such directory
    * @throws java.io.UncheckedIOException if the system cannot watch it
    */
@@ -202,7 +205,8 @@ public final class Stereotypes extends NetworkStereotypes {
   }
 
   /**
-   * Actors that together handle at most {@code messages} in each {@code period}; the others wait.
+   * Returns a builder of actors that together handle at most {@code messages} messages in each
+   * period; further messages wait.
    *
    * @param messages at least 1
    * @param period more than zero
@@ -210,31 +214,31 @@ public final class Stereotypes extends NetworkStereotypes {
    * @see RateLimit
    */
   public ActorBuilder<Object> rateLimited(int messages, Duration period) {
-    return RateLimit.around(any(), messages, period);
+    return RateLimit.around(untypedBuilder(), messages, period);
   }
 
   /**
-   * Handles messages in batches: when there are {@code size} messages, when the first message has
-   * waited for {@code wait}, and at the end.
+   * Handles messages in batches. A batch is handled when it has {@code size} messages, when its
+   * first message has waited for {@code wait}, or when the actor ends.
    *
-   * @param <M> messages
-   * @param size at least 1
-   * @param wait more than zero
-   * @param handler takes a batch: never empty, unmodifiable
-   * @return takes the messages
+   * @param <M> the type of the messages
+   * @param size the most messages of a batch; at least 1
+   * @param wait how long a message waits for further messages; more than zero
+   * @param handler called with each batch, which is unmodifiable and never empty
+   * @return the actor that the messages are sent to
    * @see Batch
    */
   public <M> Actor<M> batch(int size, Duration wait, Handler<List<M>> handler) {
-    return Batch.ofLists(any(), size, wait, handler);
+    return Batch.ofLists(untypedBuilder(), size, wait, handler);
   }
 
   /**
-   * A function that takes hooks before it, after it and on its errors.
+   * Makes a function to which hooks can be added, which run before it, after it or on its errors.
    *
-   * @param <M> its parameter
-   * @param <R> its result
-   * @param body the function
-   * @return the function, without hooks
+   * @param <M> the type of the parameter
+   * @param <R> the type of the result
+   * @param body the code of the function
+   * @return the function, still without hooks
    */
   public <M, R> HookedFunction<M, R> hooks(Handler.Returning<M, R> body) {
     return HookedFunction.around(builder, body);
@@ -247,87 +251,88 @@ public final class Stereotypes extends NetworkStereotypes {
   private Exitable runOnce(FailurePolicy policy, Handler<Exitable> task) {
     Objects.requireNonNull(task, "task");
     var actor = builder.onFailure(policy).newSink();
-    actor.execAsync(nothing -> task.handle(actor));
+    actor.execAsync(unused -> task.handle(actor));
     actor.sendPoisonPill();
     return actor;
   }
 
   /**
-   * A worker for each message.
+   * Returns a builder of pools that make a worker for each message.
    *
    * @return a builder
    * @see Pools#perMessage
    */
   public ActorBuilder<Object> poolPerMessage() {
-    return Pools.perMessage(any());
+    return Pools.perMessage(untypedBuilder());
   }
 
   /**
-   * A fixed number of workers.
+   * Returns a builder of pools with a fixed number of workers.
    *
    * @param workers at least 1
    * @return a builder
    * @see Pools#fixed
    */
   public ActorBuilder<Object> pool(int workers) {
-    return Pools.fixed(any(), workers);
+    return Pools.fixed(untypedBuilder(), workers);
   }
 
   /**
-   * Adds workers while messages wait, and ends idle ones.
+   * Returns a builder of pools that add workers while messages wait, and end idle workers.
    *
-   * @param least at least 0
-   * @param most at least 1 and {@code least}
+   * @param minWorkers how many workers stay while they are idle; at least 0
+   * @param maxWorkers at least 1 and at least {@code minWorkers}
    * @return a builder
    * @see Pools#scaling
    */
-  public ActorBuilder<Object> scalingPool(int least, int most) {
-    return Pools.scaling(any(), least, most);
+  public ActorBuilder<Object> scalingPool(int minWorkers, int maxWorkers) {
+    return Pools.scaling(untypedBuilder(), minWorkers, maxWorkers);
   }
 
   /**
-   * Messages that hold permits while they are handled.
+   * Returns a builder of pools whose messages hold permits while they are handled.
    *
-   * @param <M> messages
-   * @param permits at least 1
-   * @param weight a message's permits
+   * @param <M> the type of the messages
+   * @param permits how many permits there are; at least 1
+   * @param weight returns how many permits a message needs
    * @return a builder
    * @see Pools#weighted
    */
   public <M> ActorBuilder<M> weightedPool(int permits, ToIntFunction<M> weight) {
-    return Pools.weighted(any(), permits, weight);
+    return Pools.weighted(untypedBuilder(), permits, weight);
   }
 
   /**
-   * Messages of one key in order, of different keys at the same time.
+   * Returns a builder of pools that handle messages with equal keys in order, and messages with
+   * different keys at the same time.
    *
-   * @param <M> messages
+   * @param <M> the type of the messages
    * @param workers at least 1
-   * @param key a message's key
+   * @param key returns the key of a message
    * @return a builder
    * @see Pools#byKey
    */
   public <M> ActorBuilder<M> poolByKey(int workers, Function<M, ?> key) {
-    return Pools.byKey(any(), workers, key);
+    return Pools.byKey(untypedBuilder(), workers, key);
   }
 
   /**
-   * Sends each message to all subscribers.
+   * Opens a topic, which sends each message to all its subscribers.
    *
-   * @param <M> messages
+   * @param <M> the type of the messages
    * @return the topic
    * @see Topic#open
    */
   public <M> Topic<M> topic() {
-    return Topic.open(any());
+    return Topic.open(untypedBuilder());
   }
 
   /**
-   * A value to read, change and follow.
+   * Makes a value that actors and threads can read, change and subscribe to.
    *
-   * @param <T> the value
-   * @param initial never null
-   * @return the value
+   * @param <T> the type of the value
+   * @param initial the first value, never null
+   * @return the observable value
    * @see ObservableValue#of
    */
   public <T> ObservableValue<T> observableValue(T initial) {
@@ -335,11 +340,11 @@ public final class Stereotypes extends NetworkStereotypes {
   }
 
   /**
-   * Values by key to read, change and follow.
+   * Makes a map whose values actors and threads can read, change and subscribe to.
    *
-   * @param <K> keys
-   * @param <V> values
-   * @return the map, empty
+   * @param <K> the type of the keys
+   * @param <V> the type of the values
+   * @return the empty map
    * @see ObservableMap#of
    */
   public <K, V> ObservableMap<K, V> observableMap() {
@@ -347,53 +352,53 @@ public final class Stereotypes extends NetworkStereotypes {
   }
 
   /**
-   * A sequence that actors produce while it is read.
+   * Makes a sequence whose elements are produced by actors while it is read.
    *
-   * @param <T> elements
-   * @param ahead elements ready but not read; at least 1
-   * @param producers at least one
+   * @param <T> the type of the elements
+   * @param bufferSize how many produced elements may wait to be read; at least 1
+   * @param producers write the elements; at least one producer
    * @return the sequence
    * @see Generator#of
    */
   @SafeVarargs
   @SuppressWarnings("varargs")
-  public final <T> Generator<T> generator(int ahead, Handler<Generator.Output<T>>... producers) {
-    return Generator.of(builder, ahead, producers);
+  public final <T> Generator<T> generator(int bufferSize, Handler<Generator.Output<T>>... producers) {
+    return Generator.of(builder, bufferSize, producers);
   }
 
   /**
-   * Stages that work at the same time on different messages.
+   * Makes a pipeline, whose stages work at the same time on different messages.
    *
-   * @param <I> input
-   * @param <O> output
+   * @param <I> the type of the input
+   * @param <O> the type of the output
    * @param stage the first stage
    * @return a pipeline
    * @see Pipeline#of
    */
   public <I, O> Pipeline<I, O> pipeline(Handler.Returning<I, O> stage) {
-    return Pipeline.of(any(), stage);
+    return Pipeline.of(untypedBuilder(), stage);
   }
 
   /**
-   * Maps items at the same time and folds the results.
+   * Maps items in parallel, and reduces the results to one result.
    *
-   * @param <T> items
-   * @param <R> results
-   * @param parallel items at the same time; at least 1
-   * @param items taken when needed
-   * @param map maps an item
-   * @param zero the first result
-   * @param reduce folds two results
-   * @return the result to come
+   * @param <T> the type of the items
+   * @param <R> the type of the results
+   * @param maxParallel how many items are mapped at the same time; at least 1
+   * @param items the items; the next item is taken when it can be mapped
+   * @param map maps an item to a result
+   * @param zero the result if there are no items, with which the reduction begins
+   * @param reduce combines two results to one
+   * @return a future of the last result
    * @see MapReduce#start
    */
-  public <T, R> CompletableFuture<R> mapReduce(int parallel, Iterable<T> items, Handler.Returning<T, R> map, R zero,
+  public <T, R> CompletableFuture<R> mapReduce(int maxParallel, Iterable<T> items, Handler.Returning<T, R> map, R zero,
       BinaryOperator<R> reduce) {
-    return MapReduce.start(builder, parallel, items, map, zero, reduce);
+    return MapReduce.start(builder, maxParallel, items, map, zero, reduce);
   }
 
-  @SuppressWarnings("unchecked") // erased
-  private ActorBuilder<Object> any() {
+  @SuppressWarnings("unchecked") // the message type of a builder is erased
+  private ActorBuilder<Object> untypedBuilder() {
     return (ActorBuilder<Object>) builder;
   }
 }

@@ -1,2 +1,2 @@
-/** Ready-made actors, one line each: {@link io.fibry.stereotype.Stereotypes}. */
+/** Ready-made actors and blocks: {@link io.fibry.stereotype.Stereotypes}. */
 package io.fibry.stereotype;

@@ -1,31 +1,34 @@
 package io.fibry.text;
 
-/** Texts of users, fit for a log. */
+/** Makes single lines of objects, texts and exceptions of users, for logs and exceptions. */
 public final class Lines {
   private static final int MAX_LENGTH = 200; // characters
-  private static final int CUT = 20; // the length of the text that marks a cut
+  private static final int CUT_MARK_LENGTH = 20; // about the length of "… (12345 characters)"
   private static final int LINE_SEPARATOR = 0x2028;
   private static final int PARAGRAPH_SEPARATOR = 0x2029;
 
   private Lines() {}
 
-  /** An object in one line, cut if long; a string in quotes. Its toString runs on this thread. */
+  /**
+   * Returns an object as one line of at most about 200 characters; a string is in quotes. The
+   * object's toString runs on the current thread.
+   */
   public static String text(Object object) {
     try {
       return object instanceof CharSequence text ? '"' + line(text.toString()).replace("\"", "\\\"") + '"'
           : line(String.valueOf(object));
-    } catch (Throwable unprintable) { // a ring of toStrings overflows the stack
-      return without(object, "toString", unprintable);
+    } catch (Throwable failure) { // also a StackOverflowError, if toString methods call each other
+      return describeFailed(object, "toString", failure);
     }
   }
 
-  /** In one line, cut if long. */
+  /** Returns a text as one line of at most about 200 characters. */
   public static String line(String text) {
-    return text.length() <= MAX_LENGTH + CUT ? escaped(text)
+    return text.length() <= MAX_LENGTH + CUT_MARK_LENGTH ? escaped(text)
         : escaped(text.substring(0, MAX_LENGTH)) + "… (" + text.length() + " characters)";
   }
 
-  /** In one line, so that nothing of a user's can forge a line of a log. */
+  /** Returns a text as one line, so that a text of a user cannot forge a line of a log. */
   public static String escaped(String text) {
     var line = new StringBuilder(text.length());
     for (int i = 0; i < text.length(); i++) {
@@ -36,27 +39,27 @@ public final class Lines {
     return line.toString();
   }
 
-  /** The message of a failure, in one line; its class if it has none. */
+  /** Returns the message of a failure as one line, or its class name if it has no message. */
   public static String message(Throwable failure) {
     try {
-      String said = failure.getMessage();
-      return said == null ? failure.getClass().getName() : escaped(said);
-    } catch (Throwable unreadable) { // a getMessage of the user's
-      return without(failure, "getMessage", unreadable);
+      String message = failure.getMessage();
+      return message == null ? failure.getClass().getName() : escaped(message);
+    } catch (Throwable thrown) { // getMessage may be code of the user
+      return describeFailed(failure, "getMessage", thrown);
     }
   }
 
-  /** A failure in one line: its class and its message. */
+  /** Returns the class name and the message of a failure as one line. */
   public static String thrown(Throwable failure) {
     try {
       return escaped(failure.toString());
-    } catch (Throwable unreadable) { // a toString of the user's
-      return without(failure, "toString", unreadable);
+    } catch (Throwable thrown) { // toString may be code of the user
+      return describeFailed(failure, "toString", thrown);
     }
   }
 
-  /** For an object whose own text cannot be had. */
-  private static String without(Object object, String method, Throwable thrown) {
+  /** Returns a text for an object whose own method for its text threw. */
+  private static String describeFailed(Object object, String method, Throwable thrown) {
     return object.getClass().getName() + " (its " + method + " threw " + thrown.getClass().getName() + ")";
   }
 

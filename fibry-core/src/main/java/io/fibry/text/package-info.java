@@ -1,5 +1,5 @@
 /**
- * Times and texts of users, as errors and logs show them; used everywhere. Exported to other
+ * Makes texts of durations and of users' objects, for exceptions and logs. Exported to other
  * modules of Fibry only.
  */
 package io.fibry.text;

@@ -10,44 +10,49 @@ import java.util.TreeSet;
 import java.util.concurrent.CountDownLatch;
 
 /**
- * A scheduler for tests: {@link #advance} moves its time and runs due tasks. Thread-safe.
+ * A scheduler for tests, whose time passes only by {@link #advance}, which also runs the tasks that
+ * become due. Thread-safe.
  * {@snippet class="io.fibry.JavadocSnippetsTest" region="clock"}
  */
 public final class ManualScheduler extends TaskScheduler {
-  // guarded by this, like the next three
+  // This field and the next three are guarded by this.
   private final TreeSet<ManualTask> queue =
-      new TreeSet<>(Comparator.<ManualTask>comparingLong(e -> e.at).thenComparingLong(e -> e.number));
-  private final Set<Thread> asleep = new HashSet<>();
-  private long now;
-  private long made;
+      new TreeSet<>(Comparator.<ManualTask>comparingLong(task -> task.dueAt).thenComparingLong(task -> task.number));
+  private final Set<Thread> sleepers = new HashSet<>(); // threads in sleepUntil
+  private long now; // ns
+  private long nextNumber;
 
-  /** A clock at time zero. */
+  /** Makes a clock at time zero. */
   public ManualScheduler() {}
 
   /**
-   * Moves the time from one due task to the next, and runs each.
+   * Moves the time forward. It stops at the time of each task that becomes due, and runs the task
+   * on the current thread.
    *
-   * @param by how far
+   * @param by how far to move the time; zero or more
    */
   public void advance(Duration by) {
-    long end = nanoTime() + delay(by, "by");
-    for (ManualTask due = next(end); due != null; due = next(end)) due.run();
+    long end = nanoTime() + checkedDelay(by, "by");
+    for (var task = pollDue(end); task != null; task = pollDue(end)) task.run();
   }
 
   /**
-   * How far the clock must be moved for the next task to run.
+   * Returns how far the clock must be moved for the next task to run.
    *
-   * @return zero or more; empty if no task is left
+   * @return zero or more; empty if no task is scheduled
    */
   public synchronized Optional<Duration> untilNext() {
-    return queue.isEmpty() ? Optional.empty() : Optional.of(Duration.ofNanos(Math.max(0, queue.first().at - now)));
+    return queue.isEmpty() ? Optional.empty() : Optional.of(Duration.ofNanos(Math.max(0, queue.first().dueAt - now)));
   }
 
-  /** Moves the time to the next due entry, or null, to {@code end}. */
-  private synchronized ManualTask next(long end) {
-    ManualTask due = queue.isEmpty() || queue.first().at > end ? null : queue.pollFirst();
-    now = Math.max(now, due == null ? end : due.at);
-    return due;
+  /**
+   * Moves the time to the next task that is due at {@code end} or before, and returns the task. If
+   * there is none, moves the time to {@code end} and returns null.
+   */
+  private synchronized ManualTask pollDue(long end) {
+    ManualTask task = queue.isEmpty() || queue.first().dueAt > end ? null : queue.pollFirst();
+    now = Math.max(now, task == null ? end : task.dueAt);
+    return task;
   }
 
   @Override
@@ -60,34 +65,37 @@ public final class ManualScheduler extends TaskScheduler {
     synchronized (this) {
       if (time - now > 0) return start(task, time - now, 0);
     }
-    var due = new ManualTask(Objects.requireNonNull(task, "task"), 0, 0);
-    due.run(); // here, since the thread that moved the clock may have left
-    return due;
+    var timer = new ManualTask(Objects.requireNonNull(task, "task"), 0, 0);
+    timer.run(); // on this thread, because the call of advance that passed `time` may have returned
+    return timer;
   }
 
   @Override
   public void sleepUntil(long time) throws InterruptedException {
     var thread = Thread.currentThread();
-    var reached = new CountDownLatch(1);
+    var timeReached = new CountDownLatch(1);
     Timer timer;
     synchronized (this) {
       if (time - now <= 0) return;
-      timer = start(() -> wake(thread, reached), time - now, 0);
-      asleep.add(thread);
+      timer = start(() -> wake(thread, timeReached), time - now, 0);
+      sleepers.add(thread);
     }
     try {
-      reached.await();
+      timeReached.await();
     } finally {
       timer.cancel();
-      wake(thread, reached);
+      wake(thread, timeReached);
     }
   }
 
-  /** Before `advance` returns, the thread is no longer taken for asleep. */
-  private synchronized void wake(Thread thread, CountDownLatch reached) {
-    if (reached.getCount() == 0) return;
-    asleep.remove(thread);
-    reached.countDown();
+  /**
+   * Wakes a thread that is in {@link #sleepUntil}. When {@link #advance} returns, {@link #isAsleep}
+   * is therefore false for the thread.
+   */
+  private synchronized void wake(Thread thread, CountDownLatch timeReached) {
+    if (timeReached.getCount() == 0) return;
+    sleepers.remove(thread);
+    timeReached.countDown();
   }
 
   @Override
@@ -97,19 +105,20 @@ public final class ManualScheduler extends TaskScheduler {
 
   @Override
   public synchronized boolean isAsleep(Thread thread) {
-    // in this order: an interrupted thread runs, clears its flag, and then wants this monitor
-    return asleep.contains(thread) && !thread.isInterrupted() && thread.getState() == Thread.State.WAITING;
+    // The interrupt flag is read before the state, because an interrupted sleeper wakes up, clears
+    // its flag, and then blocks on this monitor.
+    return sleepers.contains(thread) && !thread.isInterrupted() && thread.getState() == Thread.State.WAITING;
   }
 
   @Override
   synchronized Timer start(Runnable task, long delay, long period) {
-    var entry = new ManualTask(Objects.requireNonNull(task, "task"), delay, period);
-    entry.enqueue();
-    return entry;
+    var timer = new ManualTask(Objects.requireNonNull(task, "task"), delay, period);
+    timer.enqueue();
+    return timer;
   }
 
   private final class ManualTask extends ScheduledTask {
-    private long number; // order of entries due at the same time
+    private long number; // the order of tasks that are due at the same time
 
     ManualTask(Runnable task, long delay, long period) {
       super(ManualScheduler.this, task, delay, period);
@@ -118,7 +127,7 @@ public final class ManualScheduler extends TaskScheduler {
     @Override
     void enqueue() {
       synchronized (ManualScheduler.this) {
-        number = made++;
+        number = nextNumber++;
         queue.add(this);
       }
     }

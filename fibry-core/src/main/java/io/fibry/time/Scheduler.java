@@ -6,62 +6,68 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutionException;
 
 /**
- * Runs tasks later. Thread-safe.
+ * A clock that also runs tasks later. Thread-safe.
  * {@snippet class="io.fibry.JavadocSnippetsTest" region="scheduler"}
  *
- * <p>Tasks must be short and not block: they share one thread. An exception of a task is logged; a
- * repeating task continues. A negative delay, or a period that is not positive, is an
- * {@link IllegalArgumentException}. Delays beyond 146 years count as 146 years. The methods must
- * return soon, because senders, askers and kills call them.
+ * <p>Tasks must be short and must not block, because they share one thread. If a task throws, the
+ * exception is logged, and a repeated task still runs again. The methods throw
+ * {@link IllegalArgumentException} if a delay is negative, or if a period is not more than zero.
+ * Longer delays than 146 years count as 146 years.
+ *
+ * <p>A scheduler of your own must return soon from each method, because senders, askers and kills
+ * call it.
  */
 public interface Scheduler {
 
   /**
-   * The scheduler of the process: one daemon thread.
+   * Returns the scheduler of the process, which runs its tasks on one daemon thread.
    *
-   * @return always the same
+   * @return always the same object
    */
   static Scheduler system() {
     return SystemScheduler.INSTANCE;
   }
 
   /**
-   * The present time; only differences have a meaning.
+   * Returns the present time. Only the difference of two times has a meaning, as with
+   * {@link System#nanoTime}.
    *
    * @return nanoseconds
    */
   long nanoTime();
 
   /**
-   * Runs a task once.
+   * Runs a task once, after a delay.
    *
-   * @param delay from now
+   * @param delay from now; zero or more
    * @param task the code to run
-   * @return its timer
+   * @return the timer, which can be canceled
    */
   Timer schedule(Duration delay, Runnable task);
 
   /**
-   * Runs a task once, at a time. If that time has passed, or passes while the timer is set, the
-   * task runs at once; a {@link ManualScheduler} runs it on this thread. A program that computes a
-   * delay instead sets its timer too late if a test moves the clock in between.
+   * Runs a task once, at a time of this clock. If that time has passed, or passes during this call,
+   * the task runs at once; a {@link ManualScheduler} then runs it on the current thread. Use this
+   * method instead of {@link #schedule} with a computed delay: if a test moves the clock before the
+   * call, that delay is too long.
    *
-   * @param time by {@link #nanoTime}
+   * @param time when to run the task, by {@link #nanoTime}
    * @param task the code to run
-   * @return its timer
+   * @return the timer, which can be canceled
    */
   default Timer scheduleAt(long time, Runnable task) {
     while (true) {
       long now = nanoTime();
-      long left = time - now;
-      var timer = schedule(Duration.ofNanos(Math.max(0, left)), task);
-      // A test may have moved the clock before the timer was set; a millisecond passes by itself.
-      if (left <= 0 || nanoTime() - now < 1_000_000 || !isCancelled(timer)) return timer;
+      long delay = time - now;
+      var timer = schedule(Duration.ofNanos(Math.max(0, delay)), task);
+      // If a test moved the clock before the timer was set, the timer is late: it is canceled and
+      // set again. Less than a millisecond may have passed without a test, and does not matter.
+      if (delay <= 0 || nanoTime() - now < 1_000_000 || !tryCancel(timer)) return timer;
     }
   }
 
-  /** A timer of a user's scheduler that cannot be cancelled stays. */
-  private static boolean isCancelled(Timer timer) {
+  /** Returns whether the timer was canceled; false if a user's scheduler cannot cancel it. */
+  private static boolean tryCancel(Timer timer) {
     try {
       return timer.cancel();
     } catch (RuntimeException cannotBeCancelled) {
@@ -70,58 +76,59 @@ public interface Scheduler {
   }
 
   /**
-   * Runs a task in each period; a late run causes no burst.
+   * Runs a task once in each period. If a run is late, the runs that were missed are skipped.
    *
-   * @param initial the delay of the first start
-   * @param period between starts
+   * @param initial the delay before the first run; zero or more
+   * @param period the time between the starts of two runs; more than zero
    * @param task the code to run
-   * @return its timer
+   * @return the timer, which can be canceled
    */
   Timer scheduleAtFixedRate(Duration initial, Duration period, Runnable task);
 
   /**
-   * Runs a task again and again.
+   * Runs a task again and again, each time after a delay.
    *
-   * @param initial the delay of the first start
-   * @param delay between runs
+   * @param initial the delay before the first run; zero or more
+   * @param delay the time between the end of a run and the next start; more than zero
    * @param task the code to run
-   * @return its timer
+   * @return the timer, which can be canceled
    */
   Timer scheduleWithFixedDelay(Duration initial, Duration delay, Runnable task);
 
   /**
-   * Waits on this thread until {@link #nanoTime} has reached a time. A handler waits so for the
-   * scope's clock, which a test can move.
+   * Blocks the current thread until a time of this clock. A handler calls this method instead of
+   * {@link Thread#sleep}, so that a test can move the clock.
    *
-   * @param time by this clock
-   * @throws InterruptedException if interrupted
+   * @param time when to return, by {@link #nanoTime}
+   * @throws InterruptedException if the thread is interrupted
    */
   default void sleepUntil(long time) throws InterruptedException {
     if (time - nanoTime() <= 0) return;
-    var reached = new CountDownLatch(1);
-    var timer = scheduleAt(time, reached::countDown);
+    var timeReached = new CountDownLatch(1);
+    var timer = scheduleAt(time, timeReached::countDown);
     try {
-      // the clock of a user may have moved to the time since, and run nothing until it moves again
-      if (time - nanoTime() > 0) reached.await();
+      // A user's clock may have reached the time before the timer was set. It then may not run the
+      // timer before it is moved again.
+      if (time - nanoTime() > 0) timeReached.await();
     } finally {
       timer.cancel();
     }
   }
 
   /**
-   * Waits on this thread until a future is done, in whatever way.
+   * Blocks the current thread until a future is completed, with a value or a failure.
    *
-   * @param future to wait for
-   * @param limit by this clock; zero or less does not wait
-   * @return whether it was done in time
-   * @throws InterruptedException if interrupted
+   * @param future the future to wait for
+   * @param limit how long to wait at most, by this clock; zero or less returns at once
+   * @return whether the future is completed
+   * @throws InterruptedException if the thread is interrupted
    */
   default boolean awaitDone(CompletableFuture<?> future, Duration limit) throws InterruptedException {
-    if (future.isDone() || !limit.isPositive()) return future.isDone(); // a manual clock runs nothing before it moves
-    var over = new CompletableFuture<Void>();
-    var timer = schedule(limit, () -> over.complete(null));
+    if (future.isDone() || !limit.isPositive()) return future.isDone(); // a manual clock would not run a timer
+    var limitReached = new CompletableFuture<Void>();
+    var timer = schedule(limit, () -> limitReached.complete(null));
     try {
-      CompletableFuture.anyOf(future, over).get();
+      CompletableFuture.anyOf(future, limitReached).get();
     } catch (ExecutionException failed) {
       return true;
     } finally {
@@ -131,20 +138,21 @@ public interface Scheduler {
   }
 
   /**
-   * Whether time passes only when the program moves it, as in tests. If true, a handler or actor
-   * that waits for this clock counts as quiet.
+   * Returns whether the time of this clock passes only when the program moves it, as in tests. In
+   * this case {@link io.fibry.ActorScope#awaitQuiescence} does not wait for a handler or actor that
+   * waits for this clock.
    *
-   * @return false, unless the clock knows better
+   * @return false by default
    */
   default boolean isManual() {
     return false;
   }
 
   /**
-   * Whether this thread is in {@link #sleepUntil}, and stays there until the clock is moved.
+   * Returns whether a thread is in {@link #sleepUntil}, and stays in it until the clock is moved.
    *
-   * @param thread any
-   * @return false, unless the clock is manual
+   * @param thread any thread
+   * @return false by default, and for each clock that is not manual
    */
   default boolean isAsleep(Thread thread) {
     return false;
@@ -154,9 +162,11 @@ public interface Scheduler {
   interface Timer {
 
     /**
-     * No run starts after this method has returned; a run that has started continues.
+     * Cancels the task. No run starts after this method has returned, but a run that has started
+     * continues.
      *
-     * @return true if it was still due
+     * @return true if this call canceled the task; false if the task was already canceled, or if
+     * its only run has started
      */
     boolean cancel();
   }

@@ -18,32 +18,35 @@ import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * One thread with a sorted set of timers. Other threads use its inbox, without a lock: in the JDK's
- * timer heap a StackOverflowError of theirs would stop all timers of the process.
+ * Runs all tasks on one thread, the timer thread, which has a sorted set of timers. Other threads
+ * pass timers to it by its inbox, without a lock. With the lock of the JDK's timer heap, a
+ * StackOverflowError of another thread could stop all timers of the process.
  *
- * <p>No timer is missed: its creator adds it to the inbox and then reads {@code until}; the timer
- * thread writes {@code until} and then looks into the inbox.
+ * <p><b>No timer is missed.</b> The creator of a timer adds it to the inbox and then reads
+ * {@code wakeUpAt}. The timer thread writes {@code wakeUpAt} and then checks whether the inbox is
+ * empty. So the creator wakes the timer thread, or the timer thread finds the timer.
  *
- * <p>No canceled timer stays: the canceling thread closes it and then reads {@code seen}; the timer
- * thread writes {@code seen} and then reads whether the timer is open. So one of them notices the
- * other.
+ * <p><b>No canceled timer stays.</b> The canceling thread closes the timer and then reads
+ * {@code isSeen}. The timer thread writes {@code isSeen} and then reads whether the timer is open.
+ * So the canceling thread adds the timer to the inbox again, or the timer thread sees that it is
+ * closed.
  */
 final class SystemScheduler extends TaskScheduler {
   static final SystemScheduler INSTANCE = new SystemScheduler();
-  private static final int LEFTOVERS = 256; // cancelled timers that wake the thread
+  private static final int CANCELS_PER_WAKE_UP = 256; // of 256 cancels, one wakes the timer thread
 
-  // timers set or cancelled
+  // timers that were set or canceled, and that the timer thread has not processed yet
   final ConcurrentLinkedQueue<QueuedTask> inbox = new ConcurrentLinkedQueue<>();
-  final TreeSet<QueuedTask> queue = new TreeSet<>(); // the timer thread's own
-  // null until the first timer
-  private final AtomicReference<Thread> thread = new AtomicReference<>();
-  private final AtomicInteger cancelled = new AtomicInteger();
-  private volatile boolean asleep; // written by the timer thread, after `until`
-  private volatile long until; // the end of its sleep
-  // linked while there is memory: later it may fail, for ever
-  private final Runnable settling = this::settleIn;
+  final TreeSet<QueuedTask> queue = new TreeSet<>(); // used by the timer thread only
+  // null until the first timer is set
+  private final AtomicReference<Thread> timerThread = new AtomicReference<>();
+  private final AtomicInteger cancels = new AtomicInteger();
+  private volatile boolean isSleeping; // written by the timer thread, after `wakeUpAt`
+  private volatile long wakeUpAt; // the end of the timer thread's sleep, in ns by its clock
+  // Made in advance: a lambda that is first linked without memory fails for ever.
+  private final Runnable starter = this::startTimerThread;
   private final Runnable loop = this::loop;
-  private final PrivilegedAction<Thread> maker = this::make;
+  private final PrivilegedAction<Thread> threadMaker = this::makeTimerThread;
 
   SystemScheduler() {}
 
@@ -59,59 +62,61 @@ final class SystemScheduler extends TaskScheduler {
 
   @Override
   Timer start(Runnable task, long delay, long period) {
-    var other = Environment.simulated;
-    Scheduler here = other == null ? this : other.<Scheduler>instanceFor(this, () -> this);
-    if (here != this) return start(here, task, Duration.ofNanos(delay), period);
-    var due = new QueuedTask(Objects.requireNonNull(task, "task"), delay, period);
-    due.enqueue();
-    return due;
+    var simulation = Environment.simulated;
+    Scheduler clock = simulation == null ? this : simulation.<Scheduler>instanceFor(this, () -> this);
+    if (clock != this) return start(clock, task, Duration.ofNanos(delay), period);
+    var timer = new QueuedTask(Objects.requireNonNull(task, "task"), delay, period);
+    timer.enqueue();
+    return timer;
   }
 
   private static Timer start(Scheduler clock, Runnable task, Duration delay, long period) {
     if (period == 0) return clock.schedule(delay, task);
-    var time = Duration.ofNanos(Math.abs(period));
-    return period > 0 ? clock.scheduleAtFixedRate(delay, time, task) : clock.scheduleWithFixedDelay(delay, time, task);
+    var interval = Duration.ofNanos(Math.abs(period));
+    return period > 0 ? clock.scheduleAtFixedRate(delay, interval, task)
+        : clock.scheduleWithFixedDelay(delay, interval, task);
   }
 
-  /** Without a timer. */
+  /** Waits without a timer. */
   @Override
   public boolean awaitDone(CompletableFuture<?> future, Duration limit) throws InterruptedException {
     try {
       future.get(Durations.nanos(limit), TimeUnit.NANOSECONDS);
-    } catch (TimeoutException late) {
+    } catch (TimeoutException expired) {
       return false;
-    } catch (ExecutionException | CancellationException failed) {} // done all the same
+    } catch (ExecutionException | CancellationException failed) {} // the future is completed, too
     return true;
   }
 
   /**
-   * Returns null while the timer thread is being made, by a thread with an empty stack: a failure
-   * at the end of this thread's stack would leave a timer thread that never starts. No fiber makes
-   * it, since other fibers may hold all carriers.
+   * Returns the timer thread. If there is none yet, starts a helper thread that makes it, and
+   * returns null. The helper has an empty stack: if the current thread overflowed its stack here,
+   * it could leave a timer thread that never starts. The helper is no fiber, because other fibers
+   * may hold all carriers.
    */
-  private Thread thread() {
-    var only = thread.get();
-    if (only == null) Thread.ofPlatform().daemon().inheritInheritableThreadLocals(false).start(settling);
-    return only;
+  private Thread ensureTimerThread() {
+    var thread = timerThread.get();
+    if (thread == null) Thread.ofPlatform().daemon().inheritInheritableThreadLocals(false).start(starter);
+    return thread;
   }
 
   /**
-   * Before Java 24 a new thread keeps the class loaders of its creator, unless privileged, and the
-   * timer thread never ends.
+   * Makes and starts the timer thread, unless there is one. It never ends, and before Java 24 a new
+   * thread keeps the class loaders of its creator in memory, unless it is made as privileged.
    */
   @SuppressWarnings("removal")
-  private void settleIn() {
-    var made = Runtime.version().feature() < 24 ? AccessController.doPrivileged(maker) : maker.run();
-    if (!thread.compareAndSet(null, made)) return;
+  private void startTimerThread() {
+    var thread = Runtime.version().feature() < 24 ? AccessController.doPrivileged(threadMaker) : threadMaker.run();
+    if (!timerThread.compareAndSet(null, thread)) return;
     try {
-      made.start();
+      thread.start();
     } catch (Throwable noThread) {
-      thread.set(null); // the next timer tries again
+      timerThread.set(null); // the next timer tries again
       throw noThread;
     }
   }
 
-  private Thread make() {
+  private Thread makeTimerThread() {
     return Thread.ofPlatform().daemon().inheritInheritableThreadLocals(false).name("fibry-timer").unstarted(loop);
   }
 
@@ -120,43 +125,44 @@ final class SystemScheduler extends TaskScheduler {
       try {
         runDue();
       } catch (Throwable failure) {
-        // out of memory
+        // memory is exhausted: the next run of the loop tries again
       }
     }
   }
 
   private void runDue() {
-    if (asleep) asleep = false;
-    Thread.interrupted(); // set by a task: others must not see it, and it would not sleep
-    settle();
+    if (isSleeping) isSleeping = false;
+    Thread.interrupted(); // clears a flag that a task has set: other tasks must not see it, and park would return
+    processInbox();
     long now = System.nanoTime();
-    var first = queue.isEmpty() ? null : queue.first();
-    if (first != null && first.at - now <= 0) {
+    var nextTimer = queue.isEmpty() ? null : queue.first();
+    if (nextTimer != null && nextTimer.dueAt - now <= 0) {
       queue.pollFirst();
-      first.run();
+      nextTimer.run();
       return;
     }
-    until = first == null ? now + Long.MAX_VALUE / 2 : first.at;
-    asleep = true;
+    wakeUpAt = nextTimer == null ? now + Long.MAX_VALUE / 2 : nextTimer.dueAt;
+    isSleeping = true;
     if (!inbox.isEmpty()) return;
-    if (first == null) LockSupport.park(this);
-    else LockSupport.parkNanos(this, first.at - now);
+    if (nextTimer == null) LockSupport.park(this);
+    else LockSupport.parkNanos(this, nextTimer.dueAt - now);
   }
 
-  void settle() {
-    for (var due = inbox.peek(); due != null; due = inbox.peek()) {
-      due.seen = true;
-      if (due.open()) queue.add(due);
-      else queue.remove(due);
-      inbox.poll(); // last: without memory, the next turn tries again
+  /** Adds the open timers of the inbox to the queue, and removes the canceled ones from it. */
+  void processInbox() {
+    for (var timer = inbox.peek(); timer != null; timer = inbox.peek()) {
+      timer.isSeen = true;
+      if (timer.isOpen()) queue.add(timer);
+      else queue.remove(timer);
+      inbox.poll(); // last, so that the next call tries again if memory was exhausted before
     }
   }
 
   final class QueuedTask extends ScheduledTask implements Comparable<QueuedTask> {
-    private static final AtomicInteger MADE = new AtomicInteger();
+    private static final AtomicInteger NUMBERS = new AtomicInteger();
 
-    private final int number = MADE.incrementAndGet();
-    private volatile boolean seen; // by the timer thread
+    private final int number = NUMBERS.incrementAndGet(); // the order of tasks due at the same time
+    private volatile boolean isSeen; // false -> true by the timer thread, when it takes this from the inbox
 
     QueuedTask(Runnable task, long delay, long period) {
       super(SystemScheduler.this, task, delay, period);
@@ -165,20 +171,20 @@ final class SystemScheduler extends TaskScheduler {
     @Override
     void enqueue() {
       inbox.add(this);
-      var sleeper = thread();
-      if (asleep && at - until < 0) LockSupport.unpark(sleeper);
+      var thread = ensureTimerThread();
+      if (isSleeping && dueAt - wakeUpAt < 0) LockSupport.unpark(thread);
     }
 
     @Override
     void dequeue() {
-      if (seen) inbox.add(this);
-      if (cancelled.incrementAndGet() % LEFTOVERS == 0) LockSupport.unpark(thread.get());
+      if (isSeen) inbox.add(this);
+      if (cancels.incrementAndGet() % CANCELS_PER_WAKE_UP == 0) LockSupport.unpark(timerThread.get());
     }
 
     @Override
     public int compareTo(QueuedTask other) {
-      long later = at - other.at;
-      return later != 0 ? Long.signum(later) : Integer.compare(number, other.number);
+      long difference = dueAt - other.dueAt;
+      return difference != 0 ? Long.signum(difference) : Integer.compare(number, other.number);
     }
   }
 }

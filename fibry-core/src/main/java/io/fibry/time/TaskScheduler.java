@@ -9,29 +9,35 @@ import java.util.Objects;
 import java.util.concurrent.TimeUnit;
 import org.slf4j.LoggerFactory;
 
-/** A scheduler of {@link ScheduledTask}s. */
+/** Base class of the library's schedulers: checks durations, and starts {@link ScheduledTask}s. */
 abstract class TaskScheduler implements Scheduler {
-  private static final long MAX_DELAY = Long.MAX_VALUE / 2;
+  private static final long MAX_DELAY = Long.MAX_VALUE / 2; // ns
 
-  /** The period is {@link ScheduledTask}'s. */
+  /**
+   * Starts a timer.
+   *
+   * @param delay the time before the first run, in ns
+   * @param period 0 for a single run. Above 0, the ns between two starts. Below 0, minus the ns
+   * between the end of a run and the next start
+   */
   abstract Timer start(Runnable task, long delay, long period);
 
   @Override
   public Timer schedule(Duration delay, Runnable task) {
-    return start(task, delay(delay, "delay"), 0);
+    return start(task, checkedDelay(delay, "delay"), 0);
   }
 
   @Override
   public Timer scheduleAtFixedRate(Duration initial, Duration period, Runnable task) {
-    return start(task, delay(initial, "initial"), period(period, "period"));
+    return start(task, checkedDelay(initial, "initial"), period(period, "period"));
   }
 
   @Override
   public Timer scheduleWithFixedDelay(Duration initial, Duration delay, Runnable task) {
-    return start(task, delay(initial, "initial"), -period(delay, "delay"));
+    return start(task, checkedDelay(initial, "initial"), -period(delay, "delay"));
   }
 
-  static long delay(Duration delay, String name) {
+  static long checkedDelay(Duration delay, String name) {
     if (Objects.requireNonNull(delay, name).isNegative())
       throw new IllegalArgumentException(
           "a delay of " + Durations.text(delay) + " lies in the past; give zero or more");
@@ -48,32 +54,35 @@ abstract class TaskScheduler implements Scheduler {
     return Math.min(MAX_DELAY, TimeUnit.NANOSECONDS.convert(duration));
   }
 
-  /** A task of a clock. */
+  /** A task that a clock runs once or repeatedly. */
   abstract static class ScheduledTask implements Timer, Runnable {
     private static final VarHandle OPEN = ConstantBootstraps.fieldVarHandle(MethodHandles.lookup(), "open",
         VarHandle.class, ScheduledTask.class, boolean.class);
 
     private final Scheduler clock;
-    // null once done, since queues may keep this; written by `run` and `cancel`
+    // Null after the only run or a cancel, because a queue may keep this object for longer. Written
+    // by `run` and `cancel`.
     private Runnable task;
-    // above 0 between starts, below 0 between ends and starts; 0 for a single run
+    // 0 for a single run. Above 0, the ns between two starts. Below 0, minus the ns between the end
+    // of a run and the next start.
     private final long period;
-    long at; // when it is due; written before it is queued
-    // true -> false, by `cancel` or the only run
-    private volatile boolean open = true;
+    long dueAt; // when it is due, in ns by the clock; written before it is queued
+    private volatile boolean open = true; // true -> false, by `cancel` or by the start of the only run
 
     ScheduledTask(Scheduler clock, Runnable task, long delay, long period) {
       this.clock = clock;
       this.task = task;
       this.period = period;
-      this.at = clock.nanoTime() + delay;
+      this.dueAt = clock.nanoTime() + delay;
     }
 
+    /** Adds this task to the queue of its scheduler. */
     abstract void enqueue();
 
+    /** Makes the scheduler remove this task from its queue, after a cancel. */
     abstract void dequeue();
 
-    final boolean open() {
+    final boolean isOpen() {
       return open;
     }
 
@@ -90,19 +99,19 @@ abstract class TaskScheduler implements Scheduler {
       }
       if (period == 0 || !open) return;
       long now = clock.nanoTime();
-      at = period < 0 ? now - period : at + Math.max(1, Math.ceilDiv(now - at, period)) * period;
+      dueAt = period < 0 ? now - period : dueAt + Math.max(1, Math.ceilDiv(now - dueAt, period)) * period;
       enqueue();
-      if (!open) dequeue(); // cancelled before it was queued
+      if (!open) dequeue(); // it may have been canceled before it was queued
     }
 
     @Override
     public final boolean cancel() {
-      boolean was = OPEN.compareAndSet(this, true, false);
-      if (was) {
+      boolean wasOpen = OPEN.compareAndSet(this, true, false);
+      if (wasOpen) {
         task = null;
         dequeue();
       }
-      return was;
+      return wasOpen;
     }
   }
 }

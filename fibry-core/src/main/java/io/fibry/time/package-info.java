@@ -1,5 +1,5 @@
 /**
- * Schedulers: {@link io.fibry.time.Scheduler} has that of the system,
- * {@link io.fibry.time.ManualScheduler} is one for tests.
+ * Clocks that also run tasks later: {@link io.fibry.time.Scheduler#system} is the scheduler of the
+ * process, and {@link io.fibry.time.ManualScheduler} is a scheduler for tests.
  */
 package io.fibry.time;

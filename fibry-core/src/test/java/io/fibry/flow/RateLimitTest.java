@@ -164,7 +164,7 @@ class RateLimitTest {
   private void take(TokenBucket bucket, int times) {
     try {
       for (int i = 0; i < times; i++) {
-        bucket.take();
+        bucket.awaitToken();
         this.times.add(clock.nanoTime());
       }
     } catch (InterruptedException interrupted) {
@@ -279,7 +279,7 @@ class RateLimitTest {
   @Test
   void timesWithoutAnEndDoNotOverflow() throws Exception {
     var bucket = new TokenBucket(clock, 1, Duration.ofSeconds(Long.MAX_VALUE));
-    bucket.take();
+    bucket.awaitToken();
 
     var waiting = IntStream.range(0, 8).mapToObj(i -> Patience.elsewhere(() -> take(bucket, 1))).toList();
     waiting.forEach(Patience::parked);
@@ -293,7 +293,7 @@ class RateLimitTest {
   void aRateBeyondTheClockLetsAllPass() throws Exception {
     var bucket = new TokenBucket(clock, Integer.MAX_VALUE, Duration.ofNanos(1));
 
-    for (int i = 0; i < 100_000; i++) bucket.take();
+    for (int i = 0; i < 100_000; i++) bucket.awaitToken();
 
     assertEquals(Set.of(), clock.due);
   }
@@ -309,7 +309,7 @@ class RateLimitTest {
     };
     var bucket = new TokenBucket(moving, 1, SECOND);
 
-    for (int i = 0; i < 3; i++) bucket.take();
+    for (int i = 0; i < 3; i++) bucket.awaitToken();
 
     assertEquals(2_000_000_000L, moving.nanoTime());
   }

@@ -113,7 +113,7 @@ class FsmRulesTest {
     nameless("state", () -> all.onTimeout((Class<Open>) null, DoorFixture.AWHILE, open -> open));
     nameless("code", () -> all.onEnter(Open.class, null));
     nameless("state", () -> all.onLeave((Class<Open>) null, open -> {}));
-    nameless("how", () -> all.newActor(null));
+    nameless("builder", () -> all.newActor(null));
   }
 
   @Test

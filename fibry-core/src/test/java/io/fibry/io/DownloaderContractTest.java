@@ -139,7 +139,7 @@ class DownloaderContractTest {
         () -> options.withBackoff(Duration.ofSeconds(2), Duration.ofSeconds(1)));
     assertThrows(IllegalArgumentException.class, () -> options.withUserAgent("mine\r\nCookie: theirs"));
     assertThrows(IllegalArgumentException.class, () -> Downloader.open(Pools.fixed(scope.anonymous(), 2), o -> o));
-    assertEquals("how", assertThrows(NullPointerException.class, () -> Downloader.open(null, o -> o)).getMessage());
+    assertEquals("builder", assertThrows(NullPointerException.class, () -> Downloader.open(null, o -> o)).getMessage());
     assertEquals("options",
         assertThrows(NullPointerException.class, () -> Downloader.open(scope.anonymous(), null)).getMessage());
     assertEquals("uri",

@@ -67,9 +67,9 @@ class ProgramTest {
   @Test
   void programHasOnlyGivenEnvironment() throws Exception {
     var result =
-        Program.of(Path.of("/usr/bin/env")).withEnvironment("COLOUR", "blue").withEnvironment("SIZE", "9").run();
+        Program.of(Path.of("/usr/bin/env")).withEnvironment("COLOR", "blue").withEnvironment("SIZE", "9").run();
 
-    assertEquals(List.of("COLOUR=blue", "SIZE=9"), result.text().lines().sorted().toList());
+    assertEquals(List.of("COLOR=blue", "SIZE=9"), result.text().lines().sorted().toList());
   }
 
   @Test

@@ -37,7 +37,8 @@ import org.junit.jupiter.api.Test;
 class ClientOutboxTest {
   private static final Duration LIMIT = Duration.ofMinutes(5);
   private static final ListenerLimits LIMITS =
-      new ListenerLimits(InetAddress.getLoopbackAddress(), 1, LIMIT, LIMIT, ListenerLimits.NONE, LIMIT, LIMIT, LIMIT);
+      new ListenerLimits(InetAddress.getLoopbackAddress(), 1, LIMIT, LIMIT, ListenerLimits.NO_LIMIT, LIMIT, LIMIT,
+          LIMIT);
   private static final int OVERHEAD = 32; // bytes of each message
   private static final int SENDERS = 4;
   private static final int ROUNDS = Soak.ON ? 2_000 : 30;

@@ -159,10 +159,10 @@ class ExchangePermitTest {
           atWorkWhenSent.set(places.atWork());
         }
       }, true, false, true, false);
-      answer.permit = places.permit();
+      answer.permit = places.tryAdmit();
       var exchange = new ServerExchange(null, null, null, null, answer, RoutePattern.of(path), Optional.empty(), null);
 
-      routes.find("GET", path).route().answer(exchange);
+      routes.find("GET", path).handler().handle(exchange);
       exchange.finish();
 
       assertEquals(0, atWorkWhenSent.get(), path);
@@ -178,7 +178,7 @@ class ExchangePermitTest {
     var stopped = new AtomicBoolean();
     var admitted = new AtomicInteger();
     var refused = new Thread(() -> {
-      while (!stopped.get()) if (places.permit() != null) admitted.incrementAndGet();
+      while (!stopped.get()) if (places.tryAdmit() != null) admitted.incrementAndGet();
     });
     refused.start();
     try {
@@ -202,14 +202,14 @@ class ExchangePermitTest {
     var places = pool(3);
     var all = Stream.generate(() -> suspended(places)).limit(6).toList();
 
-    assertNull(places.permit());
+    assertNull(places.tryAdmit());
     for (var permit : all) {
       permit.resume(); // it would wait for ever
       assertEquals(1, places.atWork());
       permit.suspend();
     }
-    all.forEach(ExchangePermit::leave);
-    all.forEach(ExchangePermit::leave);
+    all.forEach(ExchangePermit::release);
+    all.forEach(ExchangePermit::release);
     assertEquals(0, places.admitted());
   }
 
@@ -224,11 +224,11 @@ class ExchangePermitTest {
     var time = new AtomicLong();
     var places = new ExchangePermit.PermitPool(1, time::get);
     var waiting = suspended(places);
-    var running = places.permit();
+    var running = places.tryAdmit();
     var resumed = new Thread(waiting::resume);
     resumed.start();
     try {
-      Patience.eventually(() -> places.permit() == null && resumed.getState() == Thread.State.TIMED_WAITING);
+      Patience.eventually(() -> places.tryAdmit() == null && resumed.getState() == Thread.State.TIMED_WAITING);
       time.set(ExchangePermit.MAX_WAIT.toNanos() - 1);
       assertEquals(1, places.atWork());
     } finally {
@@ -236,19 +236,19 @@ class ExchangePermitTest {
       Patience.joined(resumed);
     }
     assertEquals(2, places.atWork());
-    assertNull(places.permit());
+    assertNull(places.tryAdmit());
 
-    waiting.leave();
-    assertNull(places.permit());
-    running.leave();
-    assertNotNull(places.permit());
+    waiting.release();
+    assertNull(places.tryAdmit());
+    running.release();
+    assertNotNull(places.tryAdmit());
   }
 
   @Test
   void interruptedExchangeDoesNotWaitToRun() {
     var places = pool(1);
     var interrupted = suspended(places);
-    var running = places.permit();
+    var running = places.tryAdmit();
     Thread.currentThread().interrupt();
     try {
       interrupted.resume();
@@ -257,14 +257,14 @@ class ExchangePermitTest {
       Thread.interrupted();
     }
     assertEquals(1, places.atWork());
-    interrupted.leave();
-    running.leave();
+    interrupted.release();
+    running.release();
     assertEquals(0, places.admitted());
-    assertNotNull(places.permit());
+    assertNotNull(places.tryAdmit());
   }
 
   private static ExchangePermit suspended(ExchangePermit.PermitPool places) {
-    var permit = places.permit();
+    var permit = places.tryAdmit();
     permit.suspend();
     return permit;
   }
@@ -292,13 +292,13 @@ class ExchangePermitTest {
 
     assertEquals(0, places.atWork());
     assertEquals(0, places.admitted());
-    assertNotNull(places.permit());
+    assertNotNull(places.tryAdmit());
   }
 
   /** Counts itself only while it is admitted, so the bounds hold for these counts, too. */
   private static void exchange(ExchangePermit.PermitPool places, int limit, Random random, AtomicInteger atWork,
       AtomicInteger admitted) {
-    var permit = places.permit();
+    var permit = places.tryAdmit();
     if (permit == null) {
       Thread.yield();
       return;
@@ -315,6 +315,6 @@ class ExchangePermitTest {
     }
     atWork.decrementAndGet();
     admitted.decrementAndGet();
-    permit.leave();
+    permit.release();
   }
 }

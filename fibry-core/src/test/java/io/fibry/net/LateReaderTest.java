@@ -28,7 +28,8 @@ import org.junit.jupiter.api.Test;
 class LateReaderTest {
   private static final Duration LIMIT = Duration.ofSeconds(8);
   private static final ListenerLimits LIMITS =
-      new ListenerLimits(InetAddress.getLoopbackAddress(), 1, LIMIT, LIMIT, ListenerLimits.NONE, LIMIT, LIMIT, LIMIT);
+      new ListenerLimits(InetAddress.getLoopbackAddress(), 1, LIMIT, LIMIT, ListenerLimits.NO_LIMIT, LIMIT, LIMIT,
+          LIMIT);
 
   /** A socket that has bytes, whose reader gets no processor. */
   private static final class SlowSocket extends Socket {

@@ -28,8 +28,8 @@ import io.fibry.engine.message.Envelope;
 import io.fibry.engine.message.JfrEvents;
 import io.fibry.engine.message.RequestFailures;
 import io.fibry.engine.message.RequestFuture;
-import io.fibry.engine.message.Wait.WaitingHandler;
 import io.fibry.engine.message.Wait;
+import io.fibry.engine.message.Wait.WaitingHandler;
 import io.fibry.time.Scheduler;
 import java.time.Duration;
 import java.util.List;
@@ -38,11 +38,11 @@ import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.RejectedExecutionException;
 
-/** The public side of every actor, in an object of 40 bytes. The inside is {@link Cell}. */
-@SuppressWarnings("unchecked") // the request or code has the type
+/** The public methods of every actor, in an object of 40 bytes; {@link Cell} is the base. */
+@SuppressWarnings("unchecked") // the request or the code declares the type of its answer
 class ActorCell extends Cell implements ActorWithReturn<Object, Object>, Sink<Object> {
   static {
-    Dispatch.initialize(); // not between swap and link: see PlainQueue
+    Dispatch.initialize(); // now, because no class may be initialized between swap and link: see PlainQueue
     new Admission(null, null, null); // loads its class while there is memory
   }
 
@@ -52,7 +52,7 @@ class ActorCell extends Cell implements ActorWithReturn<Object, Object>, Sink<Ob
 
   @Override
   public boolean sendMessage(Object message) {
-    return accepted(message, offer(Objects.requireNonNull(message, "message"), baggage(message)));
+    return acceptedElseDeadLetter(message, offer(Objects.requireNonNull(message, "message"), baggage(message)));
   }
 
   @Override
@@ -68,56 +68,56 @@ class ActorCell extends Cell implements ActorWithReturn<Object, Object>, Sink<Ob
   }
 
   @Override
-  public final void admit(Callable<Object> message, String what, boolean here) {
+  public final void admit(Callable<Object> factory, String event, boolean onThisThread) {
     try {
-      if (here) makeAndAdmit(message, what);
-      else runOffThread(new Admission(this, message, what));
-    } catch (Throwable edge) { // of stack or memory
-      EngineLog.LOG.error("actor '{}' could not be told of {}", name(), what, edge);
+      if (onThisThread) makeAndAdmit(factory, event);
+      else runOffThread(new Admission(this, factory, event));
+    } catch (Throwable error) { // StackOverflowError or OutOfMemoryError
+      EngineLog.LOG.error("actor '{}' could not be notified of {}", name(), event, error);
     }
   }
 
-  /** No lambda: see {@link Dispatch}. */
-  private record Admission(ActorCell cell, Callable<Object> message, String what) implements Runnable {
+  /** A record, because a lambda that is first linked without memory may fail forever. */
+  private record Admission(ActorCell cell, Callable<Object> factory, String event) implements Runnable {
     @Override
     public void run() {
-      cell.makeAndAdmit(message, what);
+      cell.makeAndAdmit(factory, event);
     }
   }
 
-  private void makeAndAdmit(Callable<Object> message, String what) {
+  private void makeAndAdmit(Callable<Object> factory, String event) {
     try {
-      Object made = message.call();
-      accepted(made, admit(new Envelope(made, Baggage.of(null))));
+      Object message = factory.call();
+      acceptedElseDeadLetter(message, addUnbounded(new Envelope(message, Baggage.of(null))));
     } catch (Throwable failure) {
-      EngineLog.LOG.error("actor '{}' could not be told of {}", name(), what, failure);
+      EngineLog.LOG.error("actor '{}' could not be notified of {}", name(), event, failure);
     }
   }
 
   @Override
   public final boolean send(Envelope envelope, Deadline deadline) {
     Object message = envelope.message;
-    return accepted(message, offer(envelope, deadline));
+    return acceptedElseDeadLetter(message, offer(envelope, deadline));
   }
 
   private Reason offer(Envelope envelope, Deadline deadline) {
-    boolean taken = false;
+    boolean isTaken = false;
     try {
       var refusal = offer(envelope, envelope.message, deadline);
-      taken = refusal == null;
+      isTaken = refusal == null;
       return refusal;
     } finally {
-      if (!taken) envelope.message = null; // a timer that repeats it looks here
+      if (!isTaken) envelope.message = null; // a periodic timer reads this before its next send
     }
   }
 
   @Override
   public final void sendFromTimer(Runnable sending) {
-    if (onlyQueues()) DeadLetters.runOffThread(sending);
+    if (onlyQueues()) DeadLetters.runWithoutListeners(sending);
     else GuaranteedStart.start(sending);
   }
 
-  private boolean accepted(Object message, Reason refusal) {
+  private boolean acceptedElseDeadLetter(Object message, Reason refusal) {
     if (refusal != null)
       DeadLetters.add(this, message, refusal == Reason.CANCELLED ? Reason.REJECTED : refusal, null);
     return refusal == null;
@@ -128,13 +128,13 @@ class ActorCell extends Cell implements ActorWithReturn<Object, Object>, Sink<Ob
     var messages = List.of(checked(Objects.requireNonNull(block, "block").toArray(), "a message of the block"));
     if (messages.isEmpty()) return !isEnding();
     var refusal = offerBlock(messages, baggage(messages));
-    if (refusal != null) for (var message : messages) accepted(message, refusal);
+    if (refusal != null) for (var message : messages) acceptedElseDeadLetter(message, refusal);
     return refusal == null;
   }
 
-  private static <T> T[] checked(T[] several, String what) {
-    for (var one : several) Objects.requireNonNull(one, what);
-    return several;
+  private static <T> T[] checked(T[] elements, String description) {
+    for (var element : elements) Objects.requireNonNull(element, description);
+    return elements;
   }
 
   @Override
@@ -157,9 +157,9 @@ class ActorCell extends Cell implements ActorWithReturn<Object, Object>, Sink<Ob
     return request(message, limit, false);
   }
 
-  private CompletableFuture<Object> request(Object message, Duration limit, boolean declared) {
+  private CompletableFuture<Object> request(Object message, Duration limit, boolean hasDeclaredType) {
     var deadline = Deadline.of(owner().options().scheduler(), limit);
-    var request = request(message, deadline, false, declared);
+    var request = request(message, deadline, false, hasDeclaredType);
     request.startLimit(message, deadline);
     return request;
   }
@@ -169,14 +169,14 @@ class ActorCell extends Cell implements ActorWithReturn<Object, Object>, Sink<Ob
     return (CompletableFuture<R>) request(Objects.requireNonNull(code, "code"), Deadline.NONE, false, false);
   }
 
-  private RequestFuture<Object> request(Object message, Deadline deadline, boolean asked, boolean declared) {
+  private RequestFuture<Object> request(Object message, Deadline deadline, boolean isBlocking, boolean isDeclared) {
     var request = new RequestFuture<Object>(this, Objects.requireNonNull(message, "message"),
-        asked ? baggageOfAsk(EngineMessage.unwrap(message)) : baggage(message), asked);
-    request.hasDeclaredType = declared;
+        isBlocking ? baggageOfAsk(EngineMessage.unwrap(message)) : baggage(message), isBlocking);
+    request.hasDeclaredType = isDeclared;
     if (deadline.isBounded()) request.deadline = deadline;
     var refusal = offer(request, message, deadline);
     if (refusal != null) refuse(request, message, refusal);
-    else if (phase == ENDED) request.failStopped(message); // the killer may have missed it
+    else if (phase == ENDED) request.failStopped(message); // the killing thread may not have seen the request
     return request;
   }
 
@@ -191,12 +191,12 @@ class ActorCell extends Cell implements ActorWithReturn<Object, Object>, Sink<Ob
 
   @Override
   public <Q extends Object, R> R ask(Request<Q, R> request) {
-    return (R) AnswerType.checked(this, request, ask((Object) Objects.requireNonNull(request, "request")));
+    return (R) AnswerType.checkedAnswer(this, request, ask((Object) Objects.requireNonNull(request, "request")));
   }
 
   @Override
   public <Q extends Object, R> R ask(Request<Q, R> request, Duration limit) {
-    return (R) AnswerType.checked(this, request, ask((Object) Objects.requireNonNull(request, "request"), limit));
+    return (R) AnswerType.checkedAnswer(this, request, ask((Object) Objects.requireNonNull(request, "request"), limit));
   }
 
   @Override
@@ -299,7 +299,7 @@ class ActorCell extends Cell implements ActorWithReturn<Object, Object>, Sink<Ob
   @Override
   public ActorCell closeOnExit(AutoCloseable... resources) {
     var list = List.of(checked(Objects.requireNonNull(resources, "resources"), "a resource"));
-    if (!extras().closeAtEnd(list)) list.reversed().forEach(resource -> Termination.close(this, resource));
+    if (!extras().addResources(list)) list.reversed().forEach(resource -> Termination.close(this, resource));
     return this;
   }
 
@@ -326,13 +326,13 @@ class ActorCell extends Cell implements ActorWithReturn<Object, Object>, Sink<Ob
   }
 
   @Override
-  protected final Object prepare(Object first) {
-    return Dispatch.prepare(this, first);
+  protected final Object prepare(Object firstNode) {
+    return Dispatch.prepare(this, firstNode);
   }
 
   @Override
-  protected final void begin(Object prepared, Object first) {
-    Dispatch.begin(this, prepared, first);
+  protected final void begin(Object activation, Object firstNode) {
+    Dispatch.begin(this, activation, firstNode);
   }
 
   @Override
@@ -341,7 +341,7 @@ class ActorCell extends Cell implements ActorWithReturn<Object, Object>, Sink<Ob
   }
 
   @Override
-  public final boolean isRescued() {
+  public final boolean tryRescue() {
     return Dispatch.rescue(this);
   }
 
@@ -351,8 +351,8 @@ class ActorCell extends Cell implements ActorWithReturn<Object, Object>, Sink<Ob
   }
 
   @Override
-  protected final void suspend(Object node, long pause) {
-    Dispatch.suspend(this, node, pause);
+  protected final void suspend(Object node, long pauseNanos) {
+    Dispatch.suspend(this, node, pauseNanos);
   }
 
   @Override
@@ -367,9 +367,9 @@ class ActorCell extends Cell implements ActorWithReturn<Object, Object>, Sink<Ob
   }
 
   @Override
-  public final void removePromise(RequestFuture<?> request, boolean givenUp) {
-    var told = extras().removePromised(request);
-    if (givenUp && told != ColdState.NO_CALLBACK) runOffThread(told);
+  public final void removePromise(RequestFuture<?> request, boolean isAbandoned) {
+    var callback = extras().removePromised(request);
+    if (isAbandoned && callback != ColdState.NO_CALLBACK) runOffThread(callback);
   }
 
   @Override

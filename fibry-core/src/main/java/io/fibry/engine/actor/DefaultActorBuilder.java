@@ -37,12 +37,15 @@ import java.util.concurrent.Executor;
 import java.util.function.Consumer;
 import java.util.function.Predicate;
 
-/** The one builder. Settings that are null come from the scope when an actor is made. */
-@SuppressWarnings("unchecked") // ActorBuilder checks types
+/**
+ * The builder that scopes give to users. If a setting is null, the scope's option is used when an
+ * actor is made.
+ */
+@SuppressWarnings("unchecked") // the signatures of ActorBuilder check the types
 public final class DefaultActorBuilder<M> implements BlockBuilder<M>, Cloneable {
-  private static final Mailbox<Object> POOL_MAILBOX = Mailbox.bounded(1024, Overflow.BLOCK); // unless told
+  private static final Mailbox<Object> POOL_MAILBOX = Mailbox.bounded(1024, Overflow.BLOCK); // the default of pools
 
-  // written by `copyWith` only, before the copy is published
+  // written only by `copyWith`, before the copy is published
   private OwningScope owner;
   private String label;
   private Strategy strategy;
@@ -51,11 +54,12 @@ public final class DefaultActorBuilder<M> implements BlockBuilder<M>, Cloneable 
   private Class<?> type;
   private Handler.Interceptor<Object> interceptor; // null: none
   private PoolPolicy<?> poolPolicy; // null: no pool
-  private boolean inline;
+  private boolean isInline;
   private boolean closesFirst;
   private boolean excludedFromAccounts;
   private Predicate<Object> isForClient = ActorSettings.NO_CLIENT;
-  // shared by the actors made last; a race makes one too many
+  // the settings and the sink behavior of the last actor that was made, for the next one; if
+  // threads race, each makes its own
   private volatile ActorSettings settings;
   private volatile ActorBehavior sink;
 
@@ -67,13 +71,16 @@ public final class DefaultActorBuilder<M> implements BlockBuilder<M>, Cloneable 
     return new DefaultActorBuilder<>(owner);
   }
 
-  /** A name changes no settings, so all named actors of a scope share them. */
+  /**
+   * Makes the settings before the copy: a name does not change them, so all named actors of a scope
+   * share them.
+   */
   public DefaultActorBuilder<M> named(String name) {
     settings();
     return copyWith(copy -> copy.label = name);
   }
 
-  /** With settings of its own. */
+  /** Returns a changed copy, which makes its own settings. */
   private <N> DefaultActorBuilder<N> copyWithSettings(Consumer<DefaultActorBuilder<N>> change) {
     return copyWith(copy -> {
       copy.settings = null;
@@ -86,7 +93,7 @@ public final class DefaultActorBuilder<M> implements BlockBuilder<M>, Cloneable 
       var copy = (DefaultActorBuilder<N>) clone();
       copy.sink = null;
       change.accept(copy);
-      VarHandle.storeStoreFence(); // a thread that finds the copy by a race sees it whole
+      VarHandle.storeStoreFence(); // a thread that reads the copy through a data race sees all of its fields
       return copy;
     } catch (CloneNotSupportedException impossible) {
       throw new AssertionError(impossible);
@@ -125,7 +132,7 @@ public final class DefaultActorBuilder<M> implements BlockBuilder<M>, Cloneable 
 
   @Override
   public ActorBuilder<M> inlineRequests() {
-    return copyWithSettings(copy -> copy.inline = true);
+    return copyWithSettings(copy -> copy.isInline = true);
   }
 
   @Override
@@ -164,8 +171,8 @@ public final class DefaultActorBuilder<M> implements BlockBuilder<M>, Cloneable 
 
   @Override
   public BlockBuilder<M> inNewScope(String kind) {
-    var part = owner.openBlockScope(Objects.requireNonNull(kind, "kind"), label);
-    return copyWithSettings(copy -> copy.owner = part);
+    var blockScope = owner.openBlockScope(Objects.requireNonNull(kind, "kind"), label);
+    return copyWithSettings(copy -> copy.owner = blockScope);
   }
 
   @Override
@@ -227,18 +234,18 @@ public final class DefaultActorBuilder<M> implements BlockBuilder<M>, Cloneable 
   }
 
   @Override
-  public Executor contextExecutor(Actor<?> to, Object message) {
-    return BaggageExecutor.of(owner.options().contextPropagators(), to, message);
+  public Executor contextExecutor(Actor<?> receiver, Object message) {
+    return BaggageExecutor.of(owner.options().contextPropagators(), receiver, message);
   }
 
   @Override
-  public String contextText(Actor<?> to, Object message) {
-    return BaggageText.of(owner.options().contextPropagators(), to, message);
+  public String contextText(Actor<?> receiver, Object message) {
+    return BaggageText.of(owner.options().contextPropagators(), receiver, message);
   }
 
   @Override
-  public Executor contextExecutor(Actor<?> to, Object message, String text) {
-    return BaggageExecutor.ofText(owner.options().contextPropagators(), to, message, text);
+  public Executor contextExecutor(Actor<?> receiver, Object message, String text) {
+    return BaggageExecutor.ofText(owner.options().contextPropagators(), receiver, message, text);
   }
 
   @Override
@@ -277,10 +284,11 @@ public final class DefaultActorBuilder<M> implements BlockBuilder<M>, Cloneable 
 
   @Override
   public Sink<Void> newSink() {
-    var current = settings();
-    var shared = sink;
-    if (shared == null || shared.settings != current) sink = shared = intercepted(ActorBehavior.ofSink(current));
-    return (Sink<Void>) (Sink<?>) makeSink(shared);
+    var currentSettings = settings();
+    var behavior = sink;
+    if (behavior == null || behavior.settings != currentSettings)
+      sink = behavior = intercepted(ActorBehavior.ofSink(currentSettings));
+    return (Sink<Void>) (Sink<?>) makeSink(behavior);
   }
 
   @Override
@@ -290,14 +298,15 @@ public final class DefaultActorBuilder<M> implements BlockBuilder<M>, Cloneable 
 
   ActorSettings settings() {
     var strategy = strategy();
-    var carriers = owner.options().contextPropagators();
-    if (!carriers.isEmpty()) Baggage.everUsed = true;
-    var shared = settings;
-    if (shared == null || shared.strategy() != strategy || shared.contextPropagators() != carriers)
-      settings = shared =
-          owner.intern(new ActorSettings(owner, strategy, policy, inline, closesFirst, excludedFromAccounts,
-              isForClient, carriers));
-    return shared;
+    var propagators = owner.options().contextPropagators();
+    if (!propagators.isEmpty()) Baggage.everUsed = true;
+    var cachedSettings = settings;
+    if (cachedSettings == null || cachedSettings.strategy() != strategy
+        || cachedSettings.contextPropagators() != propagators)
+      settings = cachedSettings =
+          owner.intern(new ActorSettings(owner, strategy, policy, isInline, closesFirst, excludedFromAccounts,
+              isForClient, propagators));
+    return cachedSettings;
   }
 
   ActorBehavior intercepted(ActorBehavior behavior) {
@@ -314,21 +323,21 @@ public final class DefaultActorBuilder<M> implements BlockBuilder<M>, Cloneable 
     var cell = GuardedQueue.isNeededFor(mailbox) ? new GuardedCell(behavior, new GuardedQueue<>(mailbox,
         scheduler()::nanoTime, (message, baggage) -> new Envelope(message, (Baggage) baggage)))
         : behavior.settings.ownsThreads() ? new ActorCell(behavior) : new ExecutorCell(behavior);
-    var resident = Dispatch.prepareResident(cell);
+    var residentDrain = Dispatch.prepareResident(cell);
     admit(cell);
-    if (resident != null) Dispatch.startResident(cell, resident, () -> {});
+    if (residentDrain != null) Dispatch.startResident(cell, residentDrain, () -> {});
     return cell;
   }
 
   void admit(Cell cell) {
-    boolean tracked = owner.isTracked(label);
-    if (tracked || label != null) cell.setIdentity(label, type);
-    if (!tracked) return;
+    boolean isTracked = owner.isTracked(label);
+    if (isTracked || label != null) cell.setIdentity(label, type);
+    if (!isTracked) return;
     try {
       owner.admit(cell, label);
-    } catch (IllegalStateException closed) {
+    } catch (IllegalStateException scopeClosed) {
       Dispatch.endNeverStarted(cell, new ExitReason.Stopped());
-      throw closed;
+      throw scopeClosed;
     }
   }
 

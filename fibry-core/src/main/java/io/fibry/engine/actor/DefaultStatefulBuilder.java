@@ -13,23 +13,24 @@ import java.util.Objects;
 import java.util.concurrent.Callable;
 
 /** A builder of actors that have state. */
-@SuppressWarnings("unchecked") // ActorBuilder checks types
-record DefaultStatefulBuilder<S, M>(DefaultActorBuilder<M> blueprint, Callable<?> initial, Handler<Object> stop,
-    Handler.Returning<Object, Object> copy) implements ActorBuilder.Stateful<S, M> {
+@SuppressWarnings("unchecked") // the signatures of ActorBuilder check the types
+record DefaultStatefulBuilder<S, M>(DefaultActorBuilder<M> blueprint, Callable<?> initialState,
+    Handler<Object> stopHook,
+    Handler.Returning<Object, Object> copyFunction) implements ActorBuilder.Stateful<S, M> {
   @Override
   public ActorBuilder.Stateful<S, M> onStop(Handler<S> hook) {
-    return new DefaultStatefulBuilder<>(blueprint, initial, (Handler<Object>) Objects.requireNonNull(hook, "hook"),
-        copy);
+    return new DefaultStatefulBuilder<>(blueprint, initialState, (Handler<Object>) Objects.requireNonNull(hook, "hook"),
+        copyFunction);
   }
 
   @Override
   public ActorBuilder.Stateful<S, M> rollback(Handler.Returning<S, S> copy) {
-    return new DefaultStatefulBuilder<>(blueprint, initial, stop,
+    return new DefaultStatefulBuilder<>(blueprint, initialState, stopHook,
         (Handler.Returning<Object, Object>) (Handler.Returning<?, ?>) Objects.requireNonNull(copy, "copy"));
   }
 
   private <N> ActorBuilder.Stateful<S, N> of(ActorBuilder<N> changed) {
-    return new DefaultStatefulBuilder<>((DefaultActorBuilder<N>) changed, initial, stop, copy);
+    return new DefaultStatefulBuilder<>((DefaultActorBuilder<N>) changed, initialState, stopHook, copyFunction);
   }
 
   @Override
@@ -98,6 +99,6 @@ record DefaultStatefulBuilder<S, M>(DefaultActorBuilder<M> blueprint, Callable<?
   }
 
   private ActorBehavior stateful(ActorBehavior behavior) {
-    return new ActorBehavior.StatefulBehavior(blueprint.intercepted(behavior), initial, stop, copy);
+    return new ActorBehavior.StatefulBehavior(blueprint.intercepted(behavior), initialState, stopHook, copyFunction);
   }
 }

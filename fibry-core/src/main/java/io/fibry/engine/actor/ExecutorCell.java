@@ -9,8 +9,9 @@ import io.fibry.engine.message.Envelope;
 import java.util.List;
 
 /**
- * An actor on a strategy of the user's, which may have dropped what it took: {@code shutdownNow}.
- * The next sender looks.
+ * An actor that runs on an executor of the user. An executor that was shut down may have dropped
+ * the actor's drain ({@code shutdownNow}). Therefore each sender first checks whether the executor
+ * was shut down before it ran the drain, and if so ends the actor.
  */
 final class ExecutorCell extends ActorCell {
   ExecutorCell(ActorBehavior behavior) {

@@ -16,8 +16,8 @@ import io.fibry.engine.message.RequestFailures;
 import io.fibry.engine.message.RequestFuture;
 import io.fibry.engine.message.Wait;
 import io.fibry.engine.message.WaitCycle;
-import io.fibry.engine.queue.GuardedQueue.EnterResult;
 import io.fibry.engine.queue.GuardedQueue;
+import io.fibry.engine.queue.GuardedQueue.EnterResult;
 import io.fibry.engine.queue.MessageEntry;
 import io.fibry.engine.queue.QueueEntry;
 import io.fibry.engine.queue.RankedEntry;
@@ -28,7 +28,10 @@ import java.util.List;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Predicate;
 
-/** A cell with a guarded queue: bounded, by priority, selective, or, of a pool, shared. */
+/**
+ * An actor with a {@link GuardedQueue}: its mailbox is bounded, selective, ordered by priority, or
+ * the shared queue of a pool.
+ */
 class GuardedCell extends ActorCell {
   private final GuardedQueue<Object> queue;
 
@@ -74,25 +77,26 @@ class GuardedCell extends ActorCell {
   private Reason offer(QueueEntry<Object> entry, int size, Object message, Deadline deadline) {
     if (!settings().ownsThreads()) failIfExecutorShutDown();
     boolean mayWait = deadline != Deadline.NO_WAIT;
-    var answer = queue.enter(entry, mayWait);
-    if (answer == EnterResult.TAKEN && stranded == null) return null;
-    if (answer == EnterResult.RUN) probeOrTakeBack(entry, size);
-    if (answer == null) {
-      if (mayWait && queue.mailbox().overflow() == Overflow.BLOCK) StackProbe.probeForSend(); // also to take it back
+    var result = queue.enter(entry, mayWait);
+    if (result == EnterResult.TAKEN && stranded == null) return null;
+    if (result == EnterResult.RUN) probeOrWithdraw(entry, size);
+    if (result == null) {
+      // also for the calls that withdraw the entry
+      if (mayWait && queue.mailbox().overflow() == Overflow.BLOCK) StackProbe.probeForSend();
       else probeStack();
-      answer = queue.offer(entry, mayWait);
+      result = queue.offer(entry, mayWait);
     }
     try {
-      handleResult(answer);
-    } catch (Throwable edge) { // of the stack
-      if (answer == EnterResult.RUN) stranded = Envelope.NOTHING;
+      handleResult(result);
+    } catch (Throwable error) { // StackOverflowError
+      if (result == EnterResult.RUN) stranded = Envelope.NOTHING;
     }
-    for (var dropped : entry.takeDropped()) drop(dropped);
-    return switch (answer) {
+    for (var droppedNode : entry.takeDropped()) drop(droppedNode);
+    return switch (result) {
       case TAKEN, RUN -> null;
       case BLOCKED -> {
         Object event = JfrEvents.beginWait();
-        var refusal = awaitRoom(entry, message, deadline);
+        var refusal = awaitSpace(entry, message, deadline);
         JfrEvents.endWait(event, this, capacity(), refusal);
         yield refusal;
       }
@@ -105,24 +109,27 @@ class GuardedCell extends ActorCell {
     };
   }
 
-  /** It entered as the actor fell asleep; see {@link Dispatch#prepare}. */
-  private void probeOrTakeBack(QueueEntry<Object> entry, int size) {
+  /**
+   * Checks the stack after an entry has entered the queue of an idle actor, and withdraws the entry
+   * if there is too little stack to start the actor. See {@link Dispatch#prepare}.
+   */
+  private void probeOrWithdraw(QueueEntry<Object> entry, int size) {
     try {
       probeStack();
-    } catch (Throwable edge) {
-      boolean out = queue.takeBack(entry, size);
-      if (!out || !queue.release()) stranded = Envelope.NOTHING; // others came behind it
-      if (out) throw edge;
+    } catch (Throwable error) {
+      boolean isWithdrawn = queue.takeBack(entry, size);
+      if (!isWithdrawn || !queue.release()) stranded = Envelope.NOTHING; // the queue has other entries
+      if (isWithdrawn) throw error;
     }
   }
 
-  /** For what {@code begin} calls. */
+  /** Probes the stack for the calls that {@code begin} makes. */
   void probeStack() {
     StackProbe.probeForActivation();
   }
 
-  private void handleResult(EnterResult answer) {
-    if (answer == EnterResult.RUN) begin();
+  private void handleResult(EnterResult result) {
+    if (result == EnterResult.RUN) begin();
     if (stranded != null) rescue();
   }
 
@@ -134,16 +141,16 @@ class GuardedCell extends ActorCell {
     begin(null, Envelope.NOTHING);
   }
 
-  private Reason awaitRoom(QueueEntry<Object> entry, Object message, Deadline deadline) {
+  private Reason awaitSpace(QueueEntry<Object> entry, Object message, Deadline deadline) {
     CallerThreadRunner.beforeWait();
     var timer = (Scheduler.Timer) null;
-    var ring = new AtomicReference<WaitCycle>();
-    try (var wait = Wait.forRoom(this, message, entry)) {
+    var foundCycle = new AtomicReference<WaitCycle>();
+    try (var wait = Wait.beginForSpace(this, message, entry)) {
       timer = deadline.startWakeUpTimer();
-      // true in spite of a ring: another thread made room
-      if (queue.await(entry, wait == null ? deadline : () -> deadline.getAsBoolean() || closesCycle(wait, ring)))
+      // the entry may have entered although a cycle was found: another thread made space
+      if (queue.await(entry, wait == null ? deadline : () -> deadline.getAsBoolean() || closesCycle(wait, foundCycle)))
         return null;
-      if (ring.get() != null && !isEnding()) throw ring.get().exception();
+      if (foundCycle.get() != null && !isEnding()) throw foundCycle.get().exception();
     } finally {
       if (timer != null) timer.cancel();
     }
@@ -151,9 +158,9 @@ class GuardedCell extends ActorCell {
         : Thread.currentThread().isInterrupted() ? Reason.CANCELLED : Reason.EXPIRED;
   }
 
-  private static boolean closesCycle(Wait wait, AtomicReference<WaitCycle> found) {
-    found.set(WaitCycle.findFor(wait));
-    return found.get() != null;
+  private static boolean closesCycle(Wait wait, AtomicReference<WaitCycle> foundCycle) {
+    foundCycle.set(WaitCycle.findFor(wait));
+    return foundCycle.get() != null;
   }
 
   private void drop(Object node) {
@@ -174,11 +181,11 @@ class GuardedCell extends ActorCell {
 
   @Override
   protected void push(Envelope envelope) {
-    push(envelope.message == EngineMessage.PILL ? RankedEntry.last(envelope) : RankedEntry.unranked(envelope));
+    push(envelope.message == EngineMessage.PILL ? RankedEntry.ofPill(envelope) : RankedEntry.unranked(envelope));
   }
 
   @Override
-  protected Reason admit(Envelope envelope) {
+  protected Reason addUnbounded(Envelope envelope) {
     if (isEnding()) return Reason.UNDELIVERED;
     push(entry(envelope, envelope.message));
     return null;
@@ -187,18 +194,18 @@ class GuardedCell extends ActorCell {
   private void push(QueueEntry<Object> entry) {
     if (!settings().ownsThreads()) failIfExecutorShutDown();
     StackProbe.probe();
-    var answer = queue.admit(entry);
+    var result = queue.admit(entry);
     if (isEnding()) queue.stopAccepting();
     try {
-      handleResult(answer);
-    } catch (Throwable edge) { // of the stack
-      if (answer == EnterResult.RUN) stranded = Envelope.NOTHING;
+      handleResult(result);
+    } catch (Throwable error) { // StackOverflowError
+      if (result == EnterResult.RUN) stranded = Envelope.NOTHING;
     }
   }
 
   @Override
-  protected void enterLeaving() {
-    super.enterLeaving();
+  protected void setLeaving() {
+    super.setLeaving();
     queue.stopAccepting();
   }
 
@@ -215,9 +222,9 @@ class GuardedCell extends ActorCell {
   }
 
   @Override
-  protected Object next(Object node, boolean lingers) {
-    Object next = queue.poll();
-    return next != null || !lingers || !queue.awaitNew() ? next : queue.poll();
+  protected Object next(Object node, boolean maySpin) {
+    Object nextNode = queue.poll();
+    return nextNode != null || !maySpin || !queue.awaitNew() ? nextNode : queue.poll();
   }
 
   @Override
@@ -225,17 +232,20 @@ class GuardedCell extends ActorCell {
     return queue.release();
   }
 
-  /** The message at the node may have been withdrawn. */
+  /** Returns an empty envelope if the message of the next node was withdrawn. */
   @Override
   protected Object awaitNext(Object node) {
-    Object next = queue.poll();
-    return next == null ? Envelope.NOTHING : next;
+    Object nextNode = queue.poll();
+    return nextNode == null ? Envelope.NOTHING : nextNode;
   }
 
-  /** A stashed one is in the mailbox. */
+  /**
+   * Returns an empty envelope for a handled node; if its message was stashed, the mailbox has it
+   * again.
+   */
   @Override
-  protected Object beforeSuspension(Object node, boolean handled) {
-    return handled ? Envelope.NOTHING : node;
+  protected Object beforeSuspension(Object node, boolean isHandled) {
+    return isHandled ? Envelope.NOTHING : node;
   }
 
   @Override
@@ -251,9 +261,9 @@ class GuardedCell extends ActorCell {
 
   @Override
   protected void failRequests(Object node) {
-    if (node instanceof RequestFuture<?> taken) taken.failIfQueued();
-    for (var waiting : queue.queued(Integer.MAX_VALUE))
-      if (waiting instanceof RequestFuture<?> request) request.failIfQueued();
+    if (node instanceof RequestFuture<?> currentRequest) currentRequest.failIfQueued();
+    for (var queuedNode : queue.queued(Integer.MAX_VALUE))
+      if (queuedNode instanceof RequestFuture<?> request) request.failIfQueued();
   }
 
   // ---- selective mailboxes
@@ -264,13 +274,13 @@ class GuardedCell extends ActorCell {
   }
 
   @Override
-  protected Object receive(Predicate<Object> fits, Deadline deadline) {
+  protected Object receive(Predicate<Object> filter, Deadline deadline) {
     StackProbe.probe();
     var timer = deadline == Deadline.NO_WAIT ? null : deadline.startWakeUpTimer();
     try {
       return queue.receive(node -> {
         Object message = message(node);
-        return message != null && !(message instanceof EngineMessage) && fits.test(message);
+        return message != null && !(message instanceof EngineMessage) && filter.test(message);
       }, deadline);
     } finally {
       if (timer != null) timer.cancel();
@@ -299,27 +309,27 @@ class GuardedCell extends ActorCell {
   }
 
   @Override
-  protected int countQueued(Object node, int most) {
-    return queue.entryCount() + super.countQueued(node, 1); // taken out
+  protected int countQueued(Object node, int max) {
+    return queue.entryCount() + super.countQueued(node, 1); // the drain has taken its node out of the queue
   }
 
   @Override
-  protected boolean hasAtMostQueued(Object node, int most) {
-    return countQueued(node, most) <= most;
+  protected boolean hasAtMostQueued(Object node, int max) {
+    return countQueued(node, max) <= max;
   }
 
   @Override
-  protected boolean addFirst(Object node, int most, List<Object> found) {
-    found.addAll(queue.queued(most));
-    return found.size() < most;
+  protected boolean addFirst(Object node, int max, List<Object> nodes) {
+    nodes.addAll(queue.queued(max));
+    return nodes.size() < max;
   }
 
   @Override
   MailboxFullException mailboxFull(RequestFuture<?> request, Object message) {
     var entry = request.entry;
-    long foreseen = entry == null ? 0 : entry.refusedWaitNanos();
-    return foreseen == 0 ? super.mailboxFull(request, message)
-        : RequestFailures.tooSlow(this, message, capacity(), foreseen, queue.mailbox().maxWait());
+    long expectedWaitNanos = entry == null ? 0 : entry.refusedWaitNanos();
+    return expectedWaitNanos == 0 ? super.mailboxFull(request, message)
+        : RequestFailures.tooSlow(this, message, capacity(), expectedWaitNanos, queue.mailbox().maxWait());
   }
 
   @Override

@@ -14,8 +14,8 @@ import io.fibry.engine.message.Baggage;
 import io.fibry.engine.message.Deadline;
 import io.fibry.engine.message.Envelope;
 import io.fibry.engine.message.RequestFuture;
-import io.fibry.engine.message.Wait.WaitingHandler;
 import io.fibry.engine.message.Wait;
+import io.fibry.engine.message.Wait.WaitingHandler;
 import io.fibry.engine.queue.PoolBlockers;
 import io.fibry.engine.queue.SharedQueue;
 import io.fibry.engine.queue.WorkerSlot;
@@ -26,36 +26,39 @@ import java.util.concurrent.atomic.AtomicInteger;
 
 /**
  * A pool: one mailbox, many workers. A sender gives its message to an idle {@link Worker}, or makes
- * one; a worker takes the next message itself, or becomes idle.
+ * a worker. A worker that is done takes the next message itself, or becomes idle.
  *
- * <p>A pool ends when all messages before its pill have begun: the rest is disposed of, and each
- * worker gets a pill. The last worker to end gives the pool a thread for its hooks.
+ * <p>A pool ends when all messages before its pill have begun. Messages after the pill are disposed
+ * of, and each worker gets a pill. The last worker to end gives the pool a thread for its hooks.
  */
 final class PoolCell extends GuardedCell {
-  private static final int MAX_TRIES = 10;
+  private static final int MAX_TRIES = 10; // after so many failures, the back-off grows no more
 
   private final SharedQueue<Object> queue;
-  private final ActorBehavior work;
+  private final ActorBehavior workerBehavior;
   private final WorkerSet workers = new WorkerSet();
-  private final Queue<Object> undisposed = new ConcurrentLinkedQueue<>(); // disposing of these failed
-  private final AtomicInteger numbers = new AtomicInteger();
-  private volatile boolean pillsSent; // to all; cleared by a thread that finds that one must go again
+  // nodes whose disposal failed; tried again by the thread that ends the pool
+  private final Queue<Object> undisposedNodes = new ConcurrentLinkedQueue<>();
+  private final AtomicInteger workerNumbers = new AtomicInteger();
+  // whether each worker has got its pill; cleared by a thread that finds that a worker needs
+  // another
+  private volatile boolean arePillsSent;
   private final WorkerRetirement retirement;
-  private volatile int tries; // failed, to make a worker; a race may lose one
+  private volatile int failedTries; // failures in a row to make a worker; racing threads may lose a count
 
-  PoolCell(ActorBehavior work, SharedQueue<Object> queue) {
-    super(work.withSettings(work.settings.forPool()), queue);
-    this.work = work;
+  PoolCell(ActorBehavior workerBehavior, SharedQueue<Object> queue) {
+    super(workerBehavior.withSettings(workerBehavior.settings.forPool()), queue);
+    this.workerBehavior = workerBehavior;
     this.queue = queue;
     this.retirement = new WorkerRetirement(this, queue);
   }
 
-  /** Makes the workers that keep a thread. */
+  /** Makes the minimum of workers, if each worker keeps a thread of its own while it lives. */
   void open() {
-    if (!work.settings.strategy().isResident()) return;
+    if (!workerBehavior.settings.strategy().isResident()) return;
     try {
       for (int i = 0; i < queue.poolPolicy().minWorkers(); i++) open(queue.reserve());
-    } catch (Throwable noThread) { // it may have been found by name, and have messages
+    } catch (Throwable noThread) { // the pool may already be known by its name, and have messages
       Dispatch.endNeverStarted(this, new ExitReason.Failed(noThread));
       freeName();
       throw noThread;
@@ -66,7 +69,8 @@ final class PoolCell extends GuardedCell {
     try {
       var worker = hire(slot);
       if (queue.open(slot)) begin();
-      if (isEnding()) endLateWorker(worker); // found by name, or its scope closed
+      // another thread found the pool by its name and ended it, or closed its scope
+      if (isEnding()) endLateWorker(worker);
     } finally {
       if (slot.worker() == null) leave(slot);
     }
@@ -78,9 +82,9 @@ final class PoolCell extends GuardedCell {
   protected Reason offer(Object node, Object message, Deadline deadline) {
     try {
       return super.offer(node, message, deadline);
-    } catch (RuntimeException | StackOverflowError misfit) { // of the user's key or weight
-      if (deadline != Deadline.NO_WAIT) throw misfit;
-      EngineLog.LOG.error("a message for {} that no sender waits for was refused", this, misfit);
+    } catch (RuntimeException | StackOverflowError failure) { // thrown by the user's key or weight function
+      if (deadline != Deadline.NO_WAIT) throw failure;
+      EngineLog.LOG.error("a message for {} that no sender waits for was refused", this, failure);
       return Reason.REJECTED;
     }
   }
@@ -98,30 +102,30 @@ final class PoolCell extends GuardedCell {
 
   @Override
   protected boolean onlyQueues() {
-    return super.onlyQueues() && work.settings.ownsThreads() && !queue.poolPolicy().isContentAware();
+    return super.onlyQueues() && workerBehavior.settings.ownsThreads() && !queue.poolPolicy().isContentAware();
   }
 
-  /** Gives workers what can begin. */
+  /** Gives each message that can begin to a worker. */
   @Override
   void begin() {
     if (isEnding()) {
       end();
       return;
     }
-    StackProbe.probe(); // from here on a message may be in no queue
-    boolean hires = true;
+    StackProbe.probe(); // later a message may be in no queue for a moment, so no error may come then
+    boolean mayHire = true;
     for (var slot = queue.serve(true); slot != null;) {
-      boolean ready = slot.isReady(); // first: once given, the slot may be served again
-      boolean known = slot.worker() != null;
-      boolean given = deliverTo(slot);
-      if (!given && known) return;
-      hires &= given;
-      slot = ready || !given ? queue.serve(hires) : null;
+      boolean isMoreReady = slot.isMoreReady(); // read first: after the delivery, the slot may be served again
+      boolean hasWorker = slot.worker() != null;
+      boolean isDelivered = deliverTo(slot);
+      if (!isDelivered && hasWorker) return;
+      mayHire &= isDelivered;
+      slot = isMoreReady || !isDelivered ? queue.serve(mayHire) : null;
     }
     if (queue.isAtPill()) end();
   }
 
-  /** Covers the calls of a worker's beginning, too. */
+  /** Probes the stack also for the calls that start a worker. */
   @Override
   void probeStack() {
     StackProbe.probeForSend();
@@ -133,56 +137,60 @@ final class PoolCell extends GuardedCell {
     for (var worker : workers) Dispatch.failIfExecutorShutDown(worker);
   }
 
-  /** Leaves a failure to the next sender. */
+  /** Calls {@link #begin}; if that fails, the next sender tries again. */
   private void beginSafely() {
     try {
       begin();
-    } catch (Throwable edge) { // of the stack
+    } catch (Throwable error) { // StackOverflowError
       stranded = Envelope.NOTHING;
     }
   }
 
-  /** Returns false if the message is back in the queue, for another try. */
+  /**
+   * Gives the message of the slot to its worker, or to a new worker. Returns false if that failed,
+   * and the message is back in the queue for another try.
+   */
   private boolean deliverTo(WorkerSlot<Object> slot) {
     Object node = slot.item();
     var worker = (Worker) slot.worker();
-    boolean known = worker != null;
+    boolean hasWorker = worker != null;
     try {
-      if (!known) worker = hire(slot);
+      if (!hasWorker) worker = hire(slot);
       worker.take(node);
-    } catch (Throwable noWorker) {
-      dispose(queue.takeBack(slot, known));
-      if (slot.worker() == null) leave(slot); // else the worker leaves at its end
-      pillsSent = false; // the worker may have let its pill pass for this message
+    } catch (Throwable failure) {
+      dispose(queue.takeBack(slot, hasWorker));
+      if (slot.worker() == null) leave(slot); // a worker that was made leaves the slot when it ends
+      arePillsSent = false; // the worker may have skipped its pill because of this message
       stranded = Envelope.NOTHING;
-      Dispatch.recover(this, noWorker, tries);
-      if (tries < MAX_TRIES) tries++;
+      Dispatch.recover(this, failure, failedTries);
+      if (failedTries < MAX_TRIES) failedTries++;
       return false;
     }
-    if (tries > 0) tries = 0;
-    lookAfter(worker);
+    if (failedTries > 0) failedTries = 0;
+    strandIfStranded(worker);
     if (isEnding()) endLateWorker(worker);
     return true;
   }
 
   private Worker hire(WorkerSlot<Object> slot) {
-    var worker = new Worker(work, this, slot, numbers.incrementAndGet());
-    var resident = Dispatch.prepareResident(worker);
+    var worker = new Worker(workerBehavior, this, slot, workerNumbers.incrementAndGet());
+    var residentDrain = Dispatch.prepareResident(worker);
     workers.add(worker);
-    slot.take(worker);
-    // before it leaves
-    if (resident != null) Dispatch.startResident(worker, resident, () -> dispose(queue.takeBack(slot, false)));
+    slot.setWorker(worker);
+    // if the start fails, the message is taken from the worker before it leaves its slot
+    if (residentDrain != null)
+      Dispatch.startResident(worker, residentDrain, () -> dispose(queue.takeBack(slot, false)));
     return worker;
   }
 
-  /** The pool ended meanwhile, and its pills may have missed this worker. */
+  /** Ends a worker that was made while the pool ended, because it may have got no pill. */
   private void endLateWorker(Worker worker) {
     try {
       if (isBeingKilled()) worker.kill();
       else if (phase >= LEAVING) worker.sendPoisonPill();
-      lookAfter(worker);
-    } catch (Throwable failure) { // of the user's scheduler or the stack
-      pillsSent = false;
+      strandIfStranded(worker);
+    } catch (Throwable failure) { // from the user's scheduler, or a StackOverflowError
+      arePillsSent = false;
       stranded = Envelope.NOTHING;
     }
   }
@@ -190,44 +198,44 @@ final class PoolCell extends GuardedCell {
   @Override
   public void onWithdrawn(RequestFuture<?> request, Reason reason) {
     super.onWithdrawn(request, reason);
-    if (queue.ready()) beginSafely();
+    if (queue.mayServe()) beginSafely();
   }
 
   // ---- workers
 
-  void countHandled(Worker worker) {
+  void dropStateIfPerMessage(Worker worker) {
     if (queue.poolPolicy().isPerMessage()) FailureHandler.dropState(worker, "after its one message");
   }
 
-  Object next(Worker worker, Object done) {
+  Object next(Worker worker, Object handledNode) {
     var slot = worker.slot;
-    Object next = queue.next(slot, done);
-    boolean ready = slot.isReady();
-    if (next == null) retirement.idle();
-    if (ready) beginSafely();
-    return next;
+    Object nextNode = queue.next(slot, handledNode);
+    boolean isMoreReady = slot.isMoreReady();
+    if (nextNode == null) retirement.onWorkerIdle();
+    if (isMoreReady) beginSafely();
+    return nextNode;
   }
 
-  void finish(Worker worker, Object done) {
+  void finish(Worker worker, Object handledNode) {
     StackProbe.probe();
-    queue.finish(worker.slot, done);
-    if (queue.ready()) beginSafely();
+    queue.finish(worker.slot, handledNode);
+    if (queue.mayServe()) beginSafely();
   }
 
   void workerExited(Worker worker) {
     workers.remove(worker);
     try {
-      if (work.settings.strategy().isShutDown()) stopAccepting(worker.extras().reason());
+      if (workerBehavior.settings.strategy().isShutDown()) stopAccepting(worker.extras().reason());
     } finally {
       leave(worker.slot);
     }
   }
 
   private void leave(WorkerSlot<Object> slot) {
-    queue.leave(slot);
-    StackProbe.probe(); // so that a thread sees to the end
+    queue.removeSlot(slot);
+    StackProbe.probe(); // takeDeserted returns true only once: this thread must then be able to finish
     if (queue.takeDeserted()) finish();
-    else if (queue.ready()) beginSafely();
+    else if (queue.mayServe()) beginSafely();
   }
 
   // ---- the end
@@ -239,62 +247,65 @@ final class PoolCell extends GuardedCell {
   }
 
   /**
-   * Called by each thread that finds the pill next, or comes later: if one fails, the next one
-   * completes the end.
+   * Ends the pool. Each thread that finds the pill at the head of the queue, or comes later, calls
+   * this: if one thread fails, the next thread completes the end.
    */
   private void end() {
     extras().setReason(new ExitReason.Finished());
-    enterLeaving();
+    setLeaving();
     queue.beginEnd();
     Object node;
     do {
-      StackProbe.probe(); // a node taken out is in no queue
-      node = undisposed.isEmpty() ? queue.poll() : undisposed.poll();
+      StackProbe.probe(); // between poll and dispose, the node is in no queue
+      node = undisposedNodes.isEmpty() ? queue.poll() : undisposedNodes.poll();
       dispose(node);
     } while (node != null);
-    if (!pillsSent) sendPills();
-    StackProbe.probe(); // as in leave
+    if (!arePillsSent) sendPills();
+    StackProbe.probe(); // takeDeserted returns true only once: this thread must then be able to finish
     if (queue.takeDeserted()) finish();
   }
 
   private void dispose(Object node) {
     try {
       if (node != null) Termination.dispose(this, node);
-    } catch (Throwable edge) { // of this stack; the end's thread has more
-      undisposed.add(node);
-      throw edge;
+    } catch (Throwable error) { // StackOverflowError: the thread that ends the pool tries again
+      undisposedNodes.add(node);
+      throw error;
     }
   }
 
   private void sendPills() {
-    pillsSent = true; // first: another thread may clear it
+    arePillsSent = true; // set before the loop, because another thread may clear it meanwhile
     try {
       for (var worker : workers) {
         worker.sendPoisonPill();
-        worker.wake(); // if it is suspended
-        lookAfter(worker);
+        worker.wake(); // ends a suspension, if any
+        strandIfStranded(worker);
       }
-    } catch (Throwable edge) { // of the stack
-      pillsSent = false;
-      throw edge;
+    } catch (Throwable error) { // StackOverflowError
+      arePillsSent = false;
+      throw error;
     }
     retirement.stop();
   }
 
   /** Runs the hooks on a thread of the strategy. */
   private void finish() {
-    synchronized (extras()) { // a killer may interrupt the hooks
-      pillMet = true;
+    synchronized (extras()) { // a thread that kills the pool may interrupt the hooks
+      pillTaken = true;
       hooksPending = true;
     }
     try {
       begin(null, Envelope.NOTHING);
-    } catch (Throwable edge) { // of the stack: the method was not entered
+    } catch (Throwable error) { // StackOverflowError: begin was not entered
       stranded = Envelope.NOTHING;
     }
   }
 
-  /** Another thread may begin messages. */
+  /**
+   * Takes the hooks under the monitor, because another drain of the pool may begin messages at the
+   * same time.
+   */
   @Override
   protected boolean takeHooks() {
     synchronized (extras()) {
@@ -303,12 +314,12 @@ final class PoolCell extends GuardedCell {
   }
 
   @Override
-  protected boolean isAtHooks() {
-    return pillMet;
+  protected boolean hasOnlyHooksLeft() {
+    return pillTaken;
   }
 
   @Override
-  protected Object next(Object node, boolean lingers) {
+  protected Object next(Object node, boolean maySpin) {
     return null;
   }
 
@@ -317,14 +328,16 @@ final class PoolCell extends GuardedCell {
     if (hooksPending || phase == ENDED) return true;
     for (var worker : workers) {
       if (worker.isStranded()) worker.rescue();
-      lookAfter(worker);
+      strandIfStranded(worker);
     }
     begin();
     return true;
   }
 
-  /** Leaves it to the next sender, if stranded. */
-  private void lookAfter(Worker worker) {
+  /**
+   * Strands the pool if the worker is stranded, so that the next sender to the pool rescues both.
+   */
+  private void strandIfStranded(Worker worker) {
     if (worker.isStranded()) stranded = Envelope.NOTHING;
   }
 
@@ -333,12 +346,12 @@ final class PoolCell extends GuardedCell {
     super.kill(reason);
     for (var worker : workers) {
       worker.kill(reason);
-      lookAfter(worker);
+      strandIfStranded(worker);
     }
   }
 
   @Override
-  public void requestRestart(long pause) {} // its workers are asked
+  public void requestRestart(long pauseNanos) {} // the scope asks each worker itself
 
   @Override
   public boolean isPool() {
@@ -348,7 +361,7 @@ final class PoolCell extends GuardedCell {
   @Override
   public boolean isCurrent() {
     for (var context = WaitingHandler.current(); context != null; context = context.outer)
-      if (((Cell) context.party()).publicCell() == this) return true;
+      if (((Cell) context.actor()).publicCell() == this) return true;
     return false;
   }
 
@@ -373,12 +386,12 @@ final class PoolCell extends GuardedCell {
 
   @Override
   public String kind() {
-    return queue.poolPolicy() + ", " + work.settings.strategy();
+    return queue.poolPolicy() + ", " + workerBehavior.settings.strategy();
   }
 
   @Override
   public String activity() {
-    return queue.busy() + " of " + workers.size() + " at work";
+    return queue.busyWorkers() + " of " + workers.size() + " at work";
   }
 
   @Override

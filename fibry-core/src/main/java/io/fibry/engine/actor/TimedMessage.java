@@ -13,7 +13,7 @@ import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.atomic.AtomicLong;
 
-/** A message sent later, once or repeatedly. */
+/** A message that is sent later, once or periodically. */
 public final class TimedMessage extends AttachedTimer implements Runnable {
   private static final AtomicLong NUMBERS = new AtomicLong();
 
@@ -21,66 +21,71 @@ public final class TimedMessage extends AttachedTimer implements Runnable {
     new SendTask(null, null); // loads its class while there is memory
   }
 
-  private final long number; // grows; of one with a key
+  private final long number; // increases with each timer that has a key; 0 without a key
   private final Cell cell;
   private final Object message;
   private final long period; // nanoseconds; 0 for a message that is sent once
-  private final Object[] capturedContext; // captured when the timer starts; null if there are no carriers
+  // captured when the timer starts; null if the actor has no context propagators
+  private final Object[] capturedContext;
   private volatile Scheduler.Timer timer; // written at the start, read to cancel
-  private volatile long due; // written at the start and by the scheduler's thread
-  private volatile boolean ran; // false -> true, unless it repeats
-  private Envelope last; // the one before; the scheduler's thread only
+  private volatile long dueNanos; // by the scope's clock; written at the start and by the scheduler's thread
+  private volatile boolean isSent; // false -> true after the send; stays false if the message is periodic
+  private Envelope previousEnvelope; // the previous envelope of a periodic message; the scheduler's thread only
 
-  private TimedMessage(Cell cell, Object key, Object message, long due, long period) {
+  private TimedMessage(Cell cell, Object key, Object message, long dueNanos, long period) {
     super(key);
     this.number = key == null ? 0 : NUMBERS.incrementAndGet();
     this.cell = cell;
     this.message = Objects.requireNonNull(message, "message");
-    this.due = due;
+    this.dueNanos = dueNanos;
     this.period = period;
     this.capturedContext = cell.captureContext(message);
   }
 
-  /** Here, since a user's scheduler may not look, and one is not asked when the actor has ended. */
-  private static Duration checked(Duration time, boolean repeats) {
-    if (Objects.requireNonNull(time, repeats ? "period" : "delay").isNegative() || repeats && time.isZero())
+  /**
+   * Checks the delay or period here, because a user's scheduler may not check it, and is not called
+   * if the actor has ended.
+   */
+  private static Duration checked(Duration time, boolean isPeriodic) {
+    if (Objects.requireNonNull(time, isPeriodic ? "period" : "delay").isNegative() || isPeriodic && time.isZero())
       throw new IllegalArgumentException(
-          repeats ? "a period of " + Durations.text(time) + " never ends; give more than zero"
+          isPeriodic ? "a period of " + Durations.text(time) + " never ends; give more than zero"
               : "a delay of " + Durations.text(time) + " lies in the past; give zero or more");
     return time;
   }
 
-  static Scheduler.Timer start(Cell cell, Object key, Object message, Duration time, boolean repeats) {
-    long nanos = Deadline.nanos(checked(time, repeats));
-    long due = cell.owner().options().scheduler().nanoTime() + nanos;
-    return start(new TimedMessage(cell, key, message, due, repeats ? nanos : 0), nanos == 0);
+  static Scheduler.Timer start(Cell cell, Object key, Object message, Duration delayOrPeriod, boolean isPeriodic) {
+    long nanos = Deadline.nanos(checked(delayOrPeriod, isPeriodic));
+    long dueNanos = cell.owner().options().scheduler().nanoTime() + nanos;
+    return start(new TimedMessage(cell, key, message, dueNanos, isPeriodic ? nanos : 0), nanos == 0);
   }
 
-  /** Sends the message once, at a time by the actor's clock. */
-  public static Scheduler.Timer start(Actor<?> actor, Object key, Object message, long due) {
-    return start(new TimedMessage((Cell) actor, key, message, due, 0), false);
+  /** Sends the message once, at {@code dueNanos} by the clock of the actor's scope. */
+  public static Scheduler.Timer start(Actor<?> actor, Object key, Object message, long dueNanos) {
+    return start(new TimedMessage((Cell) actor, key, message, dueNanos, 0), false);
   }
 
   /**
-   * If the actor has ended, the message is a dead letter.
+   * Starts the timer. If the actor has ended, the message becomes a dead letter.
    *
-   * @param undelayed a manual clock sends the message at its next move, not here
+   * @param isUndelayed whether the delay is zero: a manual clock then sends the message when it is
+   *     next moved, not in this call
    */
-  private static Scheduler.Timer start(TimedMessage timed, boolean undelayed) {
-    var cell = timed.cell;
-    var key = timed.key;
+  private static Scheduler.Timer start(TimedMessage timedMessage, boolean isUndelayed) {
+    var cell = timedMessage.cell;
+    var key = timedMessage.key;
     if (key != null) key.hashCode(); // if it throws, no timer is set
     var extras = cell.extras();
-    if (!extras.isOver()) {
-      timed.start(undelayed); // if it throws, the former timer stays
-      if (extras.addTimer(timed) || !timed.timer.cancel()) return timed;
+    if (!extras.hasEndBegun()) {
+      timedMessage.start(isUndelayed); // if it throws, the earlier timer with this key stays
+      if (extras.addTimer(timedMessage) || !timedMessage.timer.cancel()) return timedMessage;
     }
-    timed.timer = () -> false;
-    cell.send(new Envelope(timed.message, Baggage.of(timed.capturedContext)), Deadline.NO_WAIT);
-    return timed;
+    timedMessage.timer = () -> false;
+    cell.send(new Envelope(timedMessage.message, Baggage.of(timedMessage.capturedContext)), Deadline.NO_WAIT);
+    return timedMessage;
   }
 
-  private boolean repeats() {
+  private boolean isPeriodic() {
     return period > 0;
   }
 
@@ -88,29 +93,35 @@ public final class TimedMessage extends AttachedTimer implements Runnable {
     return cell.owner().options().scheduler();
   }
 
-  private void start(boolean undelayed) {
-    if (repeats()) timer = clock().scheduleAtFixedRate(Duration.ofNanos(period), Duration.ofNanos(period), this);
-    else timer = undelayed ? clock().schedule(Duration.ZERO, this) : clock().scheduleAt(due, this);
+  private void start(boolean isUndelayed) {
+    if (isPeriodic()) timer = clock().scheduleAtFixedRate(Duration.ofNanos(period), Duration.ofNanos(period), this);
+    else timer = isUndelayed ? clock().schedule(Duration.ZERO, this) : clock().scheduleAt(dueNanos, this);
   }
 
-  /** Due until its message is sent, or its scope would seem quiet. */
+  /**
+   * Sends the message, unless a periodic message's previous envelope still waits. The timer counts
+   * as due until the send has returned, because otherwise its scope would seem quiet meanwhile.
+   */
   @Override
   public void run() {
-    if (last != null && last.message != null) {
+    if (previousEnvelope != null && previousEnvelope.message != null) {
       done();
       return;
     }
     var envelope = new Envelope(message, Baggage.of(capturedContext));
-    if (repeats()) last = envelope;
+    if (isPeriodic()) previousEnvelope = envelope;
     if (clock() == Scheduler.system()) cell.sendFromTimer(new SendTask(this, envelope));
     else send(envelope);
   }
 
-  /** No lambda: see Dispatch. */
-  private record SendTask(TimedMessage timed, Envelope envelope) implements Runnable {
+  /**
+   * A record instead of a lambda, because a lambda that is first linked without memory may fail
+   * forever.
+   */
+  private record SendTask(TimedMessage timedMessage, Envelope envelope) implements Runnable {
     @Override
     public void run() {
-      timed.send(envelope);
+      timedMessage.send(envelope);
     }
   }
 
@@ -123,40 +134,40 @@ public final class TimedMessage extends AttachedTimer implements Runnable {
   }
 
   private void done() {
-    if (!repeats()) {
-      ran = true;
+    if (!isPeriodic()) {
+      isSent = true;
       cell.extras().removeTimer(this);
-    } else due = clock().nanoTime() + period; // an estimate
+    } else dueNanos = clock().nanoTime() + period; // an estimate of the scheduler's next run
   }
 
   @Override
   protected boolean isAfter(AttachedTimer other) {
-    return other instanceof TimedMessage one && number > one.number;
+    return other instanceof TimedMessage timedMessage && number > timedMessage.number;
   }
 
   @Override
   protected boolean hasRun() {
-    return ran;
+    return isSent;
   }
 
   @Override
   protected boolean isDue(long now) {
-    return now - due >= 0;
+    return now - dueNanos >= 0;
   }
 
   /**
-   * A timer with a key replaces an earlier timer of the actor, and a periodic timer has no last
-   * message.
+   * Cancels the timer. Returns an empty value also for a periodic message, and for a message with a
+   * key, which a later timer may replace.
    */
   @Override
-  protected Optional<Object> end() {
-    return cancel() && !repeats() && key == null ? Optional.of(message) : Optional.empty();
+  protected Optional<Object> cancelAtEnd() {
+    return cancel() && !isPeriodic() && key == null ? Optional.of(message) : Optional.empty();
   }
 
   @Override
   public boolean cancel() {
     cell.extras().removeTimer(this);
-    var running = timer;
-    return running != null && running.cancel();
+    var startedTimer = timer;
+    return startedTimer != null && startedTimer.cancel();
   }
 }

@@ -5,16 +5,16 @@ import io.fibry.engine.cell.Cell;
 import io.fibry.engine.queue.WorkerSlot;
 
 /**
- * An actor that takes messages from its pool's queue when its own queue is empty. Its own holds the
- * message that woke it, restarts, the pill. While it handles nodes of the pool, the last node of
- * its own queue keeps its right to run.
+ * A worker of a pool: an actor that takes messages from the pool's queue when its own queue is
+ * empty. Its own queue has the message that woke it, restart requests, and the pill. While it
+ * handles nodes of the pool's queue, the last node of its own queue keeps its right to run.
  */
 final class Worker extends ActorCell {
   final WorkerSlot<Object> slot;
   private final PoolCell pool;
   final int number;
-  private Object ownNode; // the last node it reached in its own queue; drain only
-  private boolean atPoolNode; // at a node of the pool; drain only
+  private Object ownNode; // the last node that the drain reached in the worker's own queue; drain only
+  private boolean isAtPoolNode; // whether the drain is at a node of the pool's queue; drain only
 
   Worker(ActorBehavior behavior, PoolCell pool, WorkerSlot<Object> slot, int number) {
     super(behavior);
@@ -24,66 +24,72 @@ final class Worker extends ActorCell {
     if (pool.label() != null) setIdentity(name(), null);
   }
 
-  /** Takes the message of its slot. Throws nothing once entered. */
+  /** Begins to handle the message of its slot. Throws nothing once it has been entered. */
   void take(Object node) {
     push(node, node);
   }
 
   @Override
-  protected Object next(Object node, boolean lingers) {
-    if (!atPoolNode) ownNode = node;
-    pool.countHandled(this);
-    if (isEnding() || linked(ownNode) != null) pool.finish(this, node);
+  protected Object next(Object node, boolean maySpin) {
+    if (!isAtPoolNode) ownNode = node;
+    pool.dropStateIfPerMessage(this);
+    if (isEnding() || nextLink(ownNode) != null) pool.finish(this, node);
     else {
-      Object next = pool.next(this, node);
-      if (next != null) {
-        atPoolNode = true;
-        return next;
+      Object nextNode = pool.next(this, node);
+      if (nextNode != null) {
+        isAtPoolNode = true;
+        return nextNode;
       }
     }
-    Object next = super.next(ownNode, lingers);
-    if (next != null) returnToOwnQueue();
-    return next;
+    Object nextNode = super.next(ownNode, maySpin);
+    if (nextNode != null) returnToOwnQueue();
+    return nextNode;
   }
 
-  /** An idle worker keeps no node. The worker keeps the right to run unless this returns true. */
+  /**
+   * Releases the right to run, and the nodes of the worker, which would stay in memory while it is
+   * idle. Returns false if the worker keeps the right.
+   */
   @Override
   protected boolean release(Object node) {
-    Object last = ownNode;
-    boolean before = atPoolNode;
-    boolean released = false;
+    Object lastOwnNode = ownNode;
+    boolean wasAtPoolNode = isAtPoolNode;
+    boolean isReleased = false;
     returnToOwnQueue();
     try {
-      return released = super.release(last);
+      return isReleased = super.release(lastOwnNode);
     } finally {
-      if (!released) { // where awaitNext fails, its node is still one of the pool
-        ownNode = last;
-        atPoolNode = before;
+      if (!isReleased) { // awaitNext needs it; if awaitNext throws, the drain is still at a node of the pool
+        ownNode = lastOwnNode;
+        isAtPoolNode = wasAtPoolNode;
       }
     }
   }
 
   @Override
   protected Object awaitNext(Object node) {
-    Object next = super.awaitNext(ownNode);
+    Object nextNode = super.awaitNext(ownNode);
     returnToOwnQueue();
-    return next;
+    return nextNode;
   }
 
   private void returnToOwnQueue() {
     ownNode = null;
-    atPoolNode = false;
+    isAtPoolNode = false;
   }
 
-  /** A pill that overtook a message does not count; another follows the message. */
+  /**
+   * Returns false at a pill that overtook the message in the slot; another pill follows that
+   * message.
+   */
   @Override
   protected boolean isReadyToEnd() {
     return isEnding() || slot.item() == null;
   }
 
   @Override
-  protected Object beforeSuspension(Object node, boolean handled) {
-    pool.finish(this, handled ? node : null);
+  protected Object beforeSuspension(Object node, boolean isHandled) {
+    pool.finish(this, isHandled ? node : null);
     return node;
   }
 

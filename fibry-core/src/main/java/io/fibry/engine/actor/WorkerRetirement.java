@@ -9,15 +9,18 @@ import io.fibry.time.Scheduler;
 import java.time.Duration;
 import java.util.concurrent.atomic.AtomicBoolean;
 
-/** Ends workers that were idle for 10 s, down to the least, by one timer. */
+/**
+ * Ends workers that have been idle for 10 s, but keeps the pool's minimum. One timer serves all
+ * workers.
+ */
 final class WorkerRetirement {
-  private static final Duration IDLE = Duration.ofSeconds(10);
+  private static final Duration MAX_IDLE = Duration.ofSeconds(10);
 
   private final Cell pool;
   private final SharedQueue<Object> queue;
-  private final Scheduler clock; // that of the queue
-  private final AtomicBoolean timerSet = new AtomicBoolean();
-  private volatile Scheduler.Timer timer; // written by the thread that set timerSet
+  private final Scheduler clock; // the queue uses the same clock
+  private final AtomicBoolean isTimerSet = new AtomicBoolean();
+  private volatile Scheduler.Timer timer; // written by the thread that set isTimerSet
 
   WorkerRetirement(Cell pool, SharedQueue<Object> queue) {
     this.pool = pool;
@@ -25,40 +28,40 @@ final class WorkerRetirement {
     this.clock = pool.owner().options().scheduler();
   }
 
-  /** A worker has become idle. */
-  void idle() {
-    var sharing = queue.poolPolicy();
-    if (sharing.minWorkers() == sharing.maxWorkers()) return;
+  /** Sets the timer after a worker has become idle, if the pool may have fewer workers. */
+  void onWorkerIdle() {
+    var policy = queue.poolPolicy();
+    if (policy.minWorkers() == policy.maxWorkers()) return;
     try {
       setTimer();
-    } catch (Throwable failure) { // of the user's scheduler
+    } catch (Throwable failure) { // from the user's scheduler
       EngineLog.LOG.error("{} could not set the timer by which its idle workers end", pool, failure);
     }
   }
 
   private void setTimer() {
-    if (timerSet.get()) return;
-    var next = queue.nextRetirement(IDLE.toNanos());
-    if (next.isEmpty() || pool.isEnding() || !timerSet.compareAndSet(false, true)) return;
+    if (isTimerSet.get()) return;
+    var nextTime = queue.nextRetirement(MAX_IDLE.toNanos());
+    if (nextTime.isEmpty() || pool.isEnding() || !isTimerSet.compareAndSet(false, true)) return;
     try {
-      // on a fiber: an end may run user code
-      timer = clock.scheduleAt(next.getAsLong(),
+      // on a fiber, because the end of a worker may run user code
+      timer = clock.scheduleAt(nextTime.getAsLong(),
           clock == Scheduler.system() ? () -> GuaranteedStart.start(this::retire) : this::retire);
     } catch (Throwable failure) {
-      timerSet.set(false); // the next idle worker tries again
+      isTimerSet.set(false); // the next idle worker tries again
       throw failure;
     }
-    if (pool.isEnding()) stop(); // its end may have come before
+    if (pool.isEnding()) stop(); // the pool may have ended before the timer was set
   }
 
   private void retire() {
-    timerSet.set(false);
-    for (var slot : queue.retire(clock.nanoTime(), IDLE.toNanos())) ((Exitable) slot.worker()).sendPoisonPill();
+    isTimerSet.set(false);
+    for (var slot : queue.retire(clock.nanoTime(), MAX_IDLE.toNanos())) ((Exitable) slot.worker()).sendPoisonPill();
     setTimer();
   }
 
   void stop() {
-    var running = timer;
-    if (running != null) running.cancel();
+    var currentTimer = timer;
+    if (currentTimer != null) currentTimer.cancel();
   }
 }

@@ -10,14 +10,14 @@ import java.util.List;
 import java.util.Set;
 import java.util.concurrent.ConcurrentSkipListSet;
 
-/** The living workers of a pool, and counts of the others. Thread-safe. */
+/** The living workers of a pool, and the message counts of workers that have ended. Thread-safe. */
 final class WorkerSet implements Iterable<Worker> {
   private final Set<Worker> workers =
-      new ConcurrentSkipListSet<>((one, other) -> Integer.compare(one.number, other.number));
-  // messages of workers that have ended, added under the monitor when a worker ends, so that each
-  // message counts once
-  private long handled;
-  private long failed;
+      new ConcurrentSkipListSet<>((a, b) -> Integer.compare(a.number, b.number));
+  // counts of workers that have ended; a worker's counts are added under the monitor when the
+  // worker is removed, so that each message counts once
+  private long handledByEnded;
+  private long failedByEnded;
 
   void add(Worker worker) {
     workers.add(worker);
@@ -25,8 +25,8 @@ final class WorkerSet implements Iterable<Worker> {
 
   synchronized void remove(Worker worker) {
     workers.remove(worker);
-    handled += worker.handled();
-    failed += worker.failed();
+    handledByEnded += worker.handled();
+    failedByEnded += worker.failed();
   }
 
   @Override
@@ -35,9 +35,9 @@ final class WorkerSet implements Iterable<Worker> {
   }
 
   List<Cell> withPool(Cell pool) {
-    var all = new ArrayList<Cell>(workers);
-    all.add(pool);
-    return all;
+    var cells = new ArrayList<Cell>(workers);
+    cells.add(pool);
+    return cells;
   }
 
   int size() {
@@ -49,27 +49,31 @@ final class WorkerSet implements Iterable<Worker> {
   }
 
   long handled() {
-    long gone;
-    List<Worker> living;
+    long countOfEnded;
+    List<Worker> livingWorkers;
     synchronized (this) {
-      gone = handled;
-      living = List.copyOf(workers);
+      countOfEnded = handledByEnded;
+      livingWorkers = List.copyOf(workers);
     }
-    return gone + living.stream().mapToLong(Cell::handled).sum(); // calls code of users: without the monitor
+    // outside the monitor, because it calls code of users
+    return countOfEnded + livingWorkers.stream().mapToLong(Cell::handled).sum();
   }
 
   synchronized long failed() {
-    return failed + workers.stream().mapToLong(Cell::failed).sum();
+    return failedByEnded + workers.stream().mapToLong(Cell::failed).sum();
   }
 
-  /** The drain that handles this request, else any busy one. Null: none. */
+  /**
+   * Returns the drain that handles this request, or else any drain that handles a message. Returns
+   * null if no worker handles a message.
+   */
   HandlerContext drainOn(RequestFuture<?> request) {
-    HandlerContext busy = null;
+    HandlerContext busyDrain = null;
     for (var worker : workers) {
       var drain = worker.worker();
       if (drain != null && drain.handles(request)) return drain;
-      if (drain != null && drain.message != null) busy = drain;
+      if (drain != null && drain.message != null) busyDrain = drain;
     }
-    return busy;
+    return busyDrain;
   }
 }

@@ -1,7 +1,7 @@
 package io.fibry.engine.cell;
 
-import io.fibry.DeadLetter.Reason;
 import io.fibry.DeadLetter;
+import io.fibry.DeadLetter.Reason;
 import io.fibry.engine.jvm.EngineThreads;
 import io.fibry.engine.jvm.GuaranteedStart;
 import io.fibry.engine.jvm.StackProbe;
@@ -14,45 +14,48 @@ import java.util.concurrent.atomic.AtomicReferenceArray;
 import java.util.concurrent.atomic.LongAdder;
 
 /**
- * Counts how the messages of a scope and of the scopes below it ended, and keeps the last dead
- * letters. Each outcome is entered in the accounts of all scopes around too. Lock-free, because a
- * refused sender may be at the edge of its stack.
+ * Counts the outcomes of the messages of a scope and its inner scopes, and stores the last dead
+ * letters. Each outcome is also counted in the accounts of all outer scopes. Lock-free, because a
+ * sender whose message is refused may have hardly any stack left.
  */
 public final class Accounts {
   private static final int MAX_LETTERS = 100;
 
-  private final Accounts parent; // null: the root's
+  private final Accounts parent; // null in the accounts of the root scope
   private final LongAdder handled = new LongAdder();
-  private final LongAdder passes = new LongAdder(); // drains without an outcome
+  private final LongAdder passes = new LongAdder(); // activations without an outcome
   private final LongAdder[] unhandled = new LongAdder[Reason.values().length];
-  private final AtomicReferenceArray<DeadLetter> last = new AtomicReferenceArray<>(MAX_LETTERS); // a ring
-  private final AtomicLong letters = new AtomicLong();
-  private final AtomicLong pendingNotifications = new AtomicLong(); // how many watchers and callbacks are being told
-  private volatile Queue<DeadLetter> undelivered; // null, unless the scope closes
+  private final AtomicReferenceArray<DeadLetter> lastLetters = new AtomicReferenceArray<>(MAX_LETTERS); // a ring buffer
+  private final AtomicLong letterCount = new AtomicLong();
+  private final AtomicLong pendingNotifications = new AtomicLong();
+  private volatile Queue<DeadLetter> undelivered; // null unless the scope is closing
 
-  public Accounts(Accounts around) {
-    this.parent = around;
+  public Accounts(Accounts parent) {
+    this.parent = parent;
     for (int i = 0; i < unhandled.length; i++) unhandled[i] = new LongAdder();
   }
 
   void countHandled(long messages) {
-    for (var each = this; each != null; each = each.parent) each.handled.add(messages);
+    for (var level = this; level != null; level = level.parent) level.handled.add(messages);
   }
 
   public void countUnhandled(Reason reason) {
-    for (var each = this; each != null; each = each.parent) each.unhandled[reason.ordinal()].increment();
+    for (var level = this; level != null; level = level.parent) level.unhandled[reason.ordinal()].increment();
   }
 
-  /** A watcher or a callback is to hear of an end or an answer; until then nothing is quiet. */
+  /**
+   * Counts a notification of a watcher, a listener or a callback. Until it has ended, the scope is
+   * not quiet.
+   */
   private void beginNotification() {
-    for (var each = this; each != null; each = each.parent) each.pendingNotifications.incrementAndGet();
+    for (var level = this; level != null; level = level.parent) level.pendingNotifications.incrementAndGet();
   }
 
   private void endNotification() {
-    for (var each = this; each != null; each = each.parent) each.pendingNotifications.decrementAndGet();
+    for (var level = this; level != null; level = level.parent) level.pendingNotifications.decrementAndGet();
   }
 
-  /** On another thread; until it has run, the scope is not quiet. */
+  /** Runs the code on another thread. Until the code has returned, the scope is not quiet. */
   void runOffThread(Runnable code) {
     beginNotification();
     try {
@@ -63,9 +66,12 @@ public final class Accounts {
     }
   }
 
-  /** Does the same on a fiber, or returns false if no fiber can be started. */
+  /**
+   * Runs the code on a new fiber. Until the code has returned, the scope is not quiet. Returns
+   * false if no fiber can be started.
+   */
   boolean tryRunOnFiber(Runnable code) {
-    StackProbe.probe(); // a scope that began to tell must be able to end it
+    StackProbe.probe(); // an overflow after the count would leave it counted for ever
     beginNotification();
     try {
       EngineThreads.startFiber(new NotificationTask(this, code));
@@ -76,7 +82,10 @@ public final class Accounts {
     }
   }
 
-  /** No lambda: see Dispatch. */
+  /**
+   * A record, not a lambda: a lambda that is first linked without stack or memory may fail for
+   * ever.
+   */
   record NotificationTask(Accounts accounts, Runnable code) implements Runnable {
     @Override
     public void run() {
@@ -92,8 +101,9 @@ public final class Accounts {
     return pendingNotifications.get() > 0;
   }
 
+  /** Counts an activation without an outcome. */
   void countPass() {
-    for (var each = this; each != null; each = each.parent) each.passes.increment();
+    for (var level = this; level != null; level = level.parent) level.passes.increment();
   }
 
   public long handled() {
@@ -104,36 +114,41 @@ public final class Accounts {
     return unhandled[reason.ordinal()].sum();
   }
 
-  public long total() {
+  /**
+   * Returns how many outcomes and passes were counted. An observer compares two results to see
+   * activity.
+   */
+  public long activityCount() {
     long sum = handled() + passes.sum();
     for (var adder : unhandled) sum += adder.sum();
     return sum;
   }
 
   void addLetter(DeadLetter letter) {
-    for (var each = this; each != null; each = each.parent) {
-      each.last.set((int) (each.letters.getAndIncrement() % MAX_LETTERS), letter);
-      var closing = each.undelivered;
-      if (closing != null) closing.add(letter);
+    for (var level = this; level != null; level = level.parent) {
+      level.lastLetters.set((int) (level.letterCount.getAndIncrement() % MAX_LETTERS), letter);
+      var collected = level.undelivered;
+      if (collected != null) collected.add(letter);
     }
   }
 
-  /** Oldest first. */
+  /** Returns the last dead letters, oldest first. */
   public List<DeadLetter> letters() {
-    var found = new ArrayList<DeadLetter>();
-    long end = letters.get();
-    for (long i = Math.max(0, end - MAX_LETTERS); i < end; i++) {
-      var letter = last.get((int) (i % MAX_LETTERS));
-      if (letter != null) found.add(letter); // null: being written, or forgotten
+    var letters = new ArrayList<DeadLetter>();
+    long count = letterCount.get();
+    for (long i = Math.max(0, count - MAX_LETTERS); i < count; i++) {
+      var letter = lastLetters.get((int) (i % MAX_LETTERS));
+      if (letter != null) letters.add(letter); // null: not yet written, or forgotten
     }
-    return List.copyOf(found);
+    return List.copyOf(letters);
   }
 
-  /** A dead letter keeps its actor alive. */
+  /** Removes the stored dead letters, because each keeps its actor alive. */
   public void forgetLetters() {
-    for (int i = 0; i < MAX_LETTERS; i++) last.set(i, null);
+    for (int i = 0; i < MAX_LETTERS; i++) lastLetters.set(i, null);
   }
 
+  /** Begins to collect all dead letters for {@link #undelivered}. */
   public void collectUndelivered() {
     undelivered = new ConcurrentLinkedQueue<>();
   }

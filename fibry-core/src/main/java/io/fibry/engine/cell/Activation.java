@@ -19,29 +19,29 @@ import java.util.concurrent.locks.LockSupport;
 /**
  * The right to run an actor, together with the drain: the loop that handles its messages.
  *
- * <p><b>States.</b> An activation is made by the thread that takes the right to run, and is handed
- * to the strategy, perhaps several times. The first thread whose compare-and-set of {@code claimed}
- * succeeds runs it; all other runs do nothing. It then has the right to run until it does one of
- * four things:
+ * <p><b>States.</b> The thread that takes the right to run makes an activation and passes it to the
+ * strategy, perhaps several times. The first thread whose compare-and-set of {@code claimed}
+ * succeeds runs it; all other runs do nothing. The activation then has the right to run until it
+ * does one of four things:
  *
  * <ul>
  * <li>it releases the right after the last node ({@code next}), so that the actor is idle;
- * <li>it hands the right, with the next node, to another activation, so that others have their turn
- * ({@code giveWay});
- * <li>it stores the right for a back-off ({@code suspend}), and a timer continues;
+ * <li>it passes the right and the next node to another activation, so that the strategy can run
+ * other actors first ({@code giveWay});
+ * <li>it stores the right for a back-off ({@code suspend}), and a timer starts the next activation;
  * <li>it stores the right in {@code cell.stranded} after an error outside of a handler, and
- * {@code cell.recover} hands it out again. A message that had begun is not begun again: its
+ * {@code cell.recover} starts another activation. A message that had begun is not begun again: its
  * envelope is empty, and its request is failed.
  * </ul>
  *
- * <p><b>Kinds.</b> A resident activation keeps its thread, and gets the right to run by
- * {@code handedNode}. An inline one runs one request on the thread of its asker. A disposal only makes
- * dead letters. Others run once, on a thread of the strategy.
+ * <p><b>Kinds.</b> A resident activation keeps its thread, and gets the right to run through
+ * {@code handedNode}. An inline activation handles one request on the thread of its asker. A
+ * disposal only makes dead letters. A normal activation runs once, on a thread of the strategy.
  *
  * <p><b>Killers.</b> A killer writes the phase and then reads {@code thread}; the drain writes
- * {@code thread} and then reads the phase, with a full fence between. So an actor that is killed
- * while it starts is interrupted, or does not begin a message. Before the thread serves another
- * actor, {@code leaveThread} waits for a killer that is about to interrupt it.
+ * {@code thread} and then reads the phase, with a full fence between. So if an actor is killed
+ * while it starts, the killer interrupts it, or the drain begins no message. Before the thread runs
+ * another actor, {@code leaveThread} waits for a killer that is about to interrupt the thread.
  *
  * <p><b>Owner.</b> Fields belong to the thread of the activation, except where a field says
  * otherwise.
@@ -50,33 +50,36 @@ final class Activation extends MessageRun implements WokenDrain {
   enum ActivationKind {
     NORMAL,
     RESIDENT,
-    INLINE, // on its asker's thread, for one request
+    INLINE, // on the asker's thread, for one request
     DISPOSAL // on any thread, for an actor that runs no more code of a user
   }
 
   static final int MAX_INLINE_DEPTH = 32;
-  private static final int STREAK = 16; // messages before it lingers
-  private static final int BATCH = 256; // messages before it yields
-  private static final int LATE_PENALTY = 1_000; // the number of wake-ups that start a fiber after a late one
+  private static final int MIN_STREAK = 16; // messages in a row before the drain spins for the next one
+  private static final int MAX_BATCH = 256; // messages before the drain gives way to other actors
+  // How many wake-ups start a fiber at once after a handed-over drain was late
+  private static final int LATE_PENALTY = 1_000;
   private static final VarHandle CLAIMED = ConstantBootstraps.fieldVarHandle(MethodHandles.lookup(), "claimed",
       VarHandle.class, Activation.class, boolean.class);
 
   final ActivationKind kind;
   private final boolean ownsThread;
-  int depth;
-  // Resident fibers only: the node at which to continue; set by the holder of the right to run,
-  // taken by the fiber
+  int depth; // how many inline requests enclose this one on the same thread
+  // Resident activations only: the node at which to continue. Set by the thread that has the
+  // right to run, cleared by the resident thread
   volatile Object handedNode;
-  volatile boolean claimed; // false -> true, by the run that counts
-  private boolean leaving; // it met the pill
-  private boolean hooksRun; // it ran the hooks
-  private long parked;
-  private boolean canHandOver; // whether its thread can run a woken actor next
-  Cell waker; // set before this lies in a slot, null once it runs; observers may see either
+  volatile boolean claimed; // false -> true, by the thread that will run this activation
+  private boolean mustFinish; // this drain handled the pill, or an earlier drain left the hooks to it
+  private boolean hooksBegun; // the drain has called Termination.finish
+  private long lastPark; // nanoTime of the last park in yieldToOthers; 0 at first
+  private boolean canHandOver; // whether the thread can run a woken actor after this drain
+  // The actor whose handler woke this one. Set before this drain is placed in a slot, cleared when
+  // it runs; observers may see either value
+  Cell waker;
 
-  Activation(Cell cell, Object first, ActivationKind kind) {
+  Activation(Cell cell, Object firstNode, ActivationKind kind) {
     super(cell);
-    this.node = first;
+    this.node = firstNode;
     this.kind = kind;
     this.ownsThread = kind.compareTo(ActivationKind.RESIDENT) <= 0 && cell.settings().ownsThreads();
   }
@@ -93,8 +96,8 @@ final class Activation extends MessageRun implements WokenDrain {
 
   @Override
   Object currentNode() {
-    Object now = node;
-    return now != null ? now : handedNode;
+    Object ownNode = node;
+    return ownNode != null ? ownNode : handedNode;
   }
 
   @Override
@@ -119,10 +122,11 @@ final class Activation extends MessageRun implements WokenDrain {
   }
 
   /**
-   * Called where this could not be started. Returns the right to run: the node, for another
-   * activation, or a resident itself. Returns null if a thread has run this.
+   * Called after the start of this activation failed. Returns the right to run: this if it is
+   * resident, otherwise the node for a new activation. Returns null if a thread has claimed this
+   * activation.
    */
-  Object surrender() {
+  Object reclaimRight() {
     if (kind == ActivationKind.RESIDENT) return this;
     return tryClaim() ? node : null;
   }
@@ -133,17 +137,21 @@ final class Activation extends MessageRun implements WokenDrain {
       if (kind == ActivationKind.DISPOSAL) drain();
       else if (ownsThread) work();
       else workNested();
-    } catch (Throwable edge) { // assignments first: at the edge of stack or memory a call could fail
-      cell.hooksPending |= leaving && node != null;
+    } catch (Throwable error) { // assignments first: without stack or memory a call could fail
+      cell.hooksPending |= mustFinish && node != null;
       if (node != null) cell.stranded = node;
       node = null;
       thread = null;
-      cell.recover(edge);
+      cell.recover(error);
       settleAccounts();
     }
   }
 
-  /** A killer shuts the door, then reads the thread and interrupts it, under this monitor. */
+  /**
+   * Detaches this activation from its thread, and waits for a killer that may be about to interrupt
+   * the thread. A killer writes the phase, and then reads and interrupts {@code thread} under the
+   * monitor of the extras.
+   */
   @Override
   public void leaveThread() {
     thread = null;
@@ -154,11 +162,14 @@ final class Activation extends MessageRun implements WokenDrain {
 
   @Override
   public void penalizeWaker() {
-    var blamed = waker;
-    if (blamed != null) blamed.behavior.lateWakeUps = LATE_PENALTY;
+    var lateWaker = waker;
+    if (lateWaker != null) lateWaker.behavior.lateWakeUps = LATE_PENALTY;
   }
 
-  /** Returns whether this fiber will run the woken actor next. */
+  /**
+   * Places the drain of the woken actor in the slot of this fiber. Returns false if the caller must
+   * start it.
+   */
   boolean handOver(Activation woken) {
     if (!canHandOver) return false;
     var behavior = cell.behavior;
@@ -176,12 +187,15 @@ final class Activation extends MessageRun implements WokenDrain {
     if (kind == ActivationKind.RESIDENT) runResident();
     else {
       EngineThreads.startPendingTask();
-      VarHandle.fullFence(); // as in Cell.setWorker: `thread` is written, the phase not yet read
+      VarHandle.fullFence(); // `thread` is written, the phase not yet read
       drain();
     }
   }
 
-  /** On a thread that may work for another actor. */
+  /**
+   * Works on a thread that may be running the handler of another actor, which becomes current
+   * again.
+   */
   private void workNested() {
     outer = current();
     try {
@@ -193,30 +207,31 @@ final class Activation extends MessageRun implements WokenDrain {
   }
 
   /**
-   * On its asker's thread, which holds the right to run. No other thread has seen the request or
-   * can run this actor, so the request is not claimed, and the answer bypasses the future.
+   * Handles one request on the thread of its asker, which has the right to run. No other thread has
+   * seen the request or can run this actor. So the request is not claimed, and the answer bypasses
+   * the future.
    */
-  void runInline(RequestFuture<?> asked, Activation asker) {
+  void runInline(RequestFuture<?> inlineRequest, Activation asker) {
     try {
       thread = Thread.currentThread();
       outer = asker;
       if (asker != null) depth = asker.depth + 1;
       makeCurrent(this);
       cell.announce(this);
-      Object given = asked.beginUnseen();
-      if (cell.isEnding()) Termination.failUndelivered(cell, given, asked);
-      else deliver(given, asked, null);
+      Object newMessage = inlineRequest.beginUnseen();
+      if (cell.isEnding()) Termination.failUndelivered(cell, newMessage, inlineRequest);
+      else deliver(newMessage, inlineRequest, null);
       if (suspendNext) {
         suspend(!redelivered);
         return;
       }
       if (!redelivered) node = next();
       if (node != null) giveWay();
-    } catch (Throwable edge) { // as in run
+    } catch (Throwable error) { // assignments first, as in runClaimed
       if (node != null) cell.stranded = node;
       node = null;
       thread = null;
-      cell.recover(edge);
+      cell.recover(error);
       settleAccounts();
     } finally {
       makeCurrent(asker);
@@ -225,26 +240,27 @@ final class Activation extends MessageRun implements WokenDrain {
   }
 
   /**
-   * On a thread that took the right to run of an idle actor with this pill. Returns false if the
-   * actor gets a thread of its own, because code of a user runs at its end, or a sender came.
+   * Ends an idle actor with the pill of this activation, on the thread that took the right to run.
+   * Returns false if a drain of the strategy ends the actor, because user code runs at its end or a
+   * sender added a message.
    */
   boolean endIdle() {
     try {
-      boolean bare = !cell.behavior.hasStopHook(cell);
-      if (bare) {
+      boolean hasNoHook = !cell.behavior.hasStopHook(cell);
+      if (hasNoHook) {
         handle(node, Cell.OPEN);
-        leaving = false;
-        cell.hooksPending = true; // before the release: a drain of a late sender may end it
+        mustFinish = false;
+        cell.hooksPending = true; // before the release: the drain of a later message may run the hooks
         node = next();
       }
       if (node != null) handBack();
       else if (Termination.finishWithoutWork(cell)) return true;
-      else cell.push(new Envelope(null)); // a resource came, or a letter
-    } catch (Throwable edge) { // as in run
-      cell.hooksPending |= leaving && node != null;
+      else cell.push(new Envelope(null)); // a resource or dead letter was added: a drain ends the actor
+    } catch (Throwable error) { // assignments first, as in runClaimed
+      cell.hooksPending |= mustFinish && node != null;
       if (node != null) cell.stranded = node;
       node = null;
-      cell.recover(edge);
+      cell.recover(error);
       settleAccounts();
     }
     return false;
@@ -252,23 +268,23 @@ final class Activation extends MessageRun implements WokenDrain {
 
   private void runResident() {
     VarHandle.fullFence(); // pairs with Dispatch.attempt, which writes `handedNode`, then reads `thread`
-    while (!hooksRun) {
-      Object first = handedNode;
-      if (first == null) {
+    while (!hooksBegun) {
+      Object newNode = handedNode;
+      if (newNode == null) {
         LockSupport.park(this);
         Thread.interrupted();
         continue;
       }
       handedNode = null;
-      node = first;
+      node = newNode;
       try {
         drain();
-      } catch (Throwable edge) { // as in run
-        cell.hooksPending |= leaving && node != null;
-        leaving = false;
+      } catch (Throwable error) { // assignments first, as in runClaimed
+        cell.hooksPending |= mustFinish && node != null;
+        mustFinish = false;
         if (node != null) cell.stranded = node;
         node = null;
-        cell.recover(edge);
+        cell.recover(error);
         settleAccounts();
       }
     }
@@ -276,71 +292,77 @@ final class Activation extends MessageRun implements WokenDrain {
   }
 
   private void drain() {
-    int credit = BATCH;
-    var slice = new TimeSlice(); // likewise
-    leaving |= cell.takeHooks();
+    int credit = MAX_BATCH;
+    var slice = new TimeSlice();
+    mustFinish |= cell.takeHooks();
     while (true) {
       byte phase = cell.phase;
-      boolean handles = phase >= Cell.OPEN || !restart();
-      if (handles) handle(node, phase);
-      if (redelivered) handles = redelivered = false;
+      boolean isHandled = phase >= Cell.OPEN || !restart(); // otherwise the node waits for the restart
+      if (isHandled) handle(node, phase);
+      if (redelivered) isHandled = redelivered = false;
       if (suspendNext) {
-        suspend(handles);
+        suspend(isHandled);
         return;
       }
-      if (!handles) continue; // restarted without a pause
+      if (!isHandled) continue; // handles the node after a restart without a pause
       node = next();
       if (node == null) break;
       if (mayHoldHandOver) startHandedOver();
       if (credit == 0) {
         if (giveWay()) return;
         settleAccounts();
-        credit = BATCH;
+        credit = MAX_BATCH;
         slice.restart();
-      } else if (!leaving && slice.isOver()) credit = 1;
+      } else if (!mustFinish && slice.isOver()) credit = 1;
       credit--;
     }
-    if (!leaving) return;
-    leaving = false;
-    hooksRun = true;
+    if (!mustFinish) return;
+    mustFinish = false;
+    hooksBegun = true;
     Termination.finish(this);
   }
 
-  /** Returns null if no message waits; then the right to run has been released. */
+  /**
+   * Returns the next node. Returns null if no message waits, and the right to run has been
+   * released.
+   */
   private Object next() {
-    Object next = cell.next(node, handled >= STREAK);
+    Object next = cell.next(node, unsettledCount >= MIN_STREAK);
     if (next != null) return next;
     pauseWork();
     if (cell.release(node)) return null;
-    if (kind == ActivationKind.NORMAL || kind == ActivationKind.INLINE) cell.setWorker(this); // a sender came
+    if (kind == ActivationKind.NORMAL || kind == ActivationKind.INLINE) cell.setWorker(this); // undo: a sender came
     return cell.awaitNext(node);
   }
 
-  /** Another actor's failure asked for it. Returns whether a suspension comes first. */
+  /**
+   * Restarts this actor if another actor's failure requested it. Returns whether a suspension
+   * follows.
+   */
   private boolean restart() {
     if (!cell.takeRestartRequest()) return false;
-    if (!cell.extras().stash.isEmpty() && PlainQueue.holdsMessage(node)) { // the stash comes first
+    if (!cell.extras().stash.isEmpty() && PlainQueue.holdsMessage(node)) { // stashed messages come first
       cell.putBack(List.of(node));
       node = Envelope.NOTHING;
     }
     FailureHandler.restart(this, null, cell.extras().restartPause());
-    if (ownsThread) Thread.interrupted(); // set by the stop hook
+    if (ownsThread) Thread.interrupted(); // the flag may be set by the stop hook
     return suspendNext;
   }
 
-  private void suspend(boolean handled) {
+  private void suspend(boolean isNodeHandled) {
     suspendNext = false;
-    node = cell.beforeSuspension(node, handled);
+    node = cell.beforeSuspension(node, isNodeHandled);
     pauseWork();
     cell.suspend(node, cell.extras().pause());
     node = null;
   }
 
-  /** Returns whether another activation continues. */
+  /** Lets other actors run, and returns whether another activation continues this actor. */
   private boolean giveWay() {
-    if (kind == ActivationKind.DISPOSAL || leaving) return false;
+    if (kind == ActivationKind.DISPOSAL || mustFinish) return false;
     if (ownsThread || cell.settings().strategy() == Strategy.CALLER) {
-      if (ownsThread && thread.isVirtual()) parked = EngineThreads.yieldToOthers(parked);
+      if (ownsThread && thread.isVirtual()) lastPark = EngineThreads.yieldToOthers(lastPark);
       return false;
     }
     pauseWork();
@@ -348,52 +370,55 @@ final class Activation extends MessageRun implements WokenDrain {
     return true;
   }
 
-  /** The right to run, to another activation. */
+  /** Passes the right to run to another activation. */
   private void handBack() {
-    Object rest = node;
+    Object nextNode = node;
     node = null;
     try {
-      cell.begin(null, rest);
-    } catch (Throwable edge) { // not entered
-      cell.stranded = rest;
+      cell.begin(null, nextNode);
+    } catch (Throwable error) { // `begin` was not entered
+      cell.stranded = nextNode;
     }
   }
 
-  /** Called before the release: an idle actor keeps nothing of this activation. */
+  /**
+   * Settles the accounts and detaches this activation from the actor. Called before the right to
+   * run is given away, so that an idle actor does not keep this activation in memory.
+   */
   private void pauseWork() {
-    if (handled > 0) settleAccounts();
+    if (unsettledCount > 0) settleAccounts();
     else cell.owner().accounts().countPass();
     if (kind == ActivationKind.NORMAL || kind == ActivationKind.INLINE) cell.setWorker(null);
   }
 
   private void handle(Object node, byte phase) {
-    Object given;
-    Baggage with;
-    RequestFuture<?> asked = null;
+    Object newMessage;
+    Baggage newBaggage;
+    RequestFuture<?> newRequest = null;
     if (node instanceof Envelope envelope) {
-      given = envelope.message;
-      if (given == null) return; // an earlier activation failed at it
+      newMessage = envelope.message;
+      if (newMessage == null) return; // an earlier activation failed after it took the message
       envelope.message = null;
-      with = envelope.baggage;
+      newBaggage = envelope.baggage;
     } else {
-      asked = (RequestFuture<?>) node;
-      with = asked.baggage;
-      given = asked.begin();
-      if (given == null) {
-        if (asked.isOpen()) Termination.failOutOfMemory(cell, asked);
+      newRequest = (RequestFuture<?>) node;
+      newBaggage = newRequest.baggage;
+      newMessage = newRequest.begin();
+      if (newMessage == null) {
+        if (newRequest.isUnanswered()) Termination.failOutOfMemory(cell, newRequest);
         return;
       }
     }
-    if (given == EngineMessage.PILL) takePill();
-    else if (phase > Cell.OPEN) Termination.failUndelivered(cell, given, asked);
-    else deliver(given, asked, with);
+    if (newMessage == EngineMessage.PILL) takePill();
+    else if (phase > Cell.OPEN) Termination.failUndelivered(cell, newMessage, newRequest);
+    else deliver(newMessage, newRequest, newBaggage);
   }
 
   private void takePill() {
-    if (cell.pillMet || !cell.isReadyToEnd()) return;
-    cell.pillMet = true;
-    leaving = true;
+    if (cell.pillTaken || !cell.isReadyToEnd()) return;
+    cell.pillTaken = true;
+    mustFinish = true;
     cell.extras().setReason(new ExitReason.Finished());
-    cell.enterLeaving();
+    cell.setLeaving();
   }
 }

@@ -6,27 +6,31 @@ import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 
 /**
- * What an observer saw of an activation. Shared for 0.1 s: a stack costs as much as a hundred
- * messages, and a stuck actor has many askers. Keeps no user objects.
+ * The activity of an activation as an observer saw it. Observers share it for 0.1 s, because a
+ * stack trace costs as much as a hundred messages, and many askers may wait for a blocked actor.
+ * Refers to no user object.
  */
 final class ActivationSnapshot {
-  /** When the activation began with this node, or an observer first found it there. */
-  record FirstSeen(WeakReference<Object> node, long nanos) {}
+  /** When the activation began with the node or step, or when an observer first found it there. */
+  record FirstSeen(WeakReference<Object> node, long startNanos) {}
 
-  /** {@code activity} follows "the actor"; {@code stack} is the handler's, or null. */
+  /**
+   * The activity as a text that follows "the actor", and the stack of the handler, or null if none
+   * is known.
+   */
   record Observation(String activity, HandlerStack stack) {}
 
-  /** {@code complete}: there were no more. */
+  /** The position of each waiting node, from 1; {@code complete} if no further node waits. */
   record QueuePlaces(Map<Object, Integer> places, boolean complete) {}
 
-  final long made = System.nanoTime();
-  final long taken; // by the clock of the scope
-  final FirstSeen step; // null: of a message without steps, or between two
-  final CompletableFuture<Observation> seen = new CompletableFuture<>();
+  final long madeNanos = System.nanoTime(); // real time
+  final long takenNanos; // nanoseconds of the scope's clock
+  final FirstSeen step; // null for a message without steps, or between two steps
+  final CompletableFuture<Observation> observation = new CompletableFuture<>();
   volatile WeakReference<QueuePlaces> places = new WeakReference<>(null);
 
   ActivationSnapshot(long taken, FirstSeen step) {
-    this.taken = taken;
+    this.takenNanos = taken;
     this.step = step;
   }
 }

@@ -4,15 +4,16 @@ import io.fibry.Handler;
 import java.util.concurrent.Callable;
 
 /**
- * What an actor does with a message. It adapts the handler itself: an actor is two objects.
- * Immutable, but for {@code lateWakeUps}.
+ * Handles the messages of an actor: an adapter for the handler of the user. An actor is two
+ * objects, its cell and its behavior. Immutable, except for {@code lateWakeUps}.
  */
 public abstract class ActorBehavior {
-  /** The answer of a handler that gives none. */
+  /** The answer of a handler that returns no value. */
   static final Object NONE = new Object();
 
   public final ActorSettings settings;
-  // How many of the next wake-ups start a fiber at once; a plain field, because a lost update does no harm.
+  // How many of the next wake-ups start a fiber at once; a plain field, because a lost update does
+  // no harm
   int lateWakeUps;
 
   private ActorBehavior(ActorSettings settings) {
@@ -111,7 +112,10 @@ public abstract class ActorBehavior {
     };
   }
 
-  /** Runs code: a Returning if its sender waits for a value, else a Handler. */
+  /**
+   * Runs code as messages: a {@link Handler.Returning} if the sender waits for a value, otherwise a
+   * {@link Handler}.
+   */
   @SuppressWarnings("unchecked") // Sink is typed
   public static ActorBehavior ofSink(ActorSettings settings) {
     return new ActorBehavior(settings) {
@@ -154,32 +158,37 @@ public abstract class ActorBehavior {
     }
   }
 
-  public final ActorBehavior intercept(Handler.Interceptor<Object> around) {
+  public final ActorBehavior intercept(Handler.Interceptor<Object> interceptor) {
     return new WrappingBehavior(settings, this) {
       @Override
       Object handle(HandlerContext context, Object message) throws Exception {
         var answer = new Object[] {NONE};
-        around.intercept(message, () -> answer[0] = inner.handle(context, message));
+        interceptor.intercept(message, () -> answer[0] = inner.handle(context, message));
         return answer[0];
       }
     };
   }
 
-  /** For an actor that never handles a message itself. */
+  /**
+   * Returns this behavior with other settings, for a pool, which never handles a message itself.
+   */
   public final ActorBehavior withSettings(ActorSettings settings) {
     return new WrappingBehavior(settings, this);
   }
 
-  /** Makes a state before the first message; {@code copy} keeps the one to roll back to. */
+  /**
+   * Makes the state before the first message. If {@code copy} is not null, restores a copy of the
+   * state after a message that failed.
+   */
   public static final class StatefulBehavior extends WrappingBehavior {
-    private final Callable<?> initial;
+    private final Callable<?> initialState;
     private final Handler<Object> onStop;
     private final Handler.Returning<Object, Object> copy;
 
-    public StatefulBehavior(ActorBehavior inner, Callable<?> initial, Handler<Object> onStop,
+    public StatefulBehavior(ActorBehavior inner, Callable<?> initialState, Handler<Object> onStop,
         Handler.Returning<Object, Object> copy) {
       super(inner.settings, inner);
-      this.initial = initial;
+      this.initialState = initialState;
       this.onStop = onStop;
       this.copy = copy;
     }
@@ -189,19 +198,19 @@ public abstract class ActorBehavior {
       var cell = context.cell;
       if (!cell.hasState) makeState(cell);
       if (copy == null) return inner.handle(context, message);
-      Object before = copy.handle(cell.state);
+      Object oldState = copy.handle(cell.state);
       boolean done = false;
       try {
         Object answer = inner.handle(context, message);
         done = true;
         return answer;
       } finally {
-        if (!done) cell.state = before;
+        if (!done) cell.state = oldState;
       }
     }
 
     private void makeState(Cell cell) throws Exception {
-      cell.state = initial.call();
+      cell.state = initialState.call();
       if (cell.state == null)
         throw new NullPointerException("the initial state of actor '" + cell.name() + "' was null; give it an object");
       cell.hasState = true;

@@ -7,12 +7,15 @@ import java.util.List;
 import java.util.function.Predicate;
 
 /**
- * Shared by all actors of one builder.
+ * The settings that all actors of one builder share.
  *
  * @param inline whether an asker on a virtual thread may run the handler
- * @param excludedFromAccounts whether what they handle is no message of the program
- * @param isForClient whether the actor writes to a client outside, and which messages
- * for that client the library itself has sent; {@link #NO_CLIENT} if it writes to none
+ * @param closesFirst whether a closing scope sends the actors their pill before it waits for
+ * members
+ * @param excludedFromAccounts whether the messages of the actors do not count, because no user sent
+ * them
+ * @param isForClient accepts the messages that the library itself sends to a client outside of the
+ * process; {@link #NO_CLIENT} if the actor writes to no client
  * @param ownsThreads whether the library makes the threads, and so may name and interrupt them
  */
 public record ActorSettings(OwningScope owner, Strategy strategy, FailurePolicy policy, boolean inline,
@@ -28,8 +31,8 @@ public record ActorSettings(OwningScope owner, Strategy strategy, FailurePolicy 
   }
 
   /**
-   * Compares settings by identity of their parts, because {@code equals} of a strategy or a carrier
-   * would be user code.
+   * Compares settings by the identity of their parts, because {@code equals} of a strategy or a
+   * propagator would be user code.
    */
   @Override
   public boolean equals(Object object) {
@@ -44,7 +47,9 @@ public record ActorSettings(OwningScope owner, Strategy strategy, FailurePolicy 
     return System.identityHashCode(strategy) + 31 * System.identityHashCode(policy);
   }
 
-  /** A pool handles no message itself, and needs a thread only to end. */
+  /**
+   * Returns the settings of a pool, which handles no message itself and needs a thread only to end.
+   */
   public ActorSettings forPool() {
     return new ActorSettings(owner, strategy.isResident() ? Strategy.FIBER : strategy, policy, false, false,
         excludedFromAccounts,

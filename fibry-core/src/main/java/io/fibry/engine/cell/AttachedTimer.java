@@ -5,16 +5,16 @@ import java.util.Optional;
 
 /** A timer that ends with its actor. */
 public abstract class AttachedTimer implements Scheduler.Timer {
-  // Null if the timer has no key; lists of timers are guarded by the actor's extras
-  protected final Object key;
-  AttachedTimer before;
-  AttachedTimer after;
+  protected final Object key; // null if the timer has no key
+  // The neighbors in ActorTimers; guarded by the actor's extras
+  AttachedTimer previous;
+  AttachedTimer next;
 
   protected AttachedTimer(Object key) {
     this.key = key;
   }
 
-  /** Compares two timers with equal keys. */
+  /** Returns whether this timer was set after the other one, which has an equal key. */
   protected abstract boolean isAfter(AttachedTimer other);
 
   protected abstract boolean hasRun();
@@ -22,7 +22,8 @@ public abstract class AttachedTimer implements Scheduler.Timer {
   protected abstract boolean isDue(long now);
 
   /**
-   * Cancels it. Returns the message that will never be sent, unless it is no loss for any user.
+   * Cancels the timer at the end of its actor. Returns the message that will never be sent, or an
+   * empty result if no user loses a message.
    */
-  protected abstract Optional<Object> end();
+  protected abstract Optional<Object> cancelAtEnd();
 }

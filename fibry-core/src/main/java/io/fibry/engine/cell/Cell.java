@@ -20,17 +20,17 @@ import java.util.Set;
 import java.util.function.Predicate;
 
 /**
- * An actor from inside.
+ * The internal side of an actor.
  *
- * <h2>The end</h2> {@code OPEN -> ENDING -> LEAVING -> ENDED}. Only OPEN takes messages.
- * {@code askExit} sets ENDING and appends the pill; {@code sendPoisonPill} only appends it. The
- * drain reads the phase before each message: after OPEN it is undelivered. At the pill the drain
- * sets LEAVING, disposes of the rest of the queue, releases the right to run, and only then runs
- * the hooks. A sender that saw OPEN before may now get the right to run; it disposes of its message
- * itself.
+ * <h2>The end</h2> {@code OPEN -> ENDING -> LEAVING -> ENDED}. Only OPEN accepts messages.
+ * {@code askExit} sets ENDING and appends the pill; {@code sendPoisonPill} only appends the pill.
+ * The drain reads the phase before each message: after OPEN, the message is undelivered. At the
+ * pill the drain sets LEAVING, disposes of the messages behind it, releases the right to run, and
+ * only then runs the hooks. A sender that saw OPEN earlier may get the right to run after that
+ * release; it disposes of its message itself.
  *
- * <p>{@code OPEN <-> RENEW}: the drain restarts the actor before the next message, because of
- * another actor's failure.
+ * <p>{@code OPEN <-> RESTARTING}: another actor's failure requests a restart, and the drain
+ * restarts this actor before the next message.
  */
 public abstract class Cell extends PlainQueue implements Recipient, Watches.Watcher {
   private static final VarHandle PHASE = ConstantBootstraps.fieldVarHandle(MethodHandles.lookup(), "phase",
@@ -42,14 +42,15 @@ public abstract class Cell extends PlainQueue implements Recipient, Watches.Watc
   private static final Runnable NOTHING = () -> {};
 
   protected final ActorBehavior behavior;
-  protected Object state; // drain only, as the next three
+  // The next four are used by the drain only
+  protected Object state;
   protected boolean hasState;
-  protected boolean pillMet;
+  protected boolean pillTaken; // the pill was handled
   protected boolean hooksPending; // the drain failed between the pill and the hooks
   // The drain that runs the actor, or null while it is idle. Set by senders and drains, read by
   // killers
   private HandlerContext worker;
-  private volatile ColdState extras; // null -> one, when first needed
+  private volatile ColdState extras; // null until first needed
 
   protected Cell(ActorBehavior behavior) {
     this.behavior = behavior;
@@ -78,23 +79,32 @@ public abstract class Cell extends PlainQueue implements Recipient, Watches.Watc
     return behavior.settings.owner();
   }
 
-  /** Gets a stranded right to run a thread. Throws nothing once entered. */
+  /** Finds a thread for a stranded right to run. Throws nothing once entered. */
   protected abstract void recover(Throwable failure);
 
+  /** Gives up the thread for {@code pause} nanoseconds; the drain then continues at the node. */
   protected abstract void suspend(Object node, long pause);
 
-  /** Ends a suspension, if any. */
+  /** Ends the suspension of the actor, if there is one. */
   protected abstract void wake();
 
-  /** If refused, the message becomes a dead letter. */
+  /**
+   * Sends a message, and returns whether it was accepted. A refused message becomes a dead letter.
+   */
   public abstract boolean send(Envelope envelope, Deadline deadline);
 
-  /** For the thread of all timers: where this code may run code of a user, another thread does. */
+  /**
+   * Runs {@code sending}, called on the thread of all timers. If the send may call user code,
+   * another thread runs it.
+   */
   public abstract void sendFromTimer(Runnable sending);
 
   public abstract void kill(ExitReason reason);
 
-  /** On this thread, if it is idle and no code of a user runs at its end. */
+  /**
+   * Ends the actor on this thread, if it is idle and no user code runs at its end. Returns whether
+   * it has ended.
+   */
   public abstract boolean endIdle();
 
   protected abstract int capacity();
@@ -104,7 +114,7 @@ public abstract class Cell extends PlainQueue implements Recipient, Watches.Watc
     return this;
   }
 
-  /** For a pool: its workers, then itself. */
+  /** Returns the workers of a pool and then the pool, or only this actor if it is no pool. */
   public List<Cell> workersAndSelf() {
     return List.of(this);
   }
@@ -124,34 +134,42 @@ public abstract class Cell extends PlainQueue implements Recipient, Watches.Watc
     return null;
   }
 
+  /** Returns whether the pill that the drain handles ends the actor. */
   protected boolean isReadyToEnd() {
     return true;
   }
 
-  /** Whether, once LEAVING, only its hooks are left. */
-  protected boolean isAtHooks() {
+  /** Returns whether only the hooks remain to be run, if the phase is LEAVING. */
+  protected boolean hasOnlyHooksLeft() {
     return true;
   }
 
   /**
-   * The drain that handles this request, or will. Returns null if no worker is handling the
-   * request.
+   * Returns the drain that handles this request, or will handle it. Returns null if no worker is
+   * handling the request.
    */
   protected HandlerContext workerOn(RequestFuture<?> request) {
     return worker();
   }
 
-  /** Returns the node at which to continue. */
+  /**
+   * Called by the drain before it suspends the actor. Returns the node at which to continue.
+   *
+   * @param handled whether the node has been handled
+   */
   protected Object beforeSuspension(Object node, boolean handled) {
     return node;
   }
 
-  /** Its thread is done, too. */
+  /** Called after the end, when the last thread of the actor no longer needs it. */
   protected void threadExited() {
     owner().forget(this, label());
   }
 
-  /** Whether a message that is taken calls no user code: no strategy, no order, no key. */
+  /**
+   * Returns whether accepting a message calls no user code, such as a strategy, the order of a
+   * mailbox or the key of a pool.
+   */
   protected boolean onlyQueues() {
     return settings().ownsThreads();
   }
@@ -160,12 +178,12 @@ public abstract class Cell extends PlainQueue implements Recipient, Watches.Watc
     return false;
   }
 
-  /** Returns null if no fitting message came in time. */
-  protected Object receive(Predicate<Object> fits, Deadline deadline) {
+  /** Takes the first node whose message fits. Returns null if none came before the deadline. */
+  protected Object receive(Predicate<Object> condition, Deadline deadline) {
     throw new UnsupportedOperationException("the mailbox of actor '" + name() + "' is not selective");
   }
 
-  /** Puts nodes before all that waits. */
+  /** Puts the nodes in front of all waiting messages. */
   protected void putBack(List<Object> nodes) {}
 
   final ColdState extrasOrNull() {
@@ -173,10 +191,10 @@ public abstract class Cell extends PlainQueue implements Recipient, Watches.Watc
   }
 
   public final ColdState extras() {
-    var present = extras;
-    if (present != null) return present;
-    var fresh = new ColdState(null, null);
-    return EXTRAS.compareAndSet(this, null, fresh) ? fresh : extras;
+    var coldState = extras;
+    if (coldState != null) return coldState;
+    var newColdState = new ColdState(null, null);
+    return EXTRAS.compareAndSet(this, null, newColdState) ? newColdState : extras;
   }
 
   /** Called before any other thread knows the actor. */
@@ -184,10 +202,13 @@ public abstract class Cell extends PlainQueue implements Recipient, Watches.Watc
     if (label != null || type != null) extras = new ColdState(label, type);
   }
 
-  /** Where the actor keeps its own counts, or null if they are not shown anywhere. */
+  /**
+   * Returns the extras, which store the actor's own counts. Returns null if the counts are shown
+   * nowhere.
+   */
   final ColdState ownCounts() {
-    var present = extras;
-    return present != null || !owner().isTracked(null) ? present : extras();
+    var coldState = extras;
+    return coldState != null || !owner().isTracked(null) ? coldState : extras();
   }
 
   public final String label() {
@@ -214,8 +235,8 @@ public abstract class Cell extends PlainQueue implements Recipient, Watches.Watc
   }
 
   /**
-   * Returns the context that the carriers of the actor find on the sender's thread. Returns null if
-   * the actor has no carriers.
+   * Returns the context that the actor's context propagators capture on the sender's thread.
+   * Returns null if the actor has no propagators.
    */
   public final Object[] captureContext(Object message) {
     return Baggage.captureContext(settings().contextPropagators(), (Actor<?>) publicCell(), message);
@@ -235,30 +256,33 @@ public abstract class Cell extends PlainQueue implements Recipient, Watches.Watc
     return extras == null ? null : extras.hooks;
   }
 
-  /** Lets killers find what waits, though the drain has no thread yet. Once: it may have gone. */
+  /**
+   * Publishes a drain that has no thread yet, so that a killer can fail the requests that wait for
+   * it. Called before the start of the drain only, because a started drain may have ended already.
+   */
   final void announce(HandlerContext drain) {
     WORKER.setRelease(this, drain);
   }
 
   final void setWorker(HandlerContext drain) {
     if (drain == null) WORKER.setRelease(this, null);
-    // before the drain reads the phase; a killer writes the phase, then reads this
+    // before the drain reads the phase: a killer writes the phase, then reads the worker
     else WORKER.setVolatile(this, drain);
   }
 
   @Override
   public boolean isCurrent() {
-    var now = Thread.currentThread();
+    var currentThread = Thread.currentThread();
     var drain = worker();
     var hooks = hooks();
-    return drain != null && drain.thread == now || hooks != null && hooks.thread == now;
+    return drain != null && drain.thread == currentThread || hooks != null && hooks.thread == currentThread;
   }
 
-  /** Whether an earlier drain left the hooks to this one. */
+  /** Returns whether an earlier drain left the hooks to this drain, which then must run them. */
   protected boolean takeHooks() {
-    boolean pending = hooksPending;
-    if (pending) hooksPending = false;
-    return pending;
+    boolean wasPending = hooksPending;
+    if (wasPending) hooksPending = false;
+    return wasPending;
   }
 
   @Override
@@ -276,39 +300,46 @@ public abstract class Cell extends PlainQueue implements Recipient, Watches.Watc
     return extras().beingKilled;
   }
 
-  /** Changes OPEN to ENDING and sends the pill; does nothing if the door is already shut. */
-  public final void stopAccepting(ExitReason why) {
-    extras().setReason(why);
+  /**
+   * Stops accepting messages: changes OPEN to ENDING and adds the pill, unless another thread has
+   * done so.
+   */
+  public final void stopAccepting(ExitReason reason) {
+    extras().setReason(reason);
     stopAccepting(NOTHING);
   }
 
-  /** Runs {@code first} before a handler that waits for a message can notice. */
-  final void stopAccepting(Runnable first) {
+  /** Runs {@code beforePill} before the pill can end the wait of a handler for a message. */
+  final void stopAccepting(Runnable beforePill) {
     var pill = new Envelope(EngineMessage.PILL);
-    StackProbe.probe(); // an actor with a shut door and no pill would never end
-    boolean shut = false;
-    for (byte now = phase; now <= OPEN && !shut; now = phase) shut = PHASE.compareAndSet(this, now, ENDING);
+    StackProbe.probe(); // an actor in phase ENDING without a pill would never end
+    boolean changed = false;
+    for (byte oldPhase = phase; oldPhase <= OPEN && !changed; oldPhase = phase)
+      changed = PHASE.compareAndSet(this, oldPhase, ENDING);
     try {
-      first.run();
+      beforePill.run();
     } finally {
-      if (shut) pushOrReopen(pill);
+      if (changed) pushOrReopen(pill);
     }
-    if (extras != null) wake(); // an end does not wait for a restart
+    if (extras != null) wake(); // the end does not wait until a back-off is over
   }
 
   private void pushOrReopen(Envelope pill) {
     try {
       push(pill);
-    } catch (Throwable edge) { // as above
+    } catch (Throwable error) { // without a pill the actor must stay open
       if (phase == ENDING) phase = OPEN;
-      throw edge;
+      throw error;
     }
   }
 
-  /** At the pill: -> LEAVING, under the monitor a killer holds to interrupt the handler. */
-  protected void enterLeaving() {
-    var present = extras();
-    synchronized (present) {
+  /**
+   * Sets LEAVING at the pill, under the monitor that a killer holds while it interrupts the
+   * handler.
+   */
+  protected void setLeaving() {
+    var coldState = extras();
+    synchronized (coldState) {
       if (phase < LEAVING) phase = LEAVING;
     }
   }
@@ -324,18 +355,22 @@ public abstract class Cell extends PlainQueue implements Recipient, Watches.Watc
     owner().freeName(this, label());
   }
 
-  /** Whether its handler may still run after its end. */
+  /** Returns whether the actor was cut off, so that its handler may still run after the end. */
   public final boolean isCutOff() {
     return phase == ENDED && !extras().endedNormally;
   }
 
-  /** OPEN -> RENEW, and wakes it. */
+  /**
+   * Changes OPEN to RESTARTING, and wakes the drain.
+   *
+   * @param pause nanoseconds before the restart
+   */
   public void requestRestart(long pause) {
     extras().requestRestartAfter(pause);
     if (PHASE.compareAndSet(this, OPEN, RESTARTING)) push(new Envelope(null));
   }
 
-  /** RENEW -> OPEN, by the drain. */
+  /** Changes RESTARTING to OPEN; called by the drain. Returns whether a restart was requested. */
   final boolean takeRestartRequest() {
     return PHASE.compareAndSet(this, RESTARTING, OPEN);
   }
@@ -351,7 +386,7 @@ public abstract class Cell extends PlainQueue implements Recipient, Watches.Watc
     return (extras == null ? 0 : extras.handled) + (drain == null ? 0 : drain.completedSteps());
   }
 
-  /** {@return the drain, if the messages that it handles are counted, or null} */
+  /** Returns the drain. Returns null if the actor is idle, or its messages do not count. */
   public final HandlerContext countedDrain() {
     return settings().excludedFromAccounts() ? null : worker();
   }
@@ -361,8 +396,9 @@ public abstract class Cell extends PlainQueue implements Recipient, Watches.Watc
   }
 
   /**
-   * Returns whether this actor has nothing to do. With a clock that a test moves, an actor is also
-   * quiet while it waits for that clock, or for one of {@code others}, which are examined as well.
+   * Returns whether this actor has nothing to do. If a test moves the clock of the scope, an actor
+   * is also quiet while it waits for that clock, or for an actor of {@code others}. The caller
+   * examines the others, too.
    */
   public final boolean isQuiet(Set<Cell> others) {
     if (phase == LEAVING) return false;
@@ -380,24 +416,27 @@ public abstract class Cell extends PlainQueue implements Recipient, Watches.Watc
     return clock.isAsleep(thread) || wait != null && wait.isForAnswerOf(others);
   }
 
-  /** Its handler waits for a message that has not come; or, of a pool, no worker can begin one. */
+  /**
+   * Returns whether the handler waits for a message that has not come, or whether no worker of a
+   * pool can begin a message.
+   */
   protected boolean isBlocked() {
     return false;
   }
 
-  /** With the stash; counts up to {@code most}. */
-  public final int countQueued(int most) {
-    return Math.min(countQueued(currentNode(), most) + stashed(), most);
+  /** Counts the waiting and the stashed messages, up to {@code max}. */
+  public final int countQueued(int max) {
+    return Math.min(countQueued(currentNode(), max) + stashed(), max);
   }
 
-  /** False also where that is not certain. */
-  public final boolean hasAtMostQueued(int most) {
-    return hasAtMostQueued(currentNode(), most - stashed());
+  /** Returns false also if the number of messages is uncertain. */
+  public final boolean hasAtMostQueued(int max) {
+    return hasAtMostQueued(currentNode(), max - stashed());
   }
 
   private Object currentNode() {
     var drain = worker();
-    Object node = drain == null ? null : drain.currentNode(); // read once: the drain may give it up now
+    Object node = drain == null ? null : drain.currentNode(); // read once: the drain may clear it
     return node != null ? node : extras == null ? null : extras.suspendedNode();
   }
 

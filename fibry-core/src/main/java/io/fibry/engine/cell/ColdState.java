@@ -13,23 +13,23 @@ import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
 
 /**
- * The parts of an actor that most actors never need. Guarded by its own monitor, except where a
- * field says otherwise. No code that can wait runs under that monitor.
+ * The extras: the parts of an actor that most actors never need. Guarded by its own monitor, except
+ * where a field says otherwise. No code that can wait runs under that monitor.
  */
 public final class ColdState {
   /**
-   * Everything that ends together with the actor. All keep the order in which things came, so that
-   * runs repeat.
+   * Everything that ends together with the actor. All collections keep the order of insertion, so
+   * that simulated runs repeat.
    */
   static final class AttachedParts {
     final ActorTimers timers = new ActorTimers();
-    // fixed until needed
+    // the next three are empty and immutable until needed
     List<AutoCloseable> resources = List.of();
-    Map<RequestFuture<?>, PromisedRequest> promised = Map.of();
-    List<Runnable> endCallbacks = List.of(); // to tell a listener
+    Map<RequestFuture<?>, PromisedRequest> promisedRequests = Map.of();
+    List<Runnable> endCallbacks = List.of(); // calls of the dead-letter listener
 
     private boolean isEmpty() {
-      return resources.isEmpty() && timers.isEmpty() && promised.isEmpty() && endCallbacks.isEmpty();
+      return resources.isEmpty() && timers.isEmpty() && promisedRequests.isEmpty() && endCallbacks.isEmpty();
     }
   }
 
@@ -37,13 +37,13 @@ public final class ColdState {
    * The state of an actor that failed, or that is restarted because of another actor's failure.
    */
   private static final class RecoveryState {
-    RestartBudget restarts; // null -> one, when first needed
+    RestartBudget restarts; // null until first needed
     Suspension suspension; // holds the right to run during a suspension; null otherwise
     long pause; // ns of the next suspension; drain only
-    volatile long restartPause; // ns; set by the actor whose failure asks for a restart
+    volatile long restartPause; // ns; set by the actor whose failure causes the restart
   }
 
-  /** A request that will be answered. */
+  /** A request whose answer the handler has promised for later. */
   record PromisedRequest(Object message, Runnable onAbandoned) {}
 
   public static final Runnable NO_CALLBACK = () -> {};
@@ -53,24 +53,22 @@ public final class ColdState {
   final String label;
   public final Class<?> type;
   private ExitReason reason; // the first one given; a kill overrules it
-  private boolean over; // whether the attached parts are being ended
-  private boolean announced; // a thread tells the end
-  private boolean notified; // to all that wait
-  private boolean hooksKilled; // a kill came when only the hooks were left
+  private boolean endBegun; // a thread has begun to end the attached parts
+  private boolean announced; // a thread has begun to announce the end
+  private boolean waitersNotified; // the exit signal is complete, or will be when it is made
+  private boolean hooksKilled; // a kill came when only the hooks remained
   volatile boolean beingKilled; // false -> true, by the first kill
   volatile Scheduler.Timer killTimer; // set by the killer, read by the thread that announces the end
-  // these four: null -> one, when first needed
+  // The next four are null until first needed
   private ExitSignal exit;
-  private AttachedParts attached; // -> null at the end
+  private AttachedParts attached; // null again after the end
   private Watches watches;
   private volatile RecoveryState recovery;
   volatile Queue<Object> stash = EMPTY_STASH; // nodes; changed by the drain, read by killers
   volatile Wait.WaitingHandler hooks; // set by the thread that runs them, read by threads about to wait
-  volatile boolean endedNormally; // not cut off
-  volatile long handled; // set by the drain, read by observers
-  // When the last failure was logged; a field, because the handler may have failed for lack of
-  // memory
-  volatile long failed;
+  volatile boolean endedNormally; // the end was announced, and not by a cut-off
+  volatile long handled; // how many messages were handled; set by the drain, read by observers
+  volatile long failed; // how many messages failed; set by the drain, read by observers
 
   ColdState(String label, Class<?> type) {
     this.label = label;
@@ -87,8 +85,8 @@ public final class ColdState {
     return (int) stash.stream().filter(PlainQueue::holdsMessage).count();
   }
 
-  public synchronized void setReason(ExitReason why) {
-    if (reason == null || why instanceof ExitReason.Killed && !announced) reason = why;
+  public synchronized void setReason(ExitReason newReason) {
+    if (reason == null || newReason instanceof ExitReason.Killed && !announced) reason = newReason;
   }
 
   public synchronized ExitReason reason() {
@@ -98,23 +96,23 @@ public final class ColdState {
   public synchronized ExitSignal exit() {
     if (exit == null) {
       exit = new ExitSignal();
-      if (notified) exit.complete(reason);
+      if (waitersNotified) exit.complete(reason);
     }
     return exit;
   }
 
   public synchronized boolean isNotified() {
-    return notified;
+    return waitersNotified;
   }
 
-  /** Tells all that wait for the end. */
+  /** Completes the exit signal, and so wakes all threads that wait for the end. */
   void notifyWaiters() {
-    ExitSignal waited;
+    ExitSignal signal;
     synchronized (this) {
-      notified = true;
-      waited = exit;
+      waitersNotified = true;
+      signal = exit;
     }
-    if (waited != null) waited.end(reason);
+    if (signal != null) signal.end(reason);
   }
 
   private AttachedParts attached() {
@@ -122,31 +120,31 @@ public final class ColdState {
     return attached;
   }
 
-  /** Returns false if the end has come. */
-  public synchronized boolean closeAtEnd(List<AutoCloseable> more) {
-    if (over) return false;
-    var mine = attached();
-    if (mine.resources.isEmpty()) mine.resources = new ArrayList<>();
-    return mine.resources.addAll(more);
+  /** Adds resources that the end closes. Returns false if the end has begun. */
+  public synchronized boolean addResources(List<AutoCloseable> resources) {
+    if (endBegun) return false;
+    var parts = attached();
+    if (parts.resources.isEmpty()) parts.resources = new ArrayList<>();
+    return parts.resources.addAll(resources);
   }
 
-  /** Returns false if the end has come. */
-  synchronized boolean runAtEnd(Runnable letter) {
-    if (over) return false;
-    var mine = attached();
-    if (mine.endCallbacks.isEmpty()) mine.endCallbacks = new ArrayList<>();
-    return mine.endCallbacks.add(letter);
+  /** Adds code that the end runs. Returns false if the end has begun. */
+  synchronized boolean addEndCallback(Runnable callback) {
+    if (endBegun) return false;
+    var parts = attached();
+    if (parts.endCallbacks.isEmpty()) parts.endCallbacks = new ArrayList<>();
+    return parts.endCallbacks.add(callback);
   }
 
-  public synchronized boolean isOver() {
-    return over;
+  public synchronized boolean hasEndBegun() {
+    return endBegun;
   }
 
-  /** Returns false if the end has come. */
+  /** Adds a timer that the end cancels. Returns false if the end has begun. */
   public boolean addTimer(AttachedTimer timer) {
     AttachedTimer replaced;
     synchronized (this) {
-      if (over) return false;
+      if (endBegun) return false;
       replaced = attached().timers.put(timer);
     }
     if (replaced != null) replaced.cancel();
@@ -161,28 +159,30 @@ public final class ColdState {
     return attached != null && attached.timers.anyMatch(timer -> timer.isDue(now));
   }
 
+  /** Adds a request that the end fails. Returns false if the end has begun. */
   synchronized boolean addPromised(RequestFuture<?> request, Object message, Runnable onAbandoned) {
-    if (over) return false;
-    var mine = attached();
-    if (mine.promised.isEmpty()) mine.promised = new LinkedHashMap<>();
-    mine.promised.put(request, new PromisedRequest(message, onAbandoned));
+    if (endBegun) return false;
+    var parts = attached();
+    if (parts.promisedRequests.isEmpty()) parts.promisedRequests = new LinkedHashMap<>();
+    parts.promisedRequests.put(request, new PromisedRequest(message, onAbandoned));
     return true;
   }
 
-  /** {@return code to run once if the asker of the request gives up} */
+  /** {@return code to run if the asker of the request gave up} */
   public synchronized Runnable removePromised(RequestFuture<?> request) {
-    var promised = attached == null || attached.promised.isEmpty() ? null : attached.promised.remove(request);
+    var promised =
+        attached == null || attached.promisedRequests.isEmpty() ? null : attached.promisedRequests.remove(request);
     return promised == null ? NO_CALLBACK : promised.onAbandoned;
   }
 
   synchronized Watches watches(Watches.Watcher actor) {
-    if (watches == null) watches = new Watches(actor, over, announced ? reason : null);
+    if (watches == null) watches = new Watches(actor, endBegun, announced ? reason : null);
     return watches;
   }
 
   private RecoveryState recovery() {
-    var present = recovery;
-    if (present != null) return present;
+    var state = recovery;
+    if (state != null) return state;
     synchronized (this) {
       if (recovery == null) recovery = new RecoveryState();
       return recovery;
@@ -190,9 +190,9 @@ public final class ColdState {
   }
 
   synchronized RestartBudget restarts() {
-    var present = recovery();
-    if (present.restarts == null) present.restarts = new RestartBudget();
-    return present.restarts;
+    var state = recovery();
+    if (state.restarts == null) state.restarts = new RestartBudget();
+    return state.restarts;
   }
 
   synchronized boolean isRedelivery(Object node) {
@@ -208,7 +208,7 @@ public final class ColdState {
     return recovery().pause;
   }
 
-  /** Asks for a restart after a pause; called by the actor whose failure restarts this one. */
+  /** Sets the pause before a restart; called by the actor whose failure restarts this one. */
   void requestRestartAfter(long nanos) {
     recovery().restartPause = nanos;
   }
@@ -217,18 +217,18 @@ public final class ColdState {
     return recovery().restartPause;
   }
 
-  synchronized void suspend(Suspension here) {
-    recovery().suspension = here;
+  synchronized void suspend(Suspension newSuspension) {
+    recovery().suspension = newSuspension;
   }
 
   /**
-   * Gives the right to run to its first caller, null to others. Only assigns: the right is nowhere
-   * else.
+   * Takes the right to run out of the suspension: only the first caller gets it, others get null.
+   * Only assigns, because an error here would lose the right.
    */
   synchronized Suspension resume() {
-    var taken = suspension();
-    if (taken != null) recovery.suspension = null;
-    return taken;
+    var suspension = suspension();
+    if (suspension != null) recovery.suspension = null;
+    return suspension;
   }
 
   private Suspension suspension() {
@@ -236,64 +236,72 @@ public final class ColdState {
   }
 
   synchronized Object suspendedNode() {
-    var here = suspension();
-    return here == null ? null : here.node;
+    var suspension = suspension();
+    return suspension == null ? null : suspension.node;
   }
 
-  /** It is suspended, and the timer that ends this is set. */
+  /** Returns whether the actor is suspended, and the timer that ends the suspension is set. */
   synchronized boolean isSuspended() {
-    var here = suspension();
-    return here != null && here.timer != null;
+    var suspension = suspension();
+    return suspension != null && suspension.timer != null;
   }
 
-  /** Once, and before the end. */
-  void startKillTimer(Scheduler clock, Duration time, Runnable end) {
+  /**
+   * Starts the timer of the kill grace. Does nothing if another kill did, or the end was announced.
+   */
+  void startKillTimer(Scheduler clock, Duration grace, Runnable cutOff) {
     synchronized (this) {
       if (announced || beingKilled) return;
       beingKilled = true;
     }
     try {
-      killTimer = clock.schedule(time, end);
+      killTimer = clock.schedule(grace, cutOff);
     } catch (Throwable noTimer) {
       beingKilled = false; // an assignment cannot fail
       throw noTimer;
     }
   }
 
-  /** A kill may have come since the last handler returned. */
-  synchronized void beginHooks(Wait.WaitingHandler last) {
-    hooks = last;
-    if (hooksKilled && last.ownsThread()) last.thread.interrupt();
+  /**
+   * Publishes the activation that runs the hooks. Interrupts its thread if a kill came after the
+   * last handler returned.
+   */
+  synchronized void beginHooks(Wait.WaitingHandler runner) {
+    hooks = runner;
+    if (hooksKilled && runner.ownsThread()) runner.thread.interrupt();
   }
 
+  /** Interrupts the thread that runs the hooks, now or as soon as they begin. */
   synchronized void interruptHooks() {
     hooksKilled = true;
-    var last = hooks; // they may be over at any moment: that needs no monitor
-    var thread = last == null ? null : last.thread; // it may have begun another actor since
+    var runner = hooks; // read once: it is cleared without the monitor
+    var thread = runner == null ? null : runner.thread; // null if it has left the actor
     if (thread != null) thread.interrupt();
   }
 
-  /** Whether no code of a user runs at its end: closes, cancels, tells, handles. */
+  /** Returns whether the end has nothing to close, to cancel, to notify or to dispose of. */
   synchronized boolean hasNoEndWork() {
-    return !over && (attached == null || attached.isEmpty()) && stash.isEmpty();
+    return !endBegun && (attached == null || attached.isEmpty()) && stash.isEmpty();
   }
 
-  /** Ends it, if it is bare. */
+  /** Begins the end if it has nothing to do, and returns whether it has begun. */
   synchronized boolean endWithoutWork() {
-    return hasNoEndWork() && (over = true);
+    return hasNoEndWork() && (endBegun = true);
   }
 
-  /** Returns null if another thread ends the actor. */
-  synchronized AttachedParts end() {
-    if (over) return null;
-    var ended = attached();
-    over = true;
+  /**
+   * Begins the end, and returns the parts to end. Returns null if another thread ends the actor.
+   */
+  synchronized AttachedParts beginEnd() {
+    if (endBegun) return null;
+    var parts = attached();
+    endBegun = true;
     attached = null;
-    return ended;
+    return parts;
   }
 
-  /** Returns null if another thread announces the end. */
-  synchronized ExitReason announce() {
+  /** Returns the reason to announce. Returns null if another thread announces the end. */
+  synchronized ExitReason beginAnnouncement() {
     if (announced) return null;
     announced = true;
     return reason = reason();

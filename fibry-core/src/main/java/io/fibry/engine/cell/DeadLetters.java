@@ -1,8 +1,8 @@
 package io.fibry.engine.cell;
 
 import io.fibry.ActorScope;
-import io.fibry.DeadLetter.Reason;
 import io.fibry.DeadLetter;
+import io.fibry.DeadLetter.Reason;
 import io.fibry.engine.jvm.EngineLog;
 import io.fibry.engine.message.Deadline;
 import io.fibry.engine.message.EngineMessage;
@@ -12,11 +12,14 @@ import java.io.IOException;
 import java.util.Optional;
 import java.util.function.Consumer;
 
-/** Enters unhandled messages without an asker, and tells their scope's listener. */
+/**
+ * Counts and stores messages that were not handled and that no asker waits for, and calls the
+ * dead-letter listener of their scope.
+ */
 public final class DeadLetters {
-  private static final ThreadLocal<Boolean> LISTENING = new ThreadLocal<>(); // set inside a listener
+  private static final ThreadLocal<Boolean> LISTENING = new ThreadLocal<>(); // set while this thread runs a listener
   private static final Runnable NO_LISTENER = () -> {};
-  private static final ThreadLocal<Boolean> ELSEWHERE = new ThreadLocal<>(); // set where no listener may run
+  private static final ThreadLocal<Boolean> OFF_THREAD = new ThreadLocal<>(); // set where no listener may run
 
   private DeadLetters() {}
 
@@ -24,52 +27,61 @@ public final class DeadLetters {
     enter(cell, message, reason, cause).run();
   }
 
-  /** For a message that its ending actor does not handle: the requests behind it are told first. */
+  /**
+   * Adds a message that its ending actor does not handle. The listener is called later in the end,
+   * so that the requests behind the message fail first.
+   */
   static void addAtEnd(Cell cell, Object message) {
-    var telling = enter(cell, message, Reason.UNDELIVERED, null);
-    if (telling != NO_LISTENER && !cell.extras().runAtEnd(telling)) telling.run();
+    var listenerCall = enter(cell, message, Reason.UNDELIVERED, null);
+    if (listenerCall != NO_LISTENER && !cell.extras().addEndCallback(listenerCall)) listenerCall.run();
   }
 
-  /** Returns code that tells the listener. */
+  /** Counts and stores a dead letter. Returns code that calls the listener. */
   private static Runnable enter(Cell cell, Object message, Reason reason, Throwable cause) {
     var owner = cell.owner();
     var accounts = owner.accounts();
     var settings = cell.settings();
-    // a block's own
+    // a task or message of the block itself
     if (settings.excludedFromAccounts() && message instanceof EngineMessage || settings.isForClient().test(message)) {
       accounts.countPass();
       return NO_LISTENER;
     }
-    boolean gone = settings.isForClient() != ActorSettings.NO_CLIENT
+    boolean isClientGone = settings.isForClient() != ActorSettings.NO_CLIENT
         && (reason == Reason.UNDELIVERED || reason == Reason.FAILED && cause instanceof IOException);
-    if (gone) reason = Reason.DISCONNECTED;
+    if (isClientGone) reason = Reason.DISCONNECTED;
     accounts.countUnhandled(reason);
     JfrEvents.recordDeadLetter(cell, message, reason);
     if (LISTENING.get() != null) return NO_LISTENER;
     var letter = new ActorDeadLetter(cell.publicCell(), message, reason, Optional.ofNullable(cause));
-    if (!gone) accounts.addLetter(letter);
+    if (!isClientGone) accounts.addLetter(letter);
     var listener = owner.options().deadLetters();
     return listener == ActorScope.Options.defaults().deadLetters() ? NO_LISTENER
         : new ListenerCall(owner, listener, letter, false);
   }
 
-  /** Runs code on the thread of all timers: listeners run on threads of their own. */
-  public static void runOffThread(Runnable code) {
-    ELSEWHERE.set(true);
+  /**
+   * Runs code on the thread of all timers, where no listener may run; each listener gets another
+   * thread.
+   */
+  public static void runWithoutListeners(Runnable code) {
+    OFF_THREAD.set(true);
     try {
       code.run();
     } finally {
-      ELSEWHERE.set(null); // cheaper than `remove`
+      OFF_THREAD.set(null); // cheaper than `remove`
     }
   }
 
-  /** No lambda: see Dispatch. */
+  /**
+   * A record, not a lambda: a lambda that is first linked without stack or memory may fail for
+   * ever.
+   */
   record ListenerCall(OwningScope owner, Consumer<? super DeadLetter> listener, ActorDeadLetter letter,
-      boolean elsewhere)
+      boolean onOwnThread)
       implements Runnable {
     @Override
     public void run() {
-      if (elsewhere || ELSEWHERE.get() == null) callListener();
+      if (onOwnThread || OFF_THREAD.get() == null) callListener();
       else owner.accounts().runOffThread(new ListenerCall(owner, listener, letter, true));
     }
 
@@ -85,8 +97,8 @@ public final class DeadLetters {
     }
   }
 
-  /** {@code sent} may be the engine's wrapper of a task. */
-  private record ActorDeadLetter(Cell cell, Object sent, Reason reason, Optional<Throwable> cause)
+  /** The {@code content} may be the engine's wrapper of a task. */
+  private record ActorDeadLetter(Cell cell, Object content, Reason reason, Optional<Throwable> cause)
       implements DeadLetter {
     @Override
     public String actor() {
@@ -95,12 +107,12 @@ public final class DeadLetters {
 
     @Override
     public Object message() {
-      return EngineMessage.unwrap(sent);
+      return EngineMessage.unwrap(content);
     }
 
     @Override
     public boolean resend() {
-      return cell.send(new Envelope(sent, cell.baggage(message())), Deadline.NO_WAIT);
+      return cell.send(new Envelope(content, cell.baggage(message())), Deadline.NO_WAIT);
     }
 
     @Override

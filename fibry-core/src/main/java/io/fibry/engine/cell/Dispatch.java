@@ -29,27 +29,27 @@ import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * Provides a thread for the right to run, which is never lost: a strategy that throws is asked
- * again, with a back-off from 1 ms to 1 s. An {@link Activation} runs once, so a strategy that took
- * it and then threw does no harm.
+ * Provides a thread for the right to run, which is never lost. A strategy that throws is called
+ * again, with a back-off from 1 ms to 1 s. An {@link Activation} runs once, so it does no harm if a
+ * strategy accepts an activation and then throws.
  *
- * <p>If the start of an activation fails, the thread that strands the right claims the activation,
- * and strands its node. Without the claim, another thread could hand the activation out again. The
- * actor could then have a new right, which a late repetition of the failed start would overwrite.
+ * <p><b>Stranded.</b> If neither a thread nor a timer can be started, for lack of stack or
+ * memory, a plain assignment stores the right to run in {@code cell.stranded}. {@code
+ * EngineThreads.rescue} or the next sender then tries again. A method that "throws nothing once
+ * entered" stores the right itself; if the method cannot be entered, its caller must.
  *
- * <p>Where not even a timer can be set (at the end of a stack, or without memory), a plain
- * assignment leaves the right to run in {@code cell.stranded}. {@code EngineThreads.rescue} or the
- * next sender then tries again. A method that "throws nothing once entered" does so itself; where
- * it could not be entered, its caller must.
+ * <p>Before a thread strands an activation whose start failed, it claims the activation, and
+ * strands the node instead. Without the claim, two threads could start the activation. A late
+ * failure of one start would then overwrite a newer right to run.
  *
- * <p>The code that runs then uses no lambdas. A lambda that is first linked without memory or stack
+ * <p>The code that then runs uses no lambdas. A lambda that is first linked without memory or stack
  * may fail for ever.
  */
 public final class Dispatch {
   static {
-    try { // at the edge of a stack, a failed initialization would be final
+    try { // a class whose initialization fails for lack of stack would stay unusable
       var lookup = MethodHandles.lookup();
-      for (var used : List.of(Envelope.class, RequestFuture.class, Baggage.class, JfrEvents.class, Activation.class,
+      for (var type : List.of(Envelope.class, RequestFuture.class, Baggage.class, JfrEvents.class, Activation.class,
           Termination.class, FailureHandler.class, Decision.class, DeadLetters.class, RequestFailures.class,
           EngineThreads.class,
           ColdState.class, ExitSignal.class, HandOver.class, GuaranteedStart.class, CallerThreadRunner.class,
@@ -58,9 +58,9 @@ public final class Dispatch {
           Termination.CutOffRun.class,
           Termination.FailRequestsRound.class, Termination.Interruption.class, DeadLetters.ListenerCall.class,
           Accounts.NotificationTask.class, CoarseClock.class, AnswerType.class, Watches.ExitMessage.class))
-        lookup.ensureInitialized(used);
-    } catch (IllegalAccessException impossible) {
-      throw new ExceptionInInitializerError(impossible);
+        lookup.ensureInitialized(type);
+    } catch (IllegalAccessException noAccess) {
+      throw new ExceptionInInitializerError(noAccess);
     }
   }
 
@@ -70,64 +70,75 @@ public final class Dispatch {
   public static void initialize() {}
 
   /**
-   * Returns null if a resident thread waits for the message. Where it throws, the message was not
-   * sent.
+   * Makes the activation before a message is sent. Returns null if the resident thread will handle
+   * the message. If this throws, the message is not sent.
    */
-  public static Object prepare(Cell cell, Object first) {
-    StackProbe.probeForActivation(); // a right that is stranded needs another sender
-    return cell.settings().strategy().isResident() ? null : new Activation(cell, first, ActivationKind.NORMAL);
-  }
-
-  public static void begin(Cell cell, Object prepared, Object first) {
-    boolean ready = prepared != null && !onlyDisposes(cell);
-    if (ready) cell.announce((Activation) prepared);
-    attempt(cell, ready ? prepared : first, 0);
-  }
-
-  /** Whether another drain met the pill and runs the hooks. */
-  private static boolean onlyDisposes(Cell cell) {
-    return cell.phase >= Cell.LEAVING && cell.pillMet && !cell.hooksPending;
+  public static Object prepare(Cell cell, Object firstNode) {
+    StackProbe.probeForActivation(); // first: a stranded right would need another sender
+    return cell.settings().strategy().isResident() ? null : new Activation(cell, firstNode, ActivationKind.NORMAL);
   }
 
   /**
-   * Takes up a stranded right, unless another thread does. Returns false if the right to run is
-   * still stranded.
+   * Provides a thread for the right to run, with the prepared activation or a new one.
+   *
+   * @param activation the result of {@link #prepare}, or null
+   */
+  public static void begin(Cell cell, Object activation, Object firstNode) {
+    boolean usesPrepared = activation != null && !onlyDisposes(cell);
+    if (usesPrepared) cell.announce((Activation) activation);
+    attempt(cell, usesPrepared ? activation : firstNode, 0);
+  }
+
+  /**
+   * Returns whether another drain has handled the pill and runs the hooks, so that messages only
+   * become dead letters.
+   */
+  private static boolean onlyDisposes(Cell cell) {
+    return cell.phase >= Cell.LEAVING && cell.pillTaken && !cell.hooksPending;
+  }
+
+  /**
+   * Starts a drain for a stranded right to run, unless another thread does. Returns false if the
+   * right is still stranded.
    */
   public static boolean rescue(Cell cell) {
     return rescue(cell, 0);
   }
 
   private static boolean rescue(Cell cell, int tries) {
-    Object held = cell.takeStranded();
-    if (held == null) return true;
+    Object right = cell.takeStranded();
+    if (right == null) return true;
     try {
       StackProbe.probe();
-      return attempt(cell, held, tries);
-    } catch (Throwable edge) { // not entered
-      cell.stranded = held;
+      return attempt(cell, right, tries);
+    } catch (Throwable error) { // `attempt` was not entered
+      cell.stranded = right;
       return false;
     }
   }
 
-  /** Throws nothing once entered. Returns false if the right to run is stranded. */
-  private static boolean attempt(Cell cell, Object held, int tries) {
+  /**
+   * Starts a drain for the right to run: an activation or a node. Returns false if the right is
+   * stranded. Throws nothing once entered.
+   */
+  private static boolean attempt(Cell cell, Object right, int tries) {
     try {
-      if (onlyDisposes(cell) && !(held instanceof Activation)) {
-        new Activation(cell, held, ActivationKind.DISPOSAL).run();
+      if (onlyDisposes(cell) && !(right instanceof Activation)) {
+        new Activation(cell, right, ActivationKind.DISPOSAL).run();
         return true;
       }
-      if (!(held instanceof Activation)) StackProbe.probe(); // else see prepare
-      held = holder(cell, held);
-      if (((Activation) held).kind == ActivationKind.RESIDENT) {
+      if (!(right instanceof Activation)) StackProbe.probe(); // `prepare` probed for an activation
+      right = activationFor(cell, right);
+      if (((Activation) right).kind == ActivationKind.RESIDENT) {
         VarHandle.fullFence(); // pairs with Activation.runResident: `handedNode` is written, `thread` not yet read
-        LockSupport.unpark(((Activation) held).thread);
-      } else if (tries > 0 && cell.isEnding()) GuaranteedStart.start((Activation) held); // the end needs no strategy
-      else if (!isHandedOver(cell, (Activation) held)) cell.settings().strategy().activate((Activation) held);
+        LockSupport.unpark(((Activation) right).thread);
+      } else if (tries > 0 && cell.isEnding()) GuaranteedStart.start((Activation) right); // the end needs no strategy
+      else if (!isHandedOver(cell, (Activation) right)) cell.settings().strategy().activate((Activation) right);
       return true;
     } catch (Throwable failure) {
-      if (held instanceof Activation made) held = made.surrender();
-      if (held == null) return true; // it runs, and will settle this
-      cell.stranded = held;
+      if (right instanceof Activation activation) right = activation.reclaimRight();
+      if (right == null) return true; // a thread runs the activation, which has the right
+      cell.stranded = right;
       return recover(cell, failure, tries);
     }
   }
@@ -137,51 +148,56 @@ public final class Dispatch {
         && WaitingHandler.current() instanceof Activation waker && waker.handOver(woken);
   }
 
-  /** For a resident, only its last step, writing {@code handedNode}, gives the right away. */
-  private static Activation holder(Cell cell, Object held) {
-    if (held instanceof Activation made) return made;
+  /**
+   * Returns the activation that uses the right. If it is resident, it has the right as soon as
+   * {@code handedNode} is written, which is therefore the last step.
+   */
+  private static Activation activationFor(Cell cell, Object right) {
+    if (right instanceof Activation activation) return activation;
     if (!cell.settings().strategy().isResident()) {
-      var made = new Activation(cell, held, ActivationKind.NORMAL);
-      cell.announce(made);
-      return made;
+      var activation = new Activation(cell, right, ActivationKind.NORMAL);
+      cell.announce(activation);
+      return activation;
     }
     var resident = (Activation) cell.worker();
-    resident.handedNode = held;
+    resident.handedNode = right;
     return resident;
   }
 
-  /** Returns false if the right to run is stranded. */
+  /**
+   * Sets a timer that tries again to start a drain, or ends the actor if its executor was shut
+   * down. Returns false if the right to run is stranded.
+   */
   public static boolean recover(Cell cell, Throwable failure, int tries) {
-    Object held = null;
+    Object right = null;
     try {
-      held = cell.takeStranded();
-      if (held == null) return true;
+      right = cell.takeStranded();
+      if (right == null) return true;
       if (failure instanceof RejectedExecutionException && cell.settings().strategy().isShutDown()) {
-        held = holder(cell, held);
+        right = activationFor(cell, right);
         cell.stopAccepting(new ExitReason.Failed(failure));
-        GuaranteedStart.start((Activation) held);
+        GuaranteedStart.start((Activation) right);
       } else {
-        Object given = held;
         cell.owner().options().scheduler().schedule(Duration.ofMillis(1L << Math.min(10, tries)),
-            new StartRetry(cell, given, failure, tries + 1));
+            new StartRetry(cell, right, failure, tries + 1));
       }
       return true;
-    } catch (Throwable edge) {
-      if (held instanceof Activation made) held = made.surrender();
-      if (held != null) cell.stranded = held;
+    } catch (Throwable error) {
+      if (right instanceof Activation activation) right = activation.reclaimRight();
+      if (right != null) cell.stranded = right;
       try {
-        if (edge instanceof VirtualMachineError) EngineThreads.rescue(cell); // else of a user's scheduler
-      } catch (Throwable noCall) {} // the next sender sees to it
+        if (error instanceof VirtualMachineError) EngineThreads.rescue(cell); // otherwise thrown by a user's scheduler
+      } catch (Throwable noCall) {} // the next sender tries again
       return false;
     }
   }
 
   /**
-   * On the scheduler's thread, which must not run a strategy. The right stays stranded until the
-   * fiber has begun, since the JDK may lose it.
+   * Called on the scheduler's thread, which must not run a strategy. The right stays stranded until
+   * the fiber has begun, because the JDK may lose the fiber.
    */
-  private static void retry(Cell cell, Object held, Throwable failure, int tries) {
-    cell.stranded = held;
+  private static void retry(Cell cell, Object right, Throwable failure, int tries) {
+    cell.stranded = right;
     try {
       EngineThreads.startFiber(new RescueTask(cell, failure, tries));
     } catch (Throwable noThread) {
@@ -189,10 +205,10 @@ public final class Dispatch {
     }
   }
 
-  private record StartRetry(Cell cell, Object held, Throwable failure, int tries) implements Runnable {
+  private record StartRetry(Cell cell, Object right, Throwable failure, int tries) implements Runnable {
     @Override
     public void run() {
-      retry(cell, held, failure, tries);
+      retry(cell, right, failure, tries);
     }
   }
 
@@ -205,31 +221,34 @@ public final class Dispatch {
     }
   }
 
-  /** The JDK loses fibers whose carrier has no memory. A fiber too many does nothing. */
+  /**
+   * Starts an unclaimed drain again, because the JDK loses fibers whose carrier has no memory. A
+   * second start of a drain does nothing.
+   */
   public static void restartUnclaimed(Cell cell) {
     try {
-      var late = unclaimed(cell);
-      if (late != null && cell.settings().strategy() == Strategy.FIBER) EngineThreads.startFiber(late);
-    } catch (Throwable noThread) {} // the next request whose limit is over tries again
+      var drain = unclaimed(cell);
+      if (drain != null && cell.settings().strategy() == Strategy.FIBER) EngineThreads.startFiber(drain);
+    } catch (Throwable noThread) {} // the next request whose limit passes tries again
   }
 
   /**
-   * An executor that was shut down may have dropped a drain that it took. A drain that it still
-   * runs does nothing more.
+   * Ends the actor if its executor was shut down, because the executor may have dropped a drain. If
+   * the executor still runs that drain, the drain does nothing.
    */
   public static void failIfExecutorShutDown(Cell cell) {
     try {
-      var late = unclaimed(cell);
+      var drain = unclaimed(cell);
       var strategy = cell.settings().strategy();
-      if (late == null || !strategy.isShutDown()) return;
+      if (drain == null || !strategy.isShutDown()) return;
       cell.stopAccepting(new ExitReason.Failed(new RejectedExecutionException(strategy + " was shut down")));
-      GuaranteedStart.start(late);
-    } catch (Throwable edge) {} // of stack or memory, or the user's: the next sender looks again
+      GuaranteedStart.start(drain);
+    } catch (Throwable error) {} // no stack, no memory, or thrown by the executor: the next sender tries again
   }
 
   /**
-   * Returns the drain that a strategy took and has not run, or null if there is none. An inline one
-   * needs no claim.
+   * Returns the drain that a strategy accepted and has not run, or null if there is none. Inline
+   * drains do not count, because they need no claim.
    */
   private static Activation unclaimed(Cell cell) {
     return cell.worker() instanceof Activation drain && drain.kind == ActivationKind.NORMAL && !drain.claimed ? drain
@@ -243,33 +262,36 @@ public final class Dispatch {
   public static void suspend(Cell cell, Object node, long pause) {
     var extras = cell.extras();
     var clock = cell.owner().options().scheduler();
-    StackProbe.probe(); // the right is in one place only from here on
+    StackProbe.probe(); // first: from here on only the suspension has the right
     var suspension = new Suspension(node);
     extras.suspend(suspension);
     try {
       suspension.endBy(clock.schedule(Duration.ofNanos(pause),
           new SuspensionEnd(cell, clock == Scheduler.system())));
-    } catch (Throwable noTimer) { // of memory, or of a user's scheduler
-      if (extras.resume() == null) return; // the thread that shut the door has the right
+    } catch (Throwable noTimer) { // no memory, or thrown by a user's scheduler
+      if (extras.resume() == null) return; // the thread that ends the actor took the right
       throw noTimer;
     }
-    // the thread that shut the door may have looked before
+    // the thread that ends the actor may have called `wake` before
     if (cell.isEnding() || cell.publicCell().isEnding()) wake(cell);
   }
 
-  /** Takes up a suspended right, unless another thread does. */
+  /** Ends a suspension and starts a drain, unless another thread does. */
   public static void wake(Cell cell) {
     var suspension = cell.extras().resume();
     if (suspension == null) return;
     try {
       attempt(cell, suspension.node, 0);
-    } catch (Throwable edge) { // not entered
+    } catch (Throwable error) { // `attempt` was not entered
       cell.stranded = suspension.node;
     }
     suspension.end();
   }
 
-  /** On the thread of a timer, which may run no strategy if all actors share it. */
+  /**
+   * Ends a suspension on the thread of a timer. If all actors share that thread, it must not run a
+   * strategy.
+   */
   private record SuspensionEnd(Cell cell, boolean onFiber) implements Runnable {
     @Override
     public void run() {
@@ -303,23 +325,31 @@ public final class Dispatch {
     }
   }
 
-  /** Ends an actor that its scope refused; a closer may already wait for its end. */
+  /**
+   * Ends an actor that its scope refused; the thread that closes the scope may already wait for it.
+   */
   public static void endNeverStarted(Cell cell, ExitReason reason) {
     cell.stopAccepting(reason);
     if (cell.settings().strategy().isResident()) GuaranteedStart.start((Activation) cell.worker());
   }
 
-  /** Ends it on this thread, if it is idle and no code of a user runs at its end. */
+  /**
+   * Ends the actor on this thread, if it is idle and no user code runs at its end. Returns whether
+   * it has ended.
+   */
   public static boolean endIdle(Cell cell) {
     if (cell.settings().strategy().isResident() || !cell.isIdle() || !cell.extras().hasNoEndWork())
       return false;
     var pill = new Envelope(EngineMessage.PILL);
     var activation = new Activation(cell, pill, ActivationKind.DISPOSAL);
-    StackProbe.probeForSend(); // an actor with a shut door must end
+    StackProbe.probeForSend(); // first: once the right is taken, the end must complete
     return cell.acquire(pill) && activation.endIdle();
   }
 
-  /** Returns null if this thread is not virtual, or the actor is not idle. */
+  /**
+   * Handles a request on the thread of its asker, and returns the answer. Returns null if this
+   * thread is not virtual, or the actor is not idle.
+   */
   public static Object inline(Cell cell, Object message) {
     if (cell.settings().strategy() != Strategy.FIBER || !Thread.currentThread().isVirtual()) return null;
     var asker = (Activation) WaitingHandler.current();
@@ -327,14 +357,14 @@ public final class Dispatch {
     var request = new RequestFuture<>(cell, message, null, true);
     var activation = new Activation(cell, request, ActivationKind.INLINE);
     if (!cell.acquire(request)) return null;
-    Deadline limit = null; // only where the handler can use it: the clock costs a third of an inline request
+    Deadline limit = null; // unless the handler can use it: the clock costs a third of an inline request
     try {
       if (cell.behavior.usesContext()) limit = askDeadline(cell, asker);
       activation.deadline = limit != null ? limit : asker == null ? null : asker.answerDeadline();
       activation.runInline(request, asker);
-    } catch (Throwable edge) { // not entered
+    } catch (Throwable error) { // `runInline` was not entered
       cell.stranded = request;
-      recover(cell, edge, 0);
+      recover(cell, error, 0);
     }
     if (activation.answer != null) return activation.answer;
     var deadline = request.isDone() ? Deadline.NONE : limit != null ? limit : askDeadline(cell, asker);

@@ -11,9 +11,9 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 
-/** The end of an actor, for the engine; no user can chain code to it. */
+/** Completes at the end of an actor, for waits of the engine. No user can chain code to it. */
 public final class ExitSignal extends CompletableFuture<ExitReason> implements Wait.Awaitable {
-  private PublicExitFuture publicFuture; // null until a user asks for it; guarded by this
+  private PublicExitFuture publicFuture; // null until a user calls onExit; guarded by this
 
   ExitSignal() {}
 
@@ -26,7 +26,9 @@ public final class ExitSignal extends CompletableFuture<ExitReason> implements W
     if (future != null) future.notifyCallbacks(reason);
   }
 
-  /** Returns the end as users see it; the accounts count the code that users chain to it. */
+  /**
+   * Returns the future of the end for users. The accounts count the code that users chain to it.
+   */
   public synchronized CompletableFuture<ExitReason> publicFuture(Wait.WaitTarget actor, Accounts accounts) {
     if (publicFuture == null) {
       var future = new PublicExitFuture(this, ignoresInterrupts -> publish(actor, ignoresInterrupts), accounts);
@@ -36,7 +38,10 @@ public final class ExitSignal extends CompletableFuture<ExitReason> implements W
     return publicFuture;
   }
 
-  /** Returns null if this thread runs no handler, or the actor has ended. */
+  /**
+   * Publishes that this thread waits for the end. Returns null if it runs no handler, or the actor
+   * has ended.
+   */
   private Wait publish(Wait.WaitTarget actor, boolean ignoresInterrupts) {
     var waiter = Wait.WaitingHandler.current();
     if (waiter == null || isDone()) return null;
@@ -44,7 +49,11 @@ public final class ExitSignal extends CompletableFuture<ExitReason> implements W
     return Wait.begin(actor, Wait.END, this, waiter, ignoresInterrupts);
   }
 
-  /** {@code limit} null: waits without limit. */
+  /**
+   * Waits until the actor has ended or the limit is over, and returns whether it has ended.
+   *
+   * @param limit null: waits without a limit
+   */
   public boolean await(Wait.WaitTarget actor, Duration limit) {
     if (isDone()) return true;
     Wait.prepare(actor, Wait.END);
@@ -53,13 +62,13 @@ public final class ExitSignal extends CompletableFuture<ExitReason> implements W
       if (limit == null) get();
       else get(Deadline.nanos(limit), TimeUnit.NANOSECONDS);
       return true;
-    } catch (TimeoutException over) {
+    } catch (TimeoutException timeout) {
       return false;
-    } catch (InterruptedException interrupted) {
+    } catch (InterruptedException interruption) {
       Thread.currentThread().interrupt();
       throw new CancellationException("interrupted while waiting for the end of actor '" + actor.name() + "'");
-    } catch (ExecutionException impossible) {
-      throw new AssertionError(impossible);
+    } catch (ExecutionException failure) {
+      throw new AssertionError(failure);
     }
   }
 

@@ -2,8 +2,8 @@ package io.fibry.engine.cell;
 
 import io.fibry.DeadLetter.Reason;
 import io.fibry.ExitReason;
-import io.fibry.FailurePolicy.Kind;
 import io.fibry.FailurePolicy;
+import io.fibry.FailurePolicy.Kind;
 import io.fibry.RequestException;
 import io.fibry.engine.cell.OwningScope.Decision;
 import io.fibry.engine.cell.OwningScope.Verdict;
@@ -18,19 +18,22 @@ import io.fibry.text.Durations;
 import io.fibry.text.Lines;
 import java.util.concurrent.CancellationException;
 
-/** Decides what happens to an actor whose handler threw. */
+/** Decides by the failure policy what happens to an actor whose handler threw. */
 public final class FailureHandler {
   private static final String ENDING = "it is ending"; // the consequence that a log line states
 
   private FailureHandler() {}
 
-  /** Memory is exhausted, or the thread must die. */
+  /** Returns whether memory is exhausted, or the thread must die. */
   private static boolean isFatal(Throwable failure) {
     return failure instanceof VirtualMachineError && !(failure instanceof StackOverflowError)
         || failure.getClass().getName().equals("java.lang.ThreadDeath");
   }
 
-  /** The handler did not fail, an actor that it asked did; and the policy says nothing of that. */
+  /**
+   * Returns whether not the handler failed, but an actor that it asked, and the policy has no rule
+   * for that.
+   */
   private static boolean isNestedRequestFailure(Cell cell, Throwable failure) {
     return RequestFailures.requestExceptionIn(failure) != null
         && cell.settings().policy().requestFailurePolicy().isEmpty();
@@ -45,68 +48,77 @@ public final class FailureHandler {
     return resolve(policy, failure, cell.toString());
   }
 
-  /** A policy that throws means stop. */
-  public static FailurePolicy resolve(FailurePolicy policy, Throwable failure, String whose) {
+  /** Returns the policy for this failure. If the user's function throws, the actor stops. */
+  public static FailurePolicy resolve(FailurePolicy policy, Throwable failure, String actor) {
     try {
       return policy.resolve(failure);
-    } catch (Throwable undecided) {
-      EngineLog.LOG.error("the failure policy of {} could not decide about {}, so it stops", whose,
+    } catch (Throwable policyFailure) {
+      EngineLog.LOG.error("the failure policy of {} could not decide about {}, so it stops", actor,
           MessageTexts.describe(failure),
-          undecided);
+          policyFailure);
       return FailurePolicy.stop();
     }
   }
 
-  /** After the last retry: obeys the policy, and tells the asker and the accounts. */
+  /**
+   * Applies the policy after the last retry: fails the requests, counts and logs the failure, and
+   * resumes, restarts or stops the actor.
+   */
   static void handle(HandlerContext context, Throwable failure, FailurePolicy policy) {
     var cell = context.cell;
-    Object given = EngineMessage.unwrap(context.message);
+    Object message = EngineMessage.unwrap(context.message);
     if (cell.isEnding()) {
-      tell(context, failure);
-      boolean obeys = failure instanceof InterruptedException || failure instanceof CancellationException;
-      if (!obeys) report(cell, given, failure, ENDING);
-      if (policy.isLogged() && !obeys || isFatal(failure)) log(cell, given, failure, ENDING, policy);
+      failRequests(context, failure);
+      boolean isInterruption = failure instanceof InterruptedException || failure instanceof CancellationException;
+      if (!isInterruption) report(cell, message, failure, ENDING);
+      if (policy.isLogged() && !isInterruption || isFatal(failure)) log(cell, message, failure, ENDING, policy);
       return;
     }
-    int most = policy.redeliveries();
-    if (most == 0) tell(context, failure); // first, since a scope may ask user code
-    var own = ownDecision(cell, policy);
-    var decision = own != null ? own : cell.owner().decide(cell.publicCell(), cell, failure);
-    boolean goesOn = own != null && decision.verdict() == Verdict.RESUME;
-    int again = most > 0 && (goesOn || decision.verdict() == Verdict.RESTART) ? context.redeliver(most) : 0;
-    if (again > 0 && context.received != null) context.failOpenRequests(failure);
-    else if (most > 0 && again == 0) tell(context, failure);
-    String then = (own != null ? "" : "its scope '" + cell.owner().name() + "' decides: ") + describe(decision);
-    report(cell, given, failure, then);
+    int maxRedeliveries = policy.redeliveries();
+    if (maxRedeliveries == 0) failRequests(context, failure); // first, because the scope's decision may call user code
+    var ownDecision = ownDecision(cell, policy);
+    var decision = ownDecision != null ? ownDecision : cell.owner().decide(cell.publicCell(), cell, failure);
+    boolean resumes = ownDecision != null && decision.verdict() == Verdict.RESUME;
+    int redelivery = maxRedeliveries > 0 && (resumes || decision.verdict() == Verdict.RESTART)
+        ? context.redeliver(maxRedeliveries) : 0;
+    if (redelivery > 0 && context.receivedRequests != null) context.failOpenRequests(failure);
+    else if (maxRedeliveries > 0 && redelivery == 0) failRequests(context, failure);
+    String consequence = (ownDecision != null ? "" : "its scope '" + cell.owner().name() + "' decides: ")
+        + describe(decision);
+    report(cell, message, failure, consequence);
     if (decision.verdict() == Verdict.RESTART) restart(context, failure, decision.pause());
-    else if (goesOn) suspend(context, decision.pause());
+    else if (resumes) suspend(context, decision.pause());
     else if (decision.verdict() == Verdict.STOP) cell.stopAccepting(new ExitReason.Failed(failure));
-    if (policy.isLogged() && again > 0)
+    if (policy.isLogged() && redelivery > 0)
       EngineLog.LOG.warn("actor '{}' failed at {}; {} and is given this again: {} of {}; {}",
-          cell.name(), text(cell, given), then, again, most, MessageTexts.describe(failure));
-    else if (policy.isLogged()) log(cell, given, failure, then, policy);
+          cell.name(), text(cell, message), consequence, redelivery, maxRedeliveries, MessageTexts.describe(failure));
+    else if (policy.isLogged()) log(cell, message, failure, consequence, policy);
   }
 
-  private static void tell(HandlerContext context, Throwable thrown) {
-    var refusal = RequestFailures.requestExceptionIn(thrown);
-    var failure = refusal != null ? refusal : thrown; // not its wrapper, if it came through a future
-    if (context.request != null && context.request.isOpen())
+  /** Fails the requests that the handler has not answered, and counts the failure. */
+  private static void failRequests(HandlerContext context, Throwable cause) {
+    var refusal = RequestFailures.requestExceptionIn(cause);
+    var failure = refusal != null ? refusal : cause; // without the wrapper that a future adds
+    if (context.request != null && context.request.isUnanswered())
       context.fail(context.request, EngineMessage.unwrap(context.message), failure);
-    if (context.received != null) context.failOpenRequests(failure);
+    if (context.receivedRequests != null) context.failOpenRequests(failure);
     if (!context.stashed) count(context, failure);
   }
 
-  /** Shows a failure to the log and to the flight recorder. */
-  private static void report(Cell cell, Object given, Throwable failure, String then) {
-    JfrEvents.recordFailure(cell, given, failure);
-    var other = Environment.simulated;
-    if (other != null)
-      other.noteEvent(cell.publicCell(),
-          () -> "failed at " + text(cell, given) + "; " + then + "; " + MessageTexts.describe(failure));
+  /** Reports a failure to the flight recorder and to a simulation. */
+  private static void report(Cell cell, Object message, Throwable failure, String consequence) {
+    JfrEvents.recordFailure(cell, message, failure);
+    var simulation = Environment.simulated;
+    if (simulation != null)
+      simulation.recordEvent(cell.publicCell(),
+          () -> "failed at " + text(cell, message) + "; " + consequence + "; " + MessageTexts.describe(failure));
   }
 
-  /** An actor that continues may fail at each message, so equal failures share a line. */
-  private static void log(Cell cell, Object given, Throwable failure, String then, FailurePolicy policy) {
+  /**
+   * Logs a failure. An actor that continues may fail at each message, so equal failures share a
+   * line.
+   */
+  private static void log(Cell cell, Object message, Throwable failure, String consequence, FailurePolicy policy) {
     int omitted = 0;
     var refusal = isNestedRequestFailure(cell, failure) ? RequestFailures.requestExceptionIn(failure) : null;
     if (refusal != null)
@@ -114,15 +126,19 @@ public final class FailureHandler {
     else if (policy.kind() == Kind.RESUME || policy.kind() == Kind.RESTART)
       omitted = cell.owner().failureLog().admit(failure, System.nanoTime());
     if (omitted == FailureLog.OMITTED) return;
-    String more = omitted == 0 ? "" : "; " + omitted + " more like it were not logged";
-    if (refusal != null) EngineLog.LOG.warn("actor '{}' could not finish {}: {}{}", cell.name(), text(cell, given),
-        Lines.escaped(String.valueOf(refusal.getMessage())), more);
-    else EngineLog.LOG.error("actor '{}' failed at {}; {}{}", cell.name(), text(cell, given), then, more, failure);
+    String omittedText = omitted == 0 ? "" : "; " + omitted + " more like it were not logged";
+    if (refusal != null) EngineLog.LOG.warn("actor '{}' could not finish {}: {}{}", cell.name(), text(cell, message),
+        Lines.escaped(String.valueOf(refusal.getMessage())), omittedText);
+    else EngineLog.LOG.error("actor '{}' failed at {}; {}{}", cell.name(), text(cell, message), consequence,
+        omittedText, failure);
   }
 
-  /** It may look at what belongs to the thread. */
-  private static String text(Cell cell, Object given) {
-    return cell.mayLogContents() ? Lines.text(given) : MessageTexts.typeName(given);
+  /**
+   * Returns the text of a message, made on this thread, because its toString may read
+   * thread-locals.
+   */
+  private static String text(Cell cell, Object message) {
+    return cell.mayLogContents() ? Lines.text(message) : MessageTexts.typeName(message);
   }
 
   private static String describe(Decision decision) {
@@ -141,9 +157,9 @@ public final class FailureHandler {
     else DeadLetters.add(cell, context.message, reason, failure);
   }
 
-  /** Returns null if the scope decides. */
+  /** Returns the decision of the actor's own policy. Returns null if the scope must decide. */
   private static Decision ownDecision(Cell cell, FailurePolicy policy) {
-    // no switch: at the edge of a stack, its hidden class could fail to load
+    // no switch: without stack, its hidden class could fail to load
     if (policy.kind() == Kind.RESUME && policy.backoff().isEmpty()) return Decision.RESUME;
     if (policy.kind() == Kind.STOP) return Decision.STOP;
     if (policy.kind() != Kind.RESTART && policy.kind() != Kind.RESUME) return null;
@@ -157,22 +173,25 @@ public final class FailureHandler {
     context.suspendNext = pause > 0;
   }
 
-  /** Drops the state, and brings back the stash; a suspension follows, even where this throws. */
+  /**
+   * Drops the state and puts stashed messages back. If {@code pause} is not 0, the drain then
+   * suspends the actor, even if this throws.
+   */
   static void restart(HandlerContext context, Throwable cause, long pause) {
     suspend(context, pause);
     dropState(context.cell, "at its restart");
     context.emptyStash();
     JfrEvents.recordRestart(context.cell, cause, pause);
-    var other = Environment.simulated;
-    if (cause == null && other != null)
-      other.noteEvent(context.cell.publicCell(), () -> "restarts, since another actor failed");
+    var simulation = Environment.simulated;
+    if (cause == null && simulation != null)
+      simulation.recordEvent(context.cell.publicCell(), () -> "restarts, since another actor failed");
   }
 
-  public static void dropState(Cell cell, String when) {
+  public static void dropState(Cell cell, String occasion) {
     try {
       cell.behavior.stop(cell);
     } catch (Throwable failure) {
-      EngineLog.LOG.error("the stop hook of actor '{}' failed {}", cell.name(), when, failure);
+      EngineLog.LOG.error("the stop hook of actor '{}' failed {}", cell.name(), occasion, failure);
     } finally {
       cell.state = null;
       cell.hasState = false;

@@ -28,8 +28,8 @@ import java.util.function.Function;
 import java.util.function.Predicate;
 
 /**
- * The message that an activation handles, and what its handler may do. Its thread owns all fields,
- * unless said otherwise.
+ * The message that an activation handles, and the operations of its handler. Fields belong to the
+ * thread of the activation, unless a comment says otherwise.
  */
 public abstract class HandlerContext extends Wait.WaitingHandler implements ActorContext<Object> {
   record ReceivedRequest(Object message, RequestFuture<?> request) {}
@@ -38,59 +38,69 @@ public abstract class HandlerContext extends Wait.WaitingHandler implements Acto
   RequestFuture<?> request; // null if there is none; read by killers
   Baggage baggage;
   boolean stashed;
-  boolean suspendNext; // next, for extras.pause
-  boolean redelivered; // the message waits in its node again, to be handled after the restart
-  volatile List<ReceivedRequest> received; // null if there are none; read by killers
-  Deadline deadline; // inline requests only: the limit of the asker, or null if there is none
-  int handled; // not yet in the accounts; read by observers
-  // The message counts by its outcome, or as waiting, though its handler runs; read by observers.
-  boolean countedElsewhere;
+  boolean suspendNext; // after this message, for the pause in the extras
+  boolean redelivered; // the message waits in its node again, to be handled once more
+  volatile List<ReceivedRequest> receivedRequests; // null if there are none; read by killers
+  Deadline deadline; // inline requests only: the deadline of the asker, or null
+  int unsettledCount; // messages that are not in the accounts yet; read by observers
+  // The current message has been counted by its outcome, or waits again; read by observers
+  boolean alreadyCounted;
   long startedAt; // when the message began, by the coarse clock; 0 if not known. Read by observers
   volatile ActivationSnapshot.FirstSeen firstSeen; // written by observers
-  volatile ActivationSnapshot snapshot; // likewise
+  volatile ActivationSnapshot snapshot; // written by observers
 
   HandlerContext(Cell cell) {
     this.cell = cell;
   }
 
-  /** The node being handled, or the next; read by observers. */
+  /** Returns the node of the current message, or the next node; called by observers. */
   abstract Object currentNode();
 
   @Override
-  public final Wait.WaitTarget party() {
+  public final Wait.WaitTarget actor() {
     return cell;
   }
 
   @Override
-  public final boolean handles(Wait.Awaitable one) {
-    return request == one;
+  public final boolean handles(Wait.Awaitable awaitable) {
+    return request == awaitable;
   }
 
   @Override
   public final Deadline answerDeadline() {
     var current = request;
-    if (deadline != null || current == null) return deadline; // inline, the asker waits for the handler too
-    return current.answered && current.isDone() ? null : current.deadline;
+    if (deadline != null || current == null) return deadline; // an inline request has the deadline of its asker
+    return current.isAnswered && current.isDone() ? null : current.deadline;
   }
 
   /**
-   * Returns how often the message has been redelivered, counting this time, or 0 if it is not
-   * redelivered.
+   * Puts the message back into its node, to be handled again. Returns how often it has been
+   * redelivered, counting this time. Returns 0 if it is not redelivered.
+   *
+   * @param max the number of redeliveries that the policy permits
    */
-  abstract int redeliver(int most);
+  abstract int redeliver(int max);
 
+  /**
+   * Fails the received requests that have no answer. If {@code failure} is null, the handler
+   * returned without an answer.
+   */
   final void failOpenRequests(Throwable failure) {
-    for (var one : received) if (one.request.isOpen())
-      fail(one.request, one.message, failure != null ? failure : RequestFailures.noReply(cell, one.message));
-    received = null;
+    for (var receivedRequest : receivedRequests) if (receivedRequest.request.isUnanswered())
+      fail(receivedRequest.request, receivedRequest.message,
+          failure != null ? failure : RequestFailures.noReply(cell, receivedRequest.message));
+    receivedRequests = null;
   }
 
-  /** After a cut-off, whose thread may come later, the asker is told of that. */
-  final void fail(RequestFuture<?> one, Object asked, Throwable failure) {
-    one.fail(cell.phase == Cell.ENDED ? cell.publicCell().stopped(asked, Outcome.UNKNOWN) : failure);
+  /**
+   * Fails a request with this failure. If the actor was cut off, the asker gets the reason of the
+   * end instead.
+   */
+  final void fail(RequestFuture<?> request, Object message, Throwable failure) {
+    request.fail(cell.phase == Cell.ENDED ? cell.publicCell().stopped(message, Outcome.UNKNOWN) : failure);
   }
 
-  /** Returns the steps of the current message that have ended. */
+  /** Returns how many steps of the current message have ended. */
   final long completedSteps() {
     return countedMessage() instanceof MultiStepMessage steps ? completedSteps(steps) : 0;
   }
@@ -98,76 +108,80 @@ public abstract class HandlerContext extends Wait.WaitingHandler implements Acto
   private static long completedSteps(MultiStepMessage steps) {
     try {
       return steps.completedSteps();
-    } catch (Throwable failure) { // of the user
+    } catch (Throwable userError) {
       return 0;
     }
   }
 
   /** {@return how many messages and steps have ended, and are not in the accounts yet} */
   public final long handledUnsettled() {
-    return handled + completedSteps(); // in this order
+    return unsettledCount + completedSteps(); // read in this order: see countOutcome
   }
 
-  /** Whether it is at a message or step that has no outcome yet. */
+  /** Returns whether the handler is at a message or step without an outcome. */
   public final boolean isHandling() {
-    Object now = countedMessage();
+    Object current = countedMessage();
     try {
-      return now instanceof MultiStepMessage steps ? steps.currentStep() != null : now != null;
-    } catch (Throwable failure) { // of the user
+      return current instanceof MultiStepMessage steps ? steps.currentStep() != null : current != null;
+    } catch (Throwable userError) {
       return false;
     }
   }
 
   /**
-   * {@return the message, or null if it counts elsewhere} Observers read in the order against that
-   * in which the drain writes.
+   * {@return the message, or null if it has been counted} Observers read the fields in the reverse
+   * of the order in which the drain writes them.
    */
   private Object countedMessage() {
     VarHandle.acquireFence();
-    if (countedElsewhere) return null;
+    if (alreadyCounted) return null;
     VarHandle.acquireFence();
     return message;
   }
 
-  /** The drain calls this, then writes the outcome of the message, or lets it wait again. */
-  final void countElsewhere() {
-    countedElsewhere = true;
+  /**
+   * Called by the drain before it writes the outcome of the message, or lets the message wait
+   * again.
+   */
+  final void stopCounting() {
+    alreadyCounted = true;
     VarHandle.releaseFence();
   }
 
-  /** The drain calls this after it has cleared the message, for the next one. */
+  /** Called by the drain after it has cleared the message, before the next one. */
   final void resumeCounting() {
     VarHandle.releaseFence();
-    countedElsewhere = false;
+    alreadyCounted = false;
   }
 
   /**
-   * A message counts once. A message of steps counts as its ended steps, even if it fails then.
+   * Counts the message once. A message with steps counts as its completed steps, even if it then
+   * fails.
    */
-  final void countOutcome(Object given, boolean failed) {
-    if (failed) countElsewhere();
+  final void countOutcome(Object finishedMessage, boolean failed) {
+    if (failed) stopCounting();
     else {
       message = null;
       VarHandle.releaseFence(); // an observer that sees the count does not see the message
     }
-    if (given instanceof MultiStepMessage steps)
-      handled += Math.clamp(completedSteps(steps), 0, Integer.MAX_VALUE - handled);
-    else if (!failed) handled++;
+    if (finishedMessage instanceof MultiStepMessage steps)
+      unsettledCount += Math.clamp(completedSteps(steps), 0, Integer.MAX_VALUE - unsettledCount);
+    else if (!failed) unsettledCount++;
   }
 
   final void settleAccounts() {
-    if (handled == 0) return;
-    int settled = handled;
-    handled = 0;
+    if (unsettledCount == 0) return;
+    int newlyHandled = unsettledCount;
+    unsettledCount = 0;
     if (cell.settings().excludedFromAccounts()) {
       cell.owner().accounts().countPass();
       return;
     }
-    cell.owner().accounts().countHandled(settled);
+    cell.owner().accounts().countHandled(newlyHandled);
     try {
       var extras = cell.ownCounts();
-      if (extras != null) extras.handled += settled;
-    } catch (OutOfMemoryError full) { // only a figure is missing
+      if (extras != null) extras.handled += newlyHandled;
+    } catch (OutOfMemoryError noMemory) { // only the actor's own count is too small
     }
   }
 
@@ -185,63 +199,66 @@ public abstract class HandlerContext extends Wait.WaitingHandler implements Acto
     return (Actor<Object>) cell.publicCell();
   }
 
-  /** Finds the open request with this message, and marks it answered. */
-  private RequestFuture<?> claimRequest(Object asked) {
+  /** Returns the unanswered request with this message, and marks it as answered. */
+  private RequestFuture<?> claimRequest(Object answeredMessage) {
     checkOnHandlerThread();
-    if (request != null && message == asked && !stashed && request.markAnswered()) return request;
-    if (received != null)
-      for (var one : received) if (one.message == asked && one.request.markAnswered()) return one.request;
-    throw new IllegalArgumentException("actor '" + cell.name() + "' has no request " + cell.describe(asked)
+    if (request != null && message == answeredMessage && !stashed && request.markAnswered()) return request;
+    if (receivedRequests != null)
+      for (var receivedRequest : receivedRequests)
+        if (receivedRequest.message == answeredMessage && receivedRequest.request.markAnswered())
+          return receivedRequest.request;
+    throw new IllegalArgumentException("actor '" + cell.name() + "' has no request " + cell.describe(answeredMessage)
         + " to answer: its handler was not given this very object as a request, or has answered it");
   }
 
   @Override
-  public <R> void reply(Request<?, R> asked, R value) {
+  public <R> void reply(Request<?, R> request, R value) {
     Objects.requireNonNull(value, "the answer is null; let it be an Optional, or Done");
-    answer(asked, value, null);
+    answer(request, value, null);
   }
 
   @Override
-  public void replyFailure(Request<?, ?> asked, Throwable failure) {
+  public void replyFailure(Request<?, ?> request, Throwable failure) {
     Objects.requireNonNull(failure, "failure");
-    answer(asked, null, failure);
+    answer(request, null, failure);
   }
 
-  private void answer(Object asked, Object value, Throwable failure) {
-    var taken = claimRequest(asked);
+  private void answer(Object message, Object value, Throwable failure) {
+    var request = claimRequest(message);
     try {
-      if (failure == null) taken.finish(value);
-      else taken.fail(failure);
-    } catch (Throwable edge) { // of the stack: the handler's failure is the answer
-      taken.answered = false; // an assignment, not a call: cannot fail
-      throw edge;
+      if (failure == null) request.finish(value);
+      else request.fail(failure);
+    } catch (Throwable error) { // no stack: the request fails with the failure of the handler
+      request.isAnswered = false; // an assignment, not a call: cannot fail
+      throw error;
     }
   }
 
   @Override
-  public <R> void replyWhen(Request<?, R> asked, CompletionStage<? extends R> value) {
-    replyWhen(asked, value, ColdState.NO_CALLBACK);
+  public <R> void replyWhen(Request<?, R> request, CompletionStage<? extends R> value) {
+    replyWhen(request, value, ColdState.NO_CALLBACK);
   }
 
   @Override
-  public <R> void replyWhen(Request<?, R> asked, CompletionStage<? extends R> value, Runnable onAbandoned) {
+  public <R> void replyWhen(Request<?, R> request, CompletionStage<? extends R> value, Runnable onAbandoned) {
     Objects.requireNonNull(value, "value");
     Objects.requireNonNull(onAbandoned, "givenUp");
-    var promised = claimRequest(asked);
-    var front = cell.publicCell(); // a worker may end before
-    if (!front.extras().addPromised(promised, asked, onAbandoned)) promised.fail(front.stopped(asked, Outcome.UNKNOWN));
-    promised.checkAbandoned();
-    value.whenComplete((answer, failure) -> fulfillPromise(promised, answer, failure));
+    var promisedRequest = claimRequest(request);
+    var publicCell = cell.publicCell(); // a worker may end before the answer comes
+    if (!publicCell.extras().addPromised(promisedRequest, request, onAbandoned))
+      promisedRequest.fail(publicCell.stopped(request, Outcome.UNKNOWN));
+    promisedRequest.checkAbandoned();
+    value.whenComplete((answer, failure) -> fulfillPromise(promisedRequest, answer, failure));
   }
 
-  private static void fulfillPromise(RequestFuture<?> promised, Object answer, Throwable failure) {
+  private static void fulfillPromise(RequestFuture<?> request, Object answer, Throwable failure) {
     if (failure instanceof CompletionException && failure.getCause() != null)
-      promised.fulfill(null, failure.getCause());
-    else if (failure != null) promised.fulfill(null, failure);
-    else if (answer == null) promised.fulfill(null, new NullPointerException(
-        "the promised answer of actor '" + promised.recipient.name() + "' was null; let it be an Optional, or Done"));
-    else promised.fulfill(answer, null);
-    promised.recipient.removePromise(promised, false);
+      request.fulfill(null, failure.getCause());
+    else if (failure != null) request.fulfill(null, failure);
+    else if (answer == null) request.fulfill(null, new NullPointerException(
+        "the promised answer of actor '" + request.recipient.name() + "' was null; let it be an Optional, or Done"));
+    else request.fulfill(answer, null);
+    request.recipient.removePromise(request, false);
   }
 
   @Override
@@ -253,13 +270,13 @@ public abstract class HandlerContext extends Wait.WaitingHandler implements Acto
   @Override
   public Optional<Duration> remainingTime() {
     checkOnHandlerThread();
-    var due = answerDeadline();
-    return due == null ? Optional.empty() : due.remaining();
+    var answerDeadline = answerDeadline();
+    return answerDeadline == null ? Optional.empty() : answerDeadline.remaining();
   }
 
-  private void checkSelective(String verb) {
+  private void checkSelective(String action) {
     checkOnHandlerThread();
-    if (!cell.isSelective()) throw new IllegalStateException("actor '" + cell.name() + "' cannot " + verb
+    if (!cell.isSelective()) throw new IllegalStateException("actor '" + cell.name() + "' cannot " + action
         + ": its mailbox does not let the handler choose; make it with .mailbox(Mailbox.unbounded().selective())");
   }
 
@@ -274,48 +291,48 @@ public abstract class HandlerContext extends Wait.WaitingHandler implements Acto
     Objects.requireNonNull(which, "which");
     checkSelective("receive");
     if (mayHoldHandOver) startHandedOver();
-    var until = Objects.requireNonNull(limit, "limit").isZero() ? Deadline.NO_WAIT
+    var deadline = Objects.requireNonNull(limit, "limit").isZero() ? Deadline.NO_WAIT
         : Deadline.of(cell.owner().options().scheduler(), limit);
-    Predicate<Object> fits = waiting -> type.isInstance(waiting) && which.test(type.cast(waiting));
-    for (Object node = cell.receive(fits, until); node != null; node = cell.receive(fits, until)) {
-      Object given = beginReceived(node);
-      if (given != null) return Optional.of(type.cast(given));
+    Predicate<Object> condition = candidate -> type.isInstance(candidate) && which.test(type.cast(candidate));
+    for (Object node = cell.receive(condition, deadline); node != null; node = cell.receive(condition, deadline)) {
+      Object newMessage = beginReceived(node);
+      if (newMessage != null) return Optional.of(type.cast(newMessage));
     }
     if (Thread.currentThread().isInterrupted()) throw new CancellationException(
         "actor '" + cell.name() + "' was interrupted while its handler waited for a message");
     return Optional.empty();
   }
 
-  /** Returns null if the request was canceled. */
+  /** Begins the message of a node that was received. Returns null if the request was canceled. */
   private Object beginReceived(Object node) {
-    Object given;
+    Object newMessage;
     if (node instanceof Envelope envelope) {
-      given = envelope.message;
+      newMessage = envelope.message;
       envelope.message = null;
     } else {
-      var taken = (RequestFuture<?>) node;
-      given = taken.begin();
-      if (given == null) return null;
-      if (received == null) received = new CopyOnWriteArrayList<>();
-      received.add(new ReceivedRequest(given, taken));
-      if (cell.phase == Cell.ENDED) taken.failStopped(given); // the killer may have looked before
+      var newRequest = (RequestFuture<?>) node;
+      newMessage = newRequest.begin();
+      if (newMessage == null) return null;
+      if (receivedRequests == null) receivedRequests = new CopyOnWriteArrayList<>();
+      receivedRequests.add(new ReceivedRequest(newMessage, newRequest));
+      if (cell.phase == Cell.ENDED) newRequest.failStopped(newMessage); // the killer may have missed it
     }
-    handled++;
-    return given;
+    unsettledCount++;
+    return newMessage;
   }
 
   @Override
   public void stash() {
     checkSelective("stash");
-    if (stashed || request != null && request.answered)
-      throw new IllegalStateException("actor '" + cell.name() + "' has answered this message or put it aside already");
+    if (stashed || request != null && request.isAnswered)
+      throw new IllegalStateException("actor '" + cell.name() + "' has answered or stashed this message already");
     stashed = true;
-    countElsewhere();
-    firstSeen = null; // the message may come again
+    stopCounting();
+    firstSeen = null; // the message will begin again
     if (request == null) cell.extras().addToStash(new Envelope(message, baggage));
     else if (request.stash(message, baggage)) {
       cell.extras().addToStash(request);
-      if (cell.phase == Cell.ENDED) request.failStopped(message); // as in open
+      if (cell.phase == Cell.ENDED) request.failStopped(message); // the killer may have missed it
     } else cell.owner().accounts().countUnhandled(Reason.CANCELLED);
   }
 
@@ -333,17 +350,17 @@ public abstract class HandlerContext extends Wait.WaitingHandler implements Acto
   }
 
   @Override
-  public void watch(Exitable other, Function<ExitReason, ? extends Object> news) {
+  public void watch(Exitable target, Function<ExitReason, ? extends Object> message) {
     checkOnHandlerThread();
-    Objects.requireNonNull(news, "message");
-    if (other == cell.publicCell()) throw new IllegalArgumentException("actor '" + cell.name()
-        + "' cannot watch its own end: it would be told when it takes no message any more; use closeOnExit or onStop");
-    cell.publicCell().watches().watch(Objects.requireNonNull(other, "other"), news);
+    Objects.requireNonNull(message, "message");
+    if (target == cell.publicCell()) throw new IllegalArgumentException("actor '" + cell.name()
+        + "' cannot watch its own end: it would be notified when it accepts no messages; use closeOnExit or onStop");
+    cell.publicCell().watches().watch(Objects.requireNonNull(target, "other"), message);
   }
 
   @Override
-  public void unwatch(Exitable other) {
+  public void unwatch(Exitable target) {
     checkOnHandlerThread();
-    cell.publicCell().watches().unwatch(Objects.requireNonNull(other, "other"));
+    cell.publicCell().watches().unwatch(Objects.requireNonNull(target, "other"));
   }
 }

@@ -12,42 +12,46 @@ import io.fibry.engine.message.RequestFailures;
 import io.fibry.engine.message.RequestFuture;
 import java.util.List;
 
-/** How one message is handled, and tried again. */
+/** Delivers one message to the handler, retries it after a failure, and prepares its redelivery. */
 abstract class MessageRun extends HandlerContext {
-  Object node; // the node that holds the current message, or the next one; null without the right to run
-  Object answer; // inline requests only; null if the request holds the answer
+  Object node; // of the current message, or the next node; null without the right to run
+  Object answer; // inline requests only; null if the answer is in the request
 
   MessageRun(Cell cell) {
     super(cell);
   }
 
-  /** On its asker's thread. */
+  /** Returns whether the handler runs on the thread of its asker. */
   abstract boolean isInline();
 
-  final void deliver(Object given, RequestFuture<?> asked, Baggage with) {
-    if (with == null && !JfrEvents.isRecordingMessages()) deliver(given, asked);
-    else deliverRecorded(given, asked, with);
+  final void deliver(Object newMessage, RequestFuture<?> newRequest, Baggage newBaggage) {
+    if (newBaggage == null && !JfrEvents.isRecordingMessages()) deliver(newMessage, newRequest);
+    else deliverRecorded(newMessage, newRequest, newBaggage);
   }
 
-  /** The recorded time includes the making of the state, and a failure. */
-  private void deliverRecorded(Object given, RequestFuture<?> asked, Baggage with) {
-    var carriers = cell.settings().contextPropagators();
-    var toClose = with == null ? null : with.newCloseables();
+  /**
+   * Delivers a message with its baggage, and with an event of the flight recorder. The recorded
+   * time includes the making of the state, and a failure.
+   */
+  private void deliverRecorded(Object newMessage, RequestFuture<?> newRequest, Baggage newBaggage) {
+    var propagators = cell.settings().contextPropagators();
+    var toClose = newBaggage == null ? null : newBaggage.newCloseables();
     startedAt = 0;
-    message = given; // already here: for a killer, while a carrier works
-    request = asked;
-    baggage = with;
-    boolean isAsked = with != null && !with.askers.isEmpty();
-    var outer = isAsked ? AskChainLocals.beginHandling(with.askers) : null;
+    message = newMessage; // already now, so that a killer sees it while a propagator runs
+    request = newRequest;
+    baggage = newBaggage;
+    boolean hasAskers = newBaggage != null && !newBaggage.askers.isEmpty();
+    var outerAskers = hasAskers ? AskChainLocals.beginHandling(newBaggage.askers) : null;
     try {
       if (toClose != null) restoreBaggage(toClose);
-      Object event = JfrEvents.begin(isInline() ? 0 : with == null ? JfrEvents.UNKNOWN : with.waitedNanos());
-      deliver(given, asked);
-      if (event != null) JfrEvents.end(event, cell, given);
+      Object event = JfrEvents.begin(isInline() ? 0 : newBaggage == null ? JfrEvents.UNKNOWN
+          : newBaggage.waitedNanos());
+      deliver(newMessage, newRequest);
+      if (event != null) JfrEvents.end(event, cell, newMessage);
     } finally {
       baggage = null;
-      if (isAsked) AskChainLocals.endHandling(outer);
-      if (toClose != null) Baggage.close(carriers, publicActor(), toClose);
+      if (hasAskers) AskChainLocals.endHandling(outerAskers);
+      if (toClose != null) Baggage.close(propagators, publicActor(), toClose);
       if (ownsThread()) Thread.interrupted();
     }
   }
@@ -55,7 +59,7 @@ abstract class MessageRun extends HandlerContext {
   private void restoreBaggage(AutoCloseable[] toClose) {
     try {
       baggage.restore(cell.settings().contextPropagators(), publicActor(), EngineMessage.unwrap(message), toClose);
-    } catch (Throwable edge) { // of the stack: continues without the recording
+    } catch (Throwable error) { // no stack: the message is handled all the same
     }
   }
 
@@ -63,81 +67,81 @@ abstract class MessageRun extends HandlerContext {
     return (Actor<?>) cell.publicCell();
   }
 
-  private void deliver(Object given, RequestFuture<?> asked) {
-    startedAt = 0; // before the message: an observer must not find it with the time of the last one
-    message = given;
-    request = asked;
+  private void deliver(Object newMessage, RequestFuture<?> newRequest) {
+    startedAt = 0; // before the message: an observer must not pair it with the old time
+    message = newMessage;
+    request = newRequest;
     try {
-      if (!isInline()) startedAt = CoarseClock.systemTime(); // it costs a tenth of an inline request
-      attempt(given);
+      if (!isInline()) startedAt = CoarseClock.systemTime(); // the clock costs a tenth of an inline request
+      attempt(newMessage);
     } catch (Throwable failure) {
-      fail(failure, given);
+      fail(failure, newMessage);
     } finally {
-      if (received != null) failOpenRequests(null);
+      if (receivedRequests != null) failOpenRequests(null);
       message = null;
       request = null;
       stashed = false;
-      if (countedElsewhere) resumeCounting();
-      if (ownsThread()) Thread.interrupted(); // meant for this message
+      if (alreadyCounted) resumeCounting();
+      if (ownsThread()) Thread.interrupted(); // clears an interrupt that was meant for this message
     }
   }
 
-  private void attempt(Object given) throws Exception {
-    if (given instanceof EngineMessage task) task.task().run();
-    else answer(cell.behavior.handle(this, given));
-    if (!stashed) countOutcome(given, false);
+  private void attempt(Object currentMessage) throws Exception {
+    if (currentMessage instanceof EngineMessage task) task.task().run();
+    else answer(cell.behavior.handle(this, currentMessage));
+    if (!stashed) countOutcome(currentMessage, false);
   }
 
-  private void fail(Throwable failure, Object given) {
+  private void fail(Throwable failure, Object currentMessage) {
     for (int tries = 0;; tries++) {
       var refusal = RequestFailures.requestExceptionIn(failure);
       if (refusal != null) withdrawRefused(refusal);
       var policy = FailureHandler.policy(cell, failure);
-      if (ownsThread()) Thread.interrupted(); // before the phase is read: a killer writes it, then interrupts
-      if (tries >= policy.retries() || !isRepeatable(given)) {
+      if (ownsThread()) Thread.interrupted(); // before the phase is read: a killer writes the phase, then interrupts
+      if (tries >= policy.retries() || !isRepeatable(currentMessage)) {
         FailureHandler.handle(this, failure, policy);
         return;
       }
-      if (received != null) failOpenRequests(failure);
+      if (receivedRequests != null) failOpenRequests(failure);
       try {
-        attempt(given);
+        attempt(currentMessage);
         return;
-      } catch (Throwable again) {
-        failure = again;
+      } catch (Throwable nextFailure) {
+        failure = nextFailure;
       }
     }
   }
 
   @Override
-  final int redeliver(int most) {
-    int times = isRepeatable(message) ? cell.extras().restarts().countRedelivery(node, most) : 0;
+  final int redeliver(int max) {
+    int times = isRepeatable(message) ? cell.extras().restarts().countRedelivery(node, max) : 0;
     if (times == 0) return 0;
-    countElsewhere();
-    if (node instanceof Envelope envelope) envelope.message = message; // it has kept its baggage
-    else if (!request.stash(message, baggage)) return 0; // its asker no longer waits
-    firstSeen = null; // the message will be handled again, with a new beginning
+    stopCounting();
+    if (node instanceof Envelope envelope) envelope.message = message; // the envelope still has its baggage
+    else if (!request.stash(message, baggage)) return 0; // the request is settled: its asker no longer waits
+    firstSeen = null; // the message will begin again
     redelivered = true;
-    if (cell.isSelective() && !cell.extras().stash.isEmpty()) { // the stash comes first
+    if (cell.isSelective() && !cell.extras().stash.isEmpty()) { // stashed messages come first
       cell.putBack(List.of(node));
       node = Envelope.NOTHING;
     }
     return times;
   }
 
-  private boolean isRepeatable(Object given) {
-    return !(given instanceof EngineMessage) && !stashed && !cell.isEnding()
-        && (request == null || request.isOpen() && !request.isDone());
+  private boolean isRepeatable(Object currentMessage) {
+    return !(currentMessage instanceof EngineMessage) && !stashed && !cell.isEnding()
+        && (request == null || request.isUnanswered() && !request.isDone());
   }
 
   private void answer(Object value) {
-    if (request == null || stashed || !request.isOpen()) return;
+    if (request == null || stashed || !request.isUnanswered()) return;
     if (value == ActorBehavior.NONE) fail(request, message, RequestFailures.noReply(cell, message));
     else if (value == null) throw new NullPointerException(
         "actor '" + cell.name() + "' answered null to " + cell.describe(message)
             + "; let it answer an Optional, or Done");
     else if (isInline()) answer = value;
     else if (request.hasDeclaredType && !AnswerType.of(message).isInstance(value))
-      fail(request, message, AnswerType.refused(cell, message, value));
+      fail(request, message, AnswerType.wrongAnswerException(cell, message, value));
     else request.finish(value);
   }
 }

@@ -4,8 +4,9 @@ import io.fibry.ActorScope;
 import io.fibry.Exitable;
 
 /**
- * A scope as seen by actors that are not its members. They have its options, its accounts and its
- * dead letters, but it neither lists, keeps nor ends them, and several may have the same name.
+ * A scope as seen by actors that are not its members. Such actors have the options, the accounts
+ * and the dead letters of the scope. The scope neither lists nor ends them, does not keep them in
+ * memory, and accepts several actors with the same name.
  */
 public final class NonMemberScope extends OwningScope {
   private final OwningScope scope;
@@ -16,8 +17,8 @@ public final class NonMemberScope extends OwningScope {
   }
 
   @Override
-  public <T> T intern(T made) {
-    return made;
+  public <T> T intern(T value) {
+    return value;
   }
 
   @Override

@@ -6,7 +6,7 @@ import io.fibry.engine.jvm.FailureLog;
 import io.fibry.text.Lines;
 import java.util.Objects;
 
-/** What an actor needs of its scope. */
+/** The scope that owns an actor, as the actor sees it. */
 public abstract class OwningScope {
   public enum Verdict { RESUME, RESTART, STOP }
 
@@ -18,7 +18,7 @@ public abstract class OwningScope {
 
   public static String checkedName(String name) {
     if (Objects.requireNonNull(name, "name").isBlank())
-      throw new IllegalArgumentException("a blank name tells nobody anything; give one, or use anonymous()");
+      throw new IllegalArgumentException("a blank name identifies no actor; give a name, or use anonymous()");
     if (!name.equals(Lines.escaped(name))) throw new IllegalArgumentException("a name such as \"" + Lines.line(name)
         + "\" would break the lines of logs; give one without control characters");
     return name;
@@ -30,19 +30,21 @@ public abstract class OwningScope {
     this.failureLog = new FailureLog();
   }
 
-  /** With the failure log of another one. */
-  OwningScope(OwningScope other) {
-    this.failureLog = other.failureLog;
+  /** Makes a scope that shares the failure log of the given scope. */
+  OwningScope(OwningScope scope) {
+    this.failureLog = scope.failureLog;
   }
 
-  /** Returns the log of failures that all its actors share. */
+  /** Returns the log of failures that all actors of the scope share. */
   final FailureLog failureLog() {
     return failureLog;
   }
 
-  /** Or an equal one, if it still has one, so that actors that are made alike share it. */
-  public <T> T intern(T made) {
-    return made;
+  /**
+   * Returns an equal object that the scope has stored, or this one, so that equal actors share it.
+   */
+  public <T> T intern(T value) {
+    return value;
   }
 
   protected abstract String name();
@@ -50,9 +52,10 @@ public abstract class OwningScope {
   public abstract ActorScope scope();
 
   /**
-   * Opens a new scope inside, for the actors of a block. The label is null for a block without a
-   * name. It has the options of this one, failures pass through it, and it keeps actors as this one
-   * does.
+   * Opens an inner scope for the actors of a block. The inner scope has the options of this scope,
+   * passes failures to it, and keeps actors in the same way.
+   *
+   * @param label the name of the block, or null
    */
   public abstract OwningScope openBlockScope(String kind, String label);
 
@@ -61,20 +64,25 @@ public abstract class OwningScope {
   public abstract Accounts accounts();
 
   /**
-   * Returns whether the scope tracks actors with this label, which is null for actors without a
-   * name.
+   * Returns whether the scope tracks actors with this label.
+   *
+   * @param label the name of the actor, or null
    */
   public abstract boolean isTracked(String label);
 
-  /** Throws an IllegalStateException if the scope is closed. */
+  /** Adds a member. Throws an IllegalStateException if the scope is closed. */
   public abstract void admit(Exitable actor, String label);
 
-  /** Runs on the failed actor's thread. The member is that actor, or the scope below with it. */
+  /**
+   * Decides about a failure, on the thread of the failed actor.
+   *
+   * @param member the failed actor, or the inner scope that contains it
+   */
   public abstract Decision decide(Object member, Exitable failed, Throwable failure);
 
-  /** The actor has ended: its name is free. */
+  /** Called at the end of an actor, whose name another actor may then have. */
   protected abstract void freeName(Exitable actor, String label);
 
-  /** Its thread is done, too. */
+  /** Called when the last thread of an ended actor no longer needs it. */
   protected abstract void forget(Exitable actor, String label);
 }

@@ -33,22 +33,22 @@ import java.util.List;
  *
  * <p><b>The window.</b> Between {@code getAndSet} and the link, {@code m.next} is null although
  * {@code m} is not the last node. A drain that sees this waits for the link ({@link #awaitNext}).
- * In the window a sender calls no method, allocates no memory and initializes no class: an error
- * there would cut the queue in two, and the drain would wait for ever.
+ * In the window a sender calls no method, allocates no memory and initializes no class. An error
+ * in the window would cut the queue in two, and the drain would wait for ever.
  *
  * <p><b>Memory order.</b> The link is a plain write. The release fence before {@code getAndSet}
  * orders the message before the node; the acquire fence in {@code unlink} pairs with it.
  *
  * <p><b>Failure.</b> If the sender cannot start a drain, it stores the right to run in
- * {@code stranded}. It then takes its node back and throws, if no other node was added behind.
- * Otherwise the next sender, or {@link io.fibry.engine.jvm.StartRetrier}, starts the drain.
+ * {@code stranded}. If no other node was added behind its node, it then withdraws its node and
+ * throws. Otherwise the next sender, or {@link io.fibry.engine.jvm.StartRetrier}, starts the drain.
  *
- * <p><b>Refused.</b> A flag "scheduled" beside the queue: a second atomic operation per message. A
- * volatile link: 5 to 10 ns per message.
+ * <p><b>Rejected designs.</b> A flag "scheduled" beside the queue would cost a second atomic
+ * operation per message. A volatile link would cost 5 to 10 ns per message.
  */
 abstract class PlainQueue implements Rescuable {
-  // see Cell
-  protected static final byte RESTARTING = -1; // open; restarts before the next message
+  // The phases, which Cell explains
+  protected static final byte RESTARTING = -1; // accepts messages; the drain restarts the actor before the next message
   protected static final byte OPEN = 0;
   protected static final byte ENDING = 1;
   protected static final byte LEAVING = 2;
@@ -59,18 +59,23 @@ abstract class PlainQueue implements Rescuable {
   private static final VarHandle STRANDED = ConstantBootstraps.fieldVarHandle(MethodHandles.lookup(), "stranded",
       VarHandle.class, PlainQueue.class, Object.class);
 
-  protected volatile byte phase; // to ENDING by any thread, to LEAVING by the drain, to ENDED by Termination
-  protected volatile Object stranded; // the right to run, without a thread: an Activation or a node
-  private Object tail; // the last node, or null when idle. Swapped by senders, cleared by the drain
+  protected volatile byte phase; // any thread sets ENDING, the drain sets LEAVING, Termination sets ENDED
+  protected volatile Object stranded; // a right to run that has no thread: an Activation or a node
+  private Object tail; // the last node, or null if idle. Swapped by senders, cleared by the drain
 
   /**
-   * Called before the right to run is taken, or given back if this throws. Returns null if there is
-   * nothing to prepare.
+   * Prepares a drain, before the sender takes the right to run. Returns null if there is nothing to
+   * prepare. If this throws, the message is not sent.
    */
-  protected abstract Object prepare(Object first);
+  protected abstract Object prepare(Object firstNode);
 
-  /** The caller has the right to run, from {@code first} on. Throws nothing once entered. */
-  protected abstract void begin(Object prepared, Object first);
+  /**
+   * Starts a drain at {@code firstNode}; the caller has the right to run. Throws nothing once
+   * entered.
+   *
+   * @param activation the result of {@link #prepare}, or null
+   */
+  protected abstract void begin(Object activation, Object firstNode);
 
   @Override
   public abstract void rescue();
@@ -79,20 +84,20 @@ abstract class PlainQueue implements Rescuable {
     return offer(new Envelope(message, baggage), message, Deadline.NONE);
   }
 
-  /** Returns null if the message was taken, otherwise the reason why not. */
+  /** Adds a message. Returns null if it was accepted, otherwise the reason of the refusal. */
   protected Reason offer(Object node, Object message, Deadline deadline) {
     if (phase > OPEN) return Reason.UNDELIVERED;
     push(node, node);
     return null;
   }
 
-  /** No other message comes between the messages of the block. */
+  /** Adds messages that no other message separates. Returns null if they were accepted. */
   protected Reason offerBlock(List<?> messages, Baggage baggage) {
     if (phase > OPEN) return Reason.UNDELIVERED;
-    var first = new Envelope(messages.getFirst(), baggage);
-    var last = first;
-    for (var message : messages.subList(1, messages.size())) last.next = last = new Envelope(message, baggage);
-    push(first, last);
+    var firstNode = new Envelope(messages.getFirst(), baggage);
+    var lastNode = firstNode;
+    for (var message : messages.subList(1, messages.size())) lastNode.next = lastNode = new Envelope(message, baggage);
+    push(firstNode, lastNode);
     return null;
   }
 
@@ -101,77 +106,91 @@ abstract class PlainQueue implements Rescuable {
     push(envelope, envelope);
   }
 
-  /** It must neither wait nor be dropped. */
-  protected Reason admit(Envelope envelope) {
+  /** Adds a message that is neither blocked nor dropped, even if the mailbox is full. */
+  protected Reason addUnbounded(Envelope envelope) {
     return offer(envelope, envelope.message, Deadline.NONE);
   }
 
-  /** If it throws, no node was added. */
-  protected final void push(Object first, Object last) {
-    boolean idle = tail == null;
-    var prepared = idle ? prepare(first) : null; // not after the swap
+  /**
+   * Adds linked nodes, and starts a drain if the actor was idle. If this throws, no node was added.
+   */
+  protected final void push(Object firstNode, Object lastNode) {
+    boolean wasIdle = tail == null;
+    var activation = wasIdle ? prepare(firstNode) : null; // before the swap, because it may throw
     VarHandle.releaseFence();
-    Object previous = TAIL.getAndSet(this, last);
-    if (previous instanceof Envelope envelope) envelope.next = first;
-    else if (previous != null) ((RequestFuture<?>) previous).next = first;
+    Object previous = TAIL.getAndSet(this, lastNode);
+    if (previous instanceof Envelope envelope) envelope.next = firstNode;
+    else if (previous != null) ((RequestFuture<?>) previous).next = firstNode;
     try {
-      if (previous == null) begin(idle ? prepared : prepare(first), first);
+      if (previous == null) begin(wasIdle ? activation : prepare(firstNode), firstNode);
       else if (stranded != null) rescue();
-    } catch (Throwable edge) { // not entered
+    } catch (Throwable error) { // `begin` or `rescue` was not entered
       if (previous != null) return;
-      stranded = first;
-      if (takeBack(last)) throw edge;
+      stranded = firstNode;
+      if (withdraw(lastNode)) throw error;
     }
   }
 
   /**
-   * A stranded right needs another sender. So it is given back, unless one came. Where the stack
-   * has no room for this either, it stays stranded.
+   * Withdraws the last node and gives up the stranded right to run, unless another node was added.
+   * Without stack for that, the right stays stranded. Returns whether the node was withdrawn.
    */
-  private boolean takeBack(Object last) {
-    Object held = takeStranded();
-    boolean idle = false;
+  private boolean withdraw(Object lastNode) {
+    Object right = takeStranded();
+    boolean isIdle = false;
     try {
-      return idle = held != null && TAIL.compareAndSet(this, last, null);
+      return isIdle = right != null && TAIL.compareAndSet(this, lastNode, null);
     } finally {
-      if (held != null && !idle) stranded = held;
+      if (right != null && !isIdle) stranded = right;
     }
   }
 
-  /** Takes the right to run, if the actor is idle and open. */
+  /** Takes the right to run, if the actor is idle and its phase is OPEN. */
   protected boolean acquire(Object node) {
     return tail == null && phase == OPEN && TAIL.compareAndSet(this, null, node);
   }
 
-  /** Returns null if this node is the last one; then the drain may release the right to run. */
+  /**
+   * Returns the next node. Returns null if this node is the last one; the drain may then release
+   * the right to run.
+   *
+   * @param spins whether to wait briefly for a next node
+   */
   protected Object next(Object node, boolean spins) {
-    Object next = linked(node);
+    Object next = nextLink(node);
     if (next == null && spins) next = spinForNext(node);
     if (next == null && tail == node) return null;
     return next == null ? awaitNext(node) : unlink(node, next);
   }
 
-  /** Tail: last node -> null. Returns false if a sender is about to link its node to this one. */
+  /**
+   * Sets the tail from the last node to null. Returns false if a sender is about to link its node
+   * to this node.
+   */
   protected boolean release(Object node) {
     return TAIL.compareAndSet(this, node, null);
   }
 
   /**
-   * Waits for a sender that swapped but has not linked; it may have lost its core, for 50 ms once.
+   * Waits until a sender that has swapped the tail also links its node. The sender may have lost
+   * its processor meanwhile, in one measurement for 50 ms.
    */
   protected Object awaitNext(Object node) {
     boolean interrupted = false;
-    Object next = linked(node);
+    Object next = nextLink(node);
     for (int tries = 0; next == null; tries++) {
       interrupted |= EngineThreads.pause(tries);
       VarHandle.acquireFence();
-      next = linked(node);
+      next = nextLink(node);
     }
     if (interrupted) Thread.currentThread().interrupt();
     return unlink(node, next);
   }
 
-  /** Old garbage must not keep young objects. */
+  /**
+   * Clears the link of a handled node, so that a dead node in the old generation does not keep
+   * younger nodes in memory.
+   */
   private static Object unlink(Object node, Object next) {
     VarHandle.acquireFence();
     if (node instanceof Envelope envelope) envelope.next = null;
@@ -179,60 +198,67 @@ abstract class PlainQueue implements Rescuable {
     return next;
   }
 
-  /** After a streak the next is near, and a thread costs more than the wait. */
+  /**
+   * Spins briefly for the next node: after many messages in a row another usually follows soon, and
+   * starting a thread costs more than the spin.
+   */
   private static Object spinForNext(Object node) {
     Object next = null;
-    for (int looks = 0; next == null && looks < SPIN_CHECKS; looks++) {
+    for (int checks = 0; next == null && checks < SPIN_CHECKS; checks++) {
       Thread.onSpinWait();
       VarHandle.acquireFence();
-      next = linked(node);
+      next = nextLink(node);
     }
     return next;
   }
 
-  protected static Object linked(Object node) {
+  protected static Object nextLink(Object node) {
     return node instanceof Envelope envelope ? envelope.next : ((RequestFuture<?>) node).next;
   }
 
   /** Returns null if no right to run is stranded, or if another thread took it. */
   final Object takeStranded() {
-    Object held = stranded;
-    return held != null && STRANDED.compareAndSet(this, held, null) ? held : null;
+    Object right = stranded;
+    return right != null && STRANDED.compareAndSet(this, right, null) ? right : null;
   }
 
   public boolean isIdle() {
     return TAIL.getVolatile(this) == null;
   }
 
-  /** Counts up to {@code most}; may miss messages in motion. */
-  protected int countQueued(Object node, int most) {
+  /**
+   * Counts the messages from this node on, up to {@code max}. May miss messages that are being
+   * added.
+   */
+  protected int countQueued(Object node, int max) {
     int count = 0;
-    for (; node != null && count < most; node = linked(node)) if (holdsMessage(node)) count++;
+    for (; node != null && count < max; node = nextLink(node)) if (holdsMessage(node)) count++;
     return count;
   }
 
-  /** False also if the drain overtook the count. */
-  protected boolean hasAtMostQueued(Object node, int most) {
+  /** Returns false also if the drain is faster than the count. */
+  protected boolean hasAtMostQueued(Object node, int max) {
     int count = 0;
-    Object last = null;
-    for (; node != null && count <= most; node = linked(node)) {
+    Object lastCounted = null;
+    for (; node != null && count <= max; node = nextLink(node)) {
       if (holdsMessage(node)) count++;
-      last = node;
+      lastCounted = node;
     }
-    return count <= most && last == TAIL.getVolatile(this);
+    return count <= max && lastCounted == TAIL.getVolatile(this);
   }
 
   /**
-   * Returns whether there are no more nodes. Looks at {@code 2 * most} nodes at most, since some
-   * may have been withdrawn.
+   * Adds the first nodes with a message to {@code nodes}, up to {@code max}. Returns whether the
+   * queue has no more nodes. Checks at most {@code 2 * max} nodes, because some may have been
+   * withdrawn.
    */
-  protected boolean addFirst(Object node, int most, List<Object> found) {
-    for (int looks = 0; node != null && found.size() < most && looks < 2 * most; looks++, node = linked(node))
-      if (holdsMessage(node)) found.add(node);
+  protected boolean addFirst(Object node, int max, List<Object> nodes) {
+    for (int checks = 0; node != null && nodes.size() < max && checks < 2 * max; checks++, node = nextLink(node))
+      if (holdsMessage(node)) nodes.add(node);
     return node == null;
   }
 
-  /** Returns null if the message has begun or was withdrawn. */
+  /** Returns the message of a node, or null if the message has begun or was withdrawn. */
   protected static Object message(Object node) {
     return node instanceof Envelope envelope ? envelope.message : ((RequestFuture<?>) node).message();
   }
@@ -243,6 +269,6 @@ abstract class PlainQueue implements Rescuable {
   }
 
   protected void failRequests(Object node) {
-    for (; node != null; node = linked(node)) if (node instanceof RequestFuture<?> request) request.failIfQueued();
+    for (; node != null; node = nextLink(node)) if (node instanceof RequestFuture<?> request) request.failIfQueued();
   }
 }

@@ -16,11 +16,12 @@ import java.util.function.Function;
 import java.util.function.Supplier;
 
 /**
- * An actor's end as its users see it. All callers share it, so only the actor completes it.
+ * The end of an actor as a future for users. All callers share the future, so only the actor
+ * completes it.
  *
- * <p>Code chained to it is user code and runs on a thread of its own, so neither the end nor
- * another callback waits for it. A thread that waits here waits for {@code exit}, and runs none of
- * the chained code.
+ * <p>Chained code is user code and runs on a thread of its own, so neither the end nor another
+ * callback waits for it. A thread that waits for this future waits for {@code exit}, so it runs
+ * no chained code.
  */
 final class PublicExitFuture extends CompletableFuture<ExitReason> {
   private final CompletableFuture<ExitReason> exit; // has no user code chained to it
@@ -33,15 +34,16 @@ final class PublicExitFuture extends CompletableFuture<ExitReason> {
     this.accounts = accounts;
   }
 
-  /** After the end. Behind {@code allOf}, user code may run there. */
+  /** Called after the end: runs the chained code on another thread. */
   void notifyCallbacks(ExitReason reason) {
     try {
       start(() -> runInPlace(reason));
-    } catch (Throwable edge) { // of stack or memory: better here than never
+    } catch (Throwable error) { // no stack or memory: better on this thread than never
       runInPlace(reason);
     }
   }
 
+  /** Completes this future, which runs the chained code on this thread. */
   void runInPlace(ExitReason reason) {
     super.complete(reason);
   }
@@ -51,17 +53,20 @@ final class PublicExitFuture extends CompletableFuture<ExitReason> {
     return this::start;
   }
 
-  /** Code that it starts in turn is counted before it ends. */
+  /** Runs chained code on another thread. Until all such code has run, the scope is not quiet. */
   private void start(Runnable code) {
     accounts.runOffThread(code);
   }
 
-  /** Chained to a told future, code runs at once, on the thread that chains it. */
+  /**
+   * Returns whether this future itself is complete, so that the thread that chains code runs the
+   * code at once.
+   */
   private boolean isNotified() {
     return super.isDone();
   }
 
-  // ---- the end, which may not have been told yet
+  // ---- the result, which may exist before this future is complete
 
   @Override
   public boolean isDone() {
@@ -93,8 +98,8 @@ final class PublicExitFuture extends CompletableFuture<ExitReason> {
   }
 
   @Override
-  public ExitReason getNow(ExitReason otherwise) {
-    return exit.getNow(otherwise);
+  public ExitReason getNow(ExitReason defaultReason) {
+    return exit.getNow(defaultReason);
   }
 
   @Override

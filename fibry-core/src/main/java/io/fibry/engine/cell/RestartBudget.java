@@ -5,45 +5,56 @@ import io.fibry.engine.message.Deadline;
 import java.util.ArrayDeque;
 import java.util.concurrent.ThreadLocalRandom;
 
-/** The recent restarts of one actor or scope, and the message given again. Guarded by itself. */
+/**
+ * The recent restarts of one actor or scope, and how often the last message was redelivered.
+ * Guarded by itself, except for the fields of the redelivery.
+ */
 public final class RestartBudget {
   public static final long EXCEEDED = -1;
 
-  private final ArrayDeque<Long> recent = new ArrayDeque<>(); // by the clock of the scope
-  private int doublings; // of the back-off
-  private long last; // when the last restart was due
-  private volatile Object given; // the last node to be given again; written by the actor's drain
-  private int times; // how often; the drain only
+  private final ArrayDeque<Long> restartTimes = new ArrayDeque<>(); // nanoseconds of the scope's clock
+  private int doublings; // how often the back-off has doubled
+  private long lastDue; // when the last restart was due; nanoseconds of the scope's clock
+  private volatile Object redeliveredNode; // the last one; written by the actor's drain
+  private int redeliveries; // of that node; used by the drain only
 
-  /** Nanoseconds to wait, or EXCEEDED. */
+  /**
+   * Counts a restart. Returns the nanoseconds to wait before it, or EXCEEDED if the budget is used
+   * up.
+   */
   public synchronized long next(FailurePolicy policy, long now) {
     if (policy.budget().isPresent() && !spend(policy.budget().get(), now)) return EXCEEDED;
     if (policy.backoff().isEmpty()) return 0;
-    long most = Deadline.nanos(policy.backoff().get().max());
-    if (doublings > 0 && now - last > most) doublings = 0;
+    long maxPause = Deadline.nanos(policy.backoff().get().max());
+    if (doublings > 0 && now - lastDue > maxPause) doublings = 0;
     long pause = Deadline.nanos(policy.backoff().get().initial());
-    for (int i = 0; i < doublings && pause < most; i++) pause = Math.min(most, 2 * pause);
+    for (int i = 0; i < doublings && pause < maxPause; i++) pause = Math.min(maxPause, 2 * pause);
     doublings++;
-    pause -= ThreadLocalRandom.current().nextLong(pause / 2 + 1); // actors that failed together restart apart
-    last = now + pause;
+    // random, so that actors that failed together do not restart together
+    pause -= ThreadLocalRandom.current().nextLong(pause / 2 + 1);
+    lastDue = now + pause;
     return Math.max(1, pause);
   }
 
-  /** Counts, unless it was given again {@code most} times. */
-  int countRedelivery(Object node, int most) {
-    if (given != node) times = 0;
-    given = times < most ? node : null;
-    return given == null ? times = 0 : ++times;
+  /**
+   * Counts a redelivery of the node, and returns how often it has been redelivered. Returns 0 if it
+   * was redelivered {@code max} times already.
+   */
+  int countRedelivery(Object node, int max) {
+    if (redeliveredNode != node) redeliveries = 0;
+    redeliveredNode = redeliveries < max ? node : null;
+    return redeliveredNode == null ? redeliveries = 0 : ++redeliveries;
   }
 
   boolean isRedelivery(Object node) {
-    return given == node;
+    return redeliveredNode == node;
   }
 
   private boolean spend(FailurePolicy.Budget budget, long now) {
-    while (!recent.isEmpty() && now - recent.getFirst() > Deadline.nanos(budget.period())) recent.removeFirst();
-    if (recent.size() >= budget.maxRestarts()) return false;
-    recent.addLast(now);
+    while (!restartTimes.isEmpty() && now - restartTimes.getFirst() > Deadline.nanos(budget.period()))
+      restartTimes.removeFirst();
+    if (restartTimes.size() >= budget.maxRestarts()) return false;
+    restartTimes.addLast(now);
     return true;
   }
 }

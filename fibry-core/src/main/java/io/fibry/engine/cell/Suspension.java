@@ -3,31 +3,32 @@ package io.fibry.engine.cell;
 import io.fibry.engine.jvm.EngineLog;
 import io.fibry.time.Scheduler;
 
-/** The right to run, while its actor waits for a restart. */
+/** The right to run of an actor that waits for the end of a back-off. */
 final class Suspension {
   final Object node; // the node at which the drain continues
-  volatile Scheduler.Timer timer; // null until it is set; written before `over` is read
-  private volatile boolean over; // the right was taken up; written before `timer` is read
+  volatile Scheduler.Timer timer; // null until it is set; written before `ended` is read
+  private volatile boolean ended; // the right to run was taken; written before `timer` is read
 
   Suspension(Object node) {
     this.node = node;
   }
 
-  void endBy(Scheduler.Timer due) {
-    timer = due;
-    if (over) due.cancel();
+  /** Sets the timer that ends the suspension, or cancels it if the suspension has ended. */
+  void endBy(Scheduler.Timer backoffTimer) {
+    timer = backoffTimer;
+    if (ended) backoffTimer.cancel();
   }
 
   /**
-   * The right has its thread. A timer left running would keep the actor alive; cancelling it comes
-   * last, because it may be the user's.
+   * Called when the right to run has a thread. Cancels the timer, which would keep the actor in
+   * memory. The caller does this last, because the scheduler may be user code.
    */
   void end() {
-    over = true;
-    var due = timer;
+    ended = true;
+    var backoffTimer = timer;
     try {
-      if (due != null) due.cancel();
-    } catch (Throwable failure) { // it finds nothing to take up
+      if (backoffTimer != null) backoffTimer.cancel();
+    } catch (Throwable failure) { // when it fires, it finds no right to take
       EngineLog.LOG.error("the timer of a back-off could not be cancelled", failure);
     }
   }

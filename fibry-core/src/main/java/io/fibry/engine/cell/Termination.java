@@ -24,39 +24,39 @@ import java.util.List;
  * <p><b>Phases.</b>
  *
  * <pre>
- *   OPEN    -> ENDING   any thread   the door is shut: no further message is admitted
+ *   OPEN    -> ENDING   any thread   no further message is accepted
  *   ENDING  -> LEAVING  the drain    at the pill, when all messages before it were handled
  *   LEAVING -> ENDED    one thread   the hooks have run, and the end is announced
  * </pre>
  *
- * <p><b>In order.</b> The drain meets the pill, makes dead letters of stashed messages, runs the
- * stop hook, ends timers and watches, fails promised requests, closes resources in reverse order,
- * and then announces the end. If none of the user's code runs at the end, any thread that has the
- * right to run may take these steps ({@code finishWithoutWork}).
+ * <p><b>In order.</b> The drain takes the pill, makes dead letters of stashed messages and runs the
+ * stop hook. It then ends timers and watches, fails promised requests, closes resources in reverse
+ * order, and announces the end. If no user code runs at the end, any thread that has the right to
+ * run may take these steps ({@code finishWithoutWork}).
  *
- * <p><b>By a kill.</b> {@code kill} shuts the door, interrupts the handler and starts the grace.
- * The interrupt reaches the handler and never a hook, because the phase changes between them under
- * the monitor of the extras. When the grace is over, {@code cutOff} announces the end while the
- * handler may still run: requests fail at once, and messages behind the handler become dead letters
- * when it returns.
+ * <p><b>By a kill.</b> {@code kill} stops accepting messages, interrupts the handler and starts
+ * the grace. The interrupt reaches the handler and never a hook, because the phase changes between
+ * them under the monitor of the extras. When the grace is over, {@code cutOff} announces the end
+ * while the handler may still run. Requests fail at once. Messages behind the current one become
+ * dead letters when the handler returns.
  *
- * <p><b>Once.</b> {@code ColdState.end} and {@code ColdState.announce} each return their result to
- * one caller, so the parts are ended once and the end is announced once, whichever thread comes
- * first. Before the end is announced, a cut-off runs no code of the user.
+ * <p><b>Once.</b> {@code ColdState.beginEnd} and {@code ColdState.beginAnnouncement} each return
+ * their result to one caller only. So the parts are ended once, and the end is announced once,
+ * whichever thread comes first. Before the end is announced, a cut-off runs no user code.
  */
 public final class Termination {
   private static final int MAX_ROUNDS = 16;
 
   private Termination() {}
 
-  /** After the release of the right to run. */
-  static void finish(HandlerContext last) {
-    var cell = last.cell;
+  /** Runs the hooks and the other steps of the end, after the release of the right to run. */
+  static void finish(HandlerContext activation) {
+    var cell = activation.cell;
     var extras = cell.extras();
-    if (last.ownsThread()) Thread.interrupted(); // meant for the handler
-    extras.beginHooks(last);
+    if (activation.ownsThread()) Thread.interrupted(); // clears an interrupt that was meant for the handler
+    extras.beginHooks(activation);
     try {
-      for (var stashed : extras.stash) dispose(cell, stashed);
+      for (var stashedNode : extras.stash) dispose(cell, stashedNode);
       extras.stash.clear();
       cell.behavior.stop(cell);
     } catch (Throwable failure) {
@@ -65,7 +65,7 @@ public final class Termination {
       cell.state = null;
       try {
         end(cell, true);
-      } finally { // or its scope would keep it for ever
+      } finally { // otherwise the scope would keep the actor for ever
         cell.threadExited();
         extras.hooks = null;
       }
@@ -74,7 +74,7 @@ public final class Termination {
 
   /**
    * Ends an actor on any thread, if it has nothing that must end on its own thread. Returns false
-   * if code of a user runs at its end.
+   * if user code runs at its end.
    */
   static boolean finishWithoutWork(Cell cell) {
     var extras = cell.extras();
@@ -84,30 +84,31 @@ public final class Termination {
       var watches = extras.watchesOrNull();
       if (watches != null) watches.end();
       announce(cell, true);
-    } finally { // as above
+    } finally { // otherwise the scope would keep the actor for ever
       cell.threadExited();
     }
     return true;
   }
 
+  /** Makes a dead letter of an unhandled message, or fails a request. */
   public static void dispose(Cell cell, Object node) {
     if (node instanceof Envelope envelope) {
-      Object given = envelope.message;
+      Object message = envelope.message;
       envelope.message = null;
-      if (given != null && given != EngineMessage.PILL) failUndelivered(cell, given, null);
+      if (message != null && message != EngineMessage.PILL) failUndelivered(cell, message, null);
     } else {
       var request = (RequestFuture<?>) node;
-      Object given = request.begin();
-      if (given != null) failUndelivered(cell, given, request);
-      else if (request.isOpen()) failOutOfMemory(cell, request); // an earlier attempt failed here
+      Object message = request.begin();
+      if (message != null) failUndelivered(cell, message, request);
+      else if (request.isUnanswered()) failOutOfMemory(cell, request); // an earlier attempt failed here
     }
   }
 
-  static void failUndelivered(Cell cell, Object given, RequestFuture<?> request) {
-    if (request == null) DeadLetters.addAtEnd(cell, given);
+  static void failUndelivered(Cell cell, Object message, RequestFuture<?> request) {
+    if (request == null) DeadLetters.addAtEnd(cell, message);
     else {
       cell.owner().accounts().countUnhandled(Reason.UNDELIVERED);
-      request.fail(cell.publicCell().stopped(given, Outcome.NOT_DONE));
+      request.fail(cell.publicCell().stopped(message, Outcome.NOT_DONE));
     }
   }
 
@@ -116,48 +117,50 @@ public final class Termination {
   }
 
   /**
-   * Only the first call acts, on the last thread of the actor or on the thread that abandons it.
+   * Ends the attached parts and announces the end. Only the first call acts: on the last thread of
+   * the actor, or on the thread that cuts the actor off.
    *
-   * @param obeyed false: cut off, and its handler may still run
+   * @param normally false if the actor is cut off and its handler may still run
    */
-  private static void end(Cell cell, boolean obeyed) {
+  private static void end(Cell cell, boolean normally) {
     var extras = cell.extras();
-    var attached = extras.end();
-    if (attached == null) return;
-    var notDue = new ArrayList<Object>();
+    var parts = extras.beginEnd();
+    if (parts == null) return;
+    var unsentMessages = new ArrayList<Object>();
     try {
-      for (var timer = attached.timers.poll(); timer != null; timer = attached.timers.poll()) end(cell, timer, notDue);
+      for (var timer = parts.timers.poll(); timer != null; timer = parts.timers.poll())
+        end(cell, timer, unsentMessages);
       if (extras.watchesOrNull() != null) extras.watchesOrNull().end();
-      for (var promised : attached.promised.entrySet())
+      for (var promised : parts.promisedRequests.entrySet())
         promised.getKey().fail(cell.stopped(promised.getValue().message(), Outcome.UNKNOWN));
-      for (var resource : attached.resources.reversed()) close(cell, resource);
-      for (var telling : attached.endCallbacks) telling.run();
-      for (var message : notDue) DeadLetters.add(cell, message, Reason.TIMER_CANCELLED, null);
+      for (var resource : parts.resources.reversed()) close(cell, resource);
+      for (var listenerCall : parts.endCallbacks) listenerCall.run();
+      for (var message : unsentMessages) DeadLetters.add(cell, message, Reason.TIMER_CANCELLED, null);
     } finally {
-      announce(cell, obeyed);
+      announce(cell, normally);
     }
   }
 
-  private static void end(Cell cell, AttachedTimer timer, List<Object> notDue) {
+  private static void end(Cell cell, AttachedTimer timer, List<Object> unsentMessages) {
     try {
-      var message = timer.end();
-      if (message.isPresent()) notDue.add(message.get());
-    } catch (Throwable failure) { // of the user's scheduler
+      var message = timer.cancelAtEnd();
+      if (message.isPresent()) unsentMessages.add(message.get());
+    } catch (Throwable failure) { // thrown by a user's scheduler
       EngineLog.LOG.error("actor '{}' could not cancel a timer", cell.name(), failure);
     }
   }
 
-  /** Comes after the resources closed, unless the grace is over. */
-  private static void announce(Cell cell, boolean obeyed) {
+  /** Announces the end. If the grace is over, the resources may not be closed yet. */
+  private static void announce(Cell cell, boolean normally) {
     var extras = cell.extras();
-    var reason = extras.announce();
+    var reason = extras.beginAnnouncement();
     if (reason == null) return;
-    extras.endedNormally = obeyed;
+    extras.endedNormally = normally;
     cell.markEnded();
     extras.notifyWaiters(); // from here on the end is known; the following calls run user code
     var watches = extras.watchesOrNull();
     if (watches != null) watches.announce(reason);
-    cancelKillTimer(cell, extras); // perhaps user code: so last
+    cancelKillTimer(cell, extras); // last, because it may call user code
   }
 
   public static void close(Cell cell, AutoCloseable resource) {
@@ -171,16 +174,17 @@ public final class Termination {
   public static void kill(Cell cell, ExitReason reason) {
     var extras = cell.extras();
     extras.setReason(reason);
-    cell.stopAccepting(new Interruption(cell, extras)); // a strategy may then run user code
-    // the thread that announced the end may have looked before
+    // interrupts before it adds the pill, because the strategy may then run user code
+    cell.stopAccepting(new Interruption(cell, extras));
+    // the thread that announced the end may have found no timer yet
     if (extras.isNotified()) cancelKillTimer(cell, extras);
   }
 
   private static void cancelKillTimer(Cell cell, ColdState extras) {
     try {
       if (extras.killTimer != null) extras.killTimer.cancel();
-    } catch (Throwable failure) { // of the user's scheduler
-      EngineLog.LOG.error("actor '{}' could not cancel the timer of its grace", cell.name(), failure);
+    } catch (Throwable failure) { // thrown by a user's scheduler
+      EngineLog.LOG.error("actor '{}' could not cancel the timer of its kill grace", cell.name(), failure);
     }
   }
 
@@ -194,8 +198,8 @@ public final class Termination {
   }
 
   /**
-   * Never interrupts the hooks in place of the handler: the phase changes between them under this
-   * monitor.
+   * Interrupts the handler or, after it, the hooks. An interrupt for the handler never reaches the
+   * hooks, because the phase changes between them under this monitor.
    */
   static void interrupt(Cell cell, ColdState extras) {
     if (!cell.settings().ownsThreads()) return;
@@ -204,11 +208,14 @@ public final class Termination {
       var thread = drain == null || !drain.ownsThread() ? null : drain.thread;
       if (cell.phase < Cell.LEAVING) {
         if (thread != null) thread.interrupt();
-      } else if (cell.isAtHooks()) extras.interruptHooks();
+      } else if (cell.hasOnlyHooksLeft()) extras.interruptHooks();
     }
   }
 
-  /** When the grace is over; made before, since there may be no memory then. */
+  /**
+   * Cuts the actor off when the grace is over. Made in advance, because there may be no memory
+   * then.
+   */
   record CutOffTimer(Cell cell) implements Runnable, Rescuable {
     @Override
     public void run() {
@@ -225,7 +232,10 @@ public final class Termination {
     }
   }
 
-  /** No lambda, nor are the next two: see Dispatch. */
+  /**
+   * A record, not a lambda: a lambda that is first linked without stack or memory may fail for
+   * ever.
+   */
   record CutOffRun(Cell cell) implements Runnable {
     @Override
     public void run() {
@@ -233,19 +243,23 @@ public final class Termination {
     }
   }
 
-  /** The handler may run on. No user code runs on this thread before the end is announced. */
-  public static void cutOff(Cell cell, String when) {
+  /**
+   * Announces the end of an actor whose handler may still run. No user code runs on this thread
+   * before the end is announced.
+   */
+  public static void cutOff(Cell cell, String limitText) {
     if (cell.phase == Cell.ENDED) return;
     cell.markEnded();
     failRequests(cell, cell.worker(), 0);
     announce(cell, false);
-    EngineLog.LOG.warn("actor '{}' did not obey {}; it is cut off, and its handler may still run", cell.name(), when);
+    EngineLog.LOG.warn("actor '{}' did not obey {}; it is cut off, and its handler may still run", cell.name(),
+        limitText);
     end(cell, false);
   }
 
   /**
-   * Repeats while the handler runs: a sender may be about to link a request, or the drain to begin
-   * one.
+   * Fails the requests of an actor that was cut off. Repeats while its handler runs, because a
+   * sender may be about to link a request, or the drain to begin one.
    */
   private static void failRequests(Cell cell, HandlerContext drain, int round) {
     if (drain != null) failRequests(drain);
@@ -262,18 +276,22 @@ public final class Termination {
     }
   }
 
-  /** May race with the drain: failing a request twice does no harm. */
+  /**
+   * Fails the current, received and waiting requests. May race with the drain: failing a request
+   * twice does no harm.
+   */
   private static void failRequests(HandlerContext drain) {
-    var current = drain.request;
-    if (current != null) current.failStopped(drain.message);
-    var received = drain.received;
-    if (received != null) for (var one : received) one.request().failStopped(one.message());
+    var currentRequest = drain.request;
+    if (currentRequest != null) currentRequest.failStopped(drain.message);
+    var received = drain.receivedRequests;
+    if (received != null)
+      for (var receivedRequest : received) receivedRequest.request().failStopped(receivedRequest.message());
     failQueuedRequests(drain);
   }
 
   public static void failQueuedRequests(HandlerContext drain) {
-    for (var stashed : drain.cell.extras().stash)
-      if (stashed instanceof RequestFuture<?> request) request.failIfQueued();
+    for (var stashedNode : drain.cell.extras().stash)
+      if (stashedNode instanceof RequestFuture<?> request) request.failIfQueued();
     drain.cell.failRequests(drain.currentNode());
   }
 }

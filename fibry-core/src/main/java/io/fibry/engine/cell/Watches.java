@@ -21,12 +21,18 @@ final class Watches {
   interface Watcher extends Exitable {
     Watches watches();
 
-    /** Its mailbox never refuses this. User code makes the message: here, or on its own thread. */
-    void admit(Callable<Object> message, String what, boolean inPlace);
+    /**
+     * Adds a message that the mailbox never refuses. User code makes the message: on this thread if
+     * {@code inPlace} is true, otherwise on a thread of its own.
+     *
+     * @param eventText names the event in the log if the message cannot be made
+     */
+    void admit(Callable<Object> message, String eventText, boolean inPlace);
   }
 
   /**
-   * Listens to something that is no actor, whose future keeps it for ever; it can forget the actor.
+   * Listens to an Exitable that is no actor. Its future keeps this object for ever, but a cleared
+   * object no longer keeps the watching actor.
    */
   private static final class ForeignWatch extends AtomicReference<Consumer<ExitReason>> {
     private static final long serialVersionUID = 1;
@@ -38,110 +44,114 @@ final class Watches {
   }
 
   private static final ForeignWatch NONE = new ForeignWatch();
-  private static final int FEW = 2; // most are watched by one, and watch none
+  private static final int INITIAL_CAPACITY = 2; // most actors have one watcher, and watch none
 
   private final Watcher actor;
-  // both maps are empty and fixed until they are needed; weak values, because a listener may refer
-  // to the object that it listens to
+  // Both maps are empty and immutable until needed. Weak values, because a listener may refer to
+  // the object that it listens to
   private Map<Exitable, WeakReference<ForeignWatch>> watched = Map.of();
   private Map<Watcher, Function<ExitReason, ?>> watchers = Map.of();
-  private boolean over;
-  private ExitReason ended; // null: its watchers were not told yet
+  private boolean endBegun;
+  private ExitReason endReason; // null until the watchers are notified
 
-  Watches(Watcher actor, boolean over, ExitReason ended) {
+  Watches(Watcher actor, boolean endBegun, ExitReason endReason) {
     this.actor = actor;
-    this.over = over;
-    this.ended = ended;
+    this.endBegun = endBegun;
+    this.endReason = endReason;
   }
 
-  void watch(Exitable other, Function<ExitReason, ?> message) {
-    unwatch(other); // the new message replaces the old
-    String name = other.name();
-    var foreign = other instanceof Watcher ? NONE : new ForeignWatch();
+  void watch(Exitable target, Function<ExitReason, ?> message) {
+    unwatch(target); // the new message replaces the old one
+    String name = target.name();
+    var foreignWatch = target instanceof Watcher ? NONE : new ForeignWatch();
     synchronized (this) {
-      if (over) return;
-      if (watched.isEmpty()) watched = new WeakHashMap<>(FEW);
-      watched.put(other, new WeakReference<>(foreign));
+      if (endBegun) return;
+      if (watched.isEmpty()) watched = new WeakHashMap<>(INITIAL_CAPACITY);
+      watched.put(target, new WeakReference<>(foreignWatch));
     }
-    if (other instanceof Watcher another) watch(another, message);
+    if (target instanceof Watcher actorTarget) watch(actorTarget, message);
     else {
-      foreign.set(reason -> tell(actor, name, message, reason, true));
-      if (isOver()) foreign.set(null); // ended meanwhile
-      other.onExit()
-          .whenComplete((reason, failure) -> foreign.onExit(failure == null ? reason : new ExitReason.Failed(failure)));
+      foreignWatch.set(reason -> sendExitMessage(actor, name, message, reason, true));
+      if (isOver()) foreignWatch.set(null); // this actor ended meanwhile
+      target.onExit()
+          .whenComplete((reason, failure) -> foreignWatch
+              .onExit(failure == null ? reason : new ExitReason.Failed(failure)));
     }
   }
 
-  private void watch(Watcher other, Function<ExitReason, ?> message) {
-    var reason = other.watches().add(actor, message);
+  private void watch(Watcher target, Function<ExitReason, ?> message) {
+    var reason = target.watches().add(actor, message);
     if (reason != null) {
-      forget(other);
-      tell(actor, other.name(), message, reason, true);
-    } else if (isOver()) other.watches().remove(actor); // likewise
+      forget(target);
+      sendExitMessage(actor, target.name(), message, reason, true);
+    } else if (isOver()) target.watches().remove(actor); // this actor ended meanwhile
   }
 
-  void unwatch(Exitable other) {
-    var foreign = forget(other);
-    if (foreign != null) remove(other, foreign);
+  void unwatch(Exitable target) {
+    var foreignWatch = forget(target);
+    if (foreignWatch != null) remove(target, foreignWatch);
   }
 
-  private void remove(Exitable other, WeakReference<ForeignWatch> foreign) {
-    if (other instanceof Watcher another) another.watches().remove(actor);
-    else if (foreign.get() instanceof ForeignWatch listener) listener.set(null);
+  private void remove(Exitable target, WeakReference<ForeignWatch> foreignWatch) {
+    if (target instanceof Watcher actorTarget) actorTarget.watches().remove(actor);
+    else if (foreignWatch.get() instanceof ForeignWatch listener) listener.set(null);
   }
 
-  private synchronized WeakReference<ForeignWatch> forget(Exitable other) {
-    return watched.isEmpty() ? null : watched.remove(other);
+  private synchronized WeakReference<ForeignWatch> forget(Exitable target) {
+    return watched.isEmpty() ? null : watched.remove(target);
   }
 
   private synchronized boolean isOver() {
-    return over;
+    return endBegun;
   }
 
   void end() {
-    Map<Exitable, WeakReference<ForeignWatch>> left;
+    Map<Exitable, WeakReference<ForeignWatch>> remaining;
     synchronized (this) {
-      if (over) return;
-      over = true;
-      left = new LinkedHashMap<>(watched);
+      if (endBegun) return;
+      endBegun = true;
+      remaining = new LinkedHashMap<>(watched);
       watched = Map.of();
     }
-    for (var one : left.entrySet()) remove(one.getKey(), one.getValue());
+    for (var entry : remaining.entrySet()) remove(entry.getKey(), entry.getValue());
   }
 
-  /** Returns null if the watcher was added in time, otherwise the reason of the actor's end. */
+  /** Adds a watcher. Returns null, or the reason of the end if the watchers have been notified. */
   private synchronized ExitReason add(Watcher watcher, Function<ExitReason, ?> message) {
-    if (ended != null) return ended;
-    if (watchers.isEmpty()) watchers = new LinkedHashMap<>(FEW);
+    if (endReason != null) return endReason;
+    if (watchers.isEmpty()) watchers = new LinkedHashMap<>(INITIAL_CAPACITY);
     watchers.put(watcher, message);
     return null;
   }
 
   private synchronized void remove(Watcher watcher) {
-    if (ended == null && !watchers.isEmpty()) watchers.remove(watcher);
+    if (endReason == null && !watchers.isEmpty()) watchers.remove(watcher);
   }
 
   void announce(ExitReason reason) {
-    Map<Watcher, Function<ExitReason, ?>> told;
+    Map<Watcher, Function<ExitReason, ?>> toNotify;
     synchronized (this) {
-      if (ended != null) return;
-      ended = reason;
-      told = watchers;
+      if (endReason != null) return;
+      endReason = reason;
+      toNotify = watchers;
       watchers = Map.of();
     }
-    for (var one : told.entrySet()) {
-      var watcher = one.getKey();
+    for (var entry : toNotify.entrySet()) {
+      var watcher = entry.getKey();
       watcher.watches().forget(actor);
-      tell(watcher, actor.name(), one.getValue(), reason, false);
+      sendExitMessage(watcher, actor.name(), entry.getValue(), reason, false);
     }
   }
 
-  private static void tell(Watcher watcher, String name, Function<ExitReason, ?> message, ExitReason reason,
+  private static void sendExitMessage(Watcher watcher, String name, Function<ExitReason, ?> message, ExitReason reason,
       boolean inPlace) {
     watcher.admit(new ExitMessage(message, reason), "the end of '" + name + "'", inPlace);
   }
 
-  /** No lambda: see Dispatch. */
+  /**
+   * A record, not a lambda: a lambda that is first linked without stack or memory may fail for
+   * ever.
+   */
   record ExitMessage(Function<ExitReason, ?> message, ExitReason reason) implements Callable<Object> {
     @Override
     public Object call() {

@@ -3,11 +3,14 @@ package io.fibry.engine.jvm;
 import java.util.List;
 
 /**
- * The actors of other processes that wait for the request that this thread handles, and for the
- * requests that it sends.
+ * Holds two lists of actors of other processes. The actors of one list wait for the request that
+ * this thread handles; the actors of the other list wait for the requests that it sends.
  */
 public final class AskChainLocals {
-  /** Whether there ever was any. Written by a sender before it sends: it sees it. */
+  /**
+   * Whether a request with such askers was ever sent. The sender sets this before it sends, on its
+   * own thread.
+   */
   public static boolean everUsed;
 
   private static final ThreadLocal<List<String>> HANDLED = new ThreadLocal<>();
@@ -16,46 +19,47 @@ public final class AskChainLocals {
   private AskChainLocals() {}
 
   /**
-   * Returns the askers of the message that this handler, or a handler below it on the same thread,
-   * is handling.
+   * Returns the askers of the message that the handler on this thread, or an outer handler, is
+   * handling.
    */
   public static List<String> handledAskers() {
-    return orNone(HANDLED.get());
+    return orEmpty(HANDLED.get());
   }
 
   /** Returns the askers to send along with a request. */
   public static List<String> sentAskers() {
-    return orNone(SENT.get());
+    return orEmpty(SENT.get());
   }
 
-  private static List<String> orNone(List<String> askers) {
+  private static List<String> orEmpty(List<String> askers) {
     return askers == null ? List.of() : askers;
   }
 
-  /** {@return the askers of the handler below, for {@link #endHandling}} */
+  /** {@return the askers of the outer handler, for {@link #endHandling}} */
   public static List<String> beginHandling(List<String> askers) {
-    var outer = HANDLED.get();
+    var outerAskers = HANDLED.get();
     HANDLED.set(askers);
-    return outer;
+    return outerAskers;
   }
 
-  public static void endHandling(List<String> outer) {
-    put(HANDLED, outer);
+  public static void endHandling(List<String> outerAskers) {
+    restore(HANDLED, outerAskers);
   }
 
+  /** Runs code that sends requests for these askers. */
   public static void send(List<String> askers, Runnable sending) {
     everUsed = true;
-    var outer = SENT.get();
+    var outerAskers = SENT.get();
     SENT.set(askers);
     try {
       sending.run();
     } finally {
-      put(SENT, outer);
+      restore(SENT, outerAskers);
     }
   }
 
-  private static void put(ThreadLocal<List<String>> place, List<String> outer) {
-    if (outer == null) place.remove();
-    else place.set(outer);
+  private static void restore(ThreadLocal<List<String>> local, List<String> outerAskers) {
+    if (outerAskers == null) local.remove();
+    else local.set(outerAskers);
   }
 }

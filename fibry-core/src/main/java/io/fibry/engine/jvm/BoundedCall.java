@@ -8,50 +8,53 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Supplier;
 
 /**
- * Runs code that may never return, such as a {@code toString}, on a thread of its own. It has 50
- * ms, or a second if it computes or waits for a processor. Null: nothing.
+ * Runs code that may never return, such as a {@code toString}, on a thread of its own. The time
+ * limit is 50 ms, or a second if the code computes or waits for a processor. The result is null if
+ * the code throws.
  */
 final class BoundedCall<T> extends CompletableFuture<T> implements Runnable {
-  private static final int MILLIS = 50;
-  private static final int RUNNING_MILLIS = 1_000;
-  // before Java 24 a fiber that waits for a monitor holds its carrier
-  private static final boolean FIBERS = Runtime.version().feature() >= 24;
-  private static final long STARVATION = 1_000_000_000; // ns
+  private static final int LIMIT_MILLIS = 50;
+  private static final int RUNNING_LIMIT_MILLIS = 1_000;
+  // before Java 24, a fiber that waits for a monitor occupies its carrier
+  private static final boolean USE_FIBERS = Runtime.version().feature() >= 24;
+  private static final long STARVATION_NANOS = 1_000_000_000; // no fibers for so long after one found no carrier
 
-  private static volatile long starved = System.nanoTime() - STARVATION - 1; // when a fiber last found no carrier
+  // When a fiber last found no carrier, by System.nanoTime
+  private static volatile long lastStarved = System.nanoTime() - STARVATION_NANOS - 1;
 
   private final Supplier<T> code;
-  private final Runnable after;
-  private final AtomicBoolean begun = new AtomicBoolean(); // false -> true, by the first thread that comes
+  private final Runnable onEnd;
+  private final AtomicBoolean begun = new AtomicBoolean(); // false -> true, by the first thread that runs the call
   private volatile Thread runner;
 
-  private BoundedCall(Supplier<T> code, Runnable after) {
+  private BoundedCall(Supplier<T> code, Runnable onEnd) {
     this.code = code;
-    this.after = after;
+    this.onEnd = onEnd;
   }
 
   /**
-   * Returns when the code has, or its time is over; done, then also where no thread was to be had.
+   * Runs the code, and returns the call when it is done or its time is over. If no thread can be
+   * started, the call is done with null.
    *
-   * @param after runs once, when the code has returned or will not be run
+   * @param onEnd runs once, when the code has returned or will not be run
    */
-  static <T> BoundedCall<T> run(Supplier<T> code, Runnable after) {
-    var made = new BoundedCall<>(code, after);
+  static <T> BoundedCall<T> run(Supplier<T> code, Runnable onEnd) {
+    var call = new BoundedCall<>(code, onEnd);
     try {
-      boolean onFiber = FIBERS && System.nanoTime() - starved > STARVATION;
-      if (onFiber) EngineThreads.startFiber(made);
-      else EngineThreads.startPlatformThread(made);
-      made.await(MILLIS);
-      if (!made.begun.get()) { // no carrier was free: not the fault of the code
-        starved = System.nanoTime();
-        EngineThreads.startPlatformThread(made);
-        made.await(MILLIS);
+      boolean onFiber = USE_FIBERS && System.nanoTime() - lastStarved > STARVATION_NANOS;
+      if (onFiber) EngineThreads.startFiber(call);
+      else EngineThreads.startPlatformThread(call);
+      call.await(LIMIT_MILLIS);
+      if (!call.begun.get()) { // no carrier was free, for which the code must not pay
+        lastStarved = System.nanoTime();
+        EngineThreads.startPlatformThread(call);
+        call.await(LIMIT_MILLIS);
       }
-      if (made.isRunning()) made.await(RUNNING_MILLIS - MILLIS);
+      if (call.isRunning()) call.await(RUNNING_LIMIT_MILLIS - LIMIT_MILLIS);
     } catch (Throwable noThread) {
-      if (made.begun.compareAndSet(false, true)) made.end(null);
+      if (call.begun.compareAndSet(false, true)) call.end(null);
     }
-    return made;
+    return call;
   }
 
   @Override
@@ -61,13 +64,13 @@ final class BoundedCall<T> extends CompletableFuture<T> implements Runnable {
     T result = null;
     try {
       result = code.get();
-    } catch (Throwable failure) { // null tells it
+    } catch (Throwable failure) { // the result stays null
     }
     end(result);
   }
 
   private void end(T result) {
-    after.run();
+    onEnd.run();
     complete(result);
   }
 
@@ -80,9 +83,9 @@ final class BoundedCall<T> extends CompletableFuture<T> implements Runnable {
     boolean interrupted = Thread.interrupted();
     try {
       get(millis, TimeUnit.MILLISECONDS);
-    } catch (InterruptedException cut) {
+    } catch (InterruptedException interruption) {
       interrupted = true;
-    } catch (ExecutionException | TimeoutException late) { // its caller sees
+    } catch (ExecutionException | TimeoutException noResult) { // the caller checks isDone
     } finally {
       if (interrupted) Thread.currentThread().interrupt();
     }

@@ -3,8 +3,8 @@ package io.fibry.engine.jvm;
 import java.util.ArrayDeque;
 
 /**
- * Runs activations on the sender's own thread, nested at most 64 deep; postpones deeper ones, per
- * thread.
+ * Runs activations on the sender's own thread, nested at most 64 deep. Deeper activations are
+ * postponed until the outermost activation of their thread has run, or until that thread waits.
  */
 public final class CallerThreadRunner {
   private static final int MAX_DEPTH = 64;
@@ -15,7 +15,7 @@ public final class CallerThreadRunner {
   }
 
   private static final ThreadLocal<Nesting> NESTING = ThreadLocal.withInitial(Nesting::new);
-  // false -> true by the first thread that postpones; until then no wait looks at NESTING
+  // false -> true by the first thread that postpones; until then no wait reads NESTING
   private static volatile boolean everPostponed;
 
   private CallerThreadRunner() {}
@@ -38,13 +38,16 @@ public final class CallerThreadRunner {
     }
   }
 
-  /** A thread may wait for what it postponed. */
+  /**
+   * Runs the postponed activations of this thread, because the thread may be about to wait for
+   * them.
+   */
   public static void beforeWait() {
     if (everPostponed) runPostponed(NESTING.get());
   }
 
   private static void runPostponed(Nesting nesting) {
-    nesting.depth++; // leaves the queue to this loop
+    nesting.depth++; // so that nested activations leave the queue to this loop
     try {
       for (var next = nesting.postponed.poll(); next != null; next = nesting.postponed.poll()) next.run();
     } finally {

@@ -8,50 +8,54 @@ import java.time.Duration;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * About what time it is by {@link System#nanoTime}, for the price of a read of memory: each message
- * notes when it began. A thread moves it while somebody reads it. Every second it stops the clock
- * and sleeps until the next reader, so a program that does nothing is left alone.
+ * Approximates {@link System#nanoTime} at the cost of a memory read, because each message records
+ * when it began. A thread updates the clock. Every second the thread stops the clock and sleeps
+ * until the next read, so that it does not run in an idle program.
  *
- * <p>The field {@code now} is 0 while the clock is stopped. Only a reader changes 0, and it unparks
- * the thread. Only the thread changes another value. So the thread, which parks while it sees 0,
- * cannot miss a reader.
+ * <p>The field {@code now} is 0 while the clock is stopped. Only a reader replaces 0, and then
+ * unparks the thread. Only the thread replaces another value. So the thread, which parks while
+ * {@code now} is 0, cannot miss a reader.
  */
 public final class CoarseClock implements Runnable {
-  /** How late it is at most, in nanoseconds; longer while its thread gets no processor. */
+  /**
+   * How far the clock is behind at most, in nanoseconds. It is further behind while its thread gets
+   * no processor.
+   */
   public static final long PERIOD = 20_000_000;
 
-  private static final long RETRY = 1_000_000_000; // ns
+  private static final long RETRY_NANOS = 1_000_000_000; // between two starts of the thread
 
   private static final VarHandle NOW = ConstantBootstraps.fieldVarHandle(MethodHandles.lookup(), "now",
       VarHandle.class, CoarseClock.class, long.class);
   private static final CoarseClock SYSTEM = new CoarseClock(Duration.ofNanos(PERIOD), 50);
 
   private final Duration period;
-  private final int most; // ticks before the clock is stopped
+  private final int maxTicks; // updates before the clock is stopped
   private volatile long now;
-  private volatile Thread mover; // null -> one, under the monitor
-  private long nextTry = System.nanoTime(); // to start it; under the monitor
+  private volatile Thread updater; // null until started; written under the monitor
+  private long nextStart = System.nanoTime(); // of the thread, by System.nanoTime; guarded by this
 
-  CoarseClock(Duration period, int most) {
+  CoarseClock(Duration period, int maxTicks) {
     this.period = period;
-    this.most = most;
+    this.maxTicks = maxTicks;
   }
 
-  /** {@return a time that is never ahead of the system's clock, or 0 if none is known} */
+  /** {@return a time that is never ahead of {@link System#nanoTime}, or 0 in a simulation} */
   public static long systemTime() {
     return SYSTEM.nanoTime();
   }
 
   long nanoTime() {
-    long seen = now;
-    return seen != 0 ? seen : begin();
+    long time = now;
+    return time != 0 ? time : startAndRead();
   }
 
-  private long begin() {
+  /** Starts the stopped clock, and returns the present time. */
+  private long startAndRead() {
     if (Environment.simulated != null) return 0; // a simulation has no threads of its own
-    StackProbe.probe(); // a thread that changes 0 must be able to unpark
+    StackProbe.probe(); // first: a reader that replaces 0 must be able to unpark
     long time = time();
-    var thread = mover != null ? mover : startMover();
+    var thread = updater != null ? updater : startUpdater();
     if (thread != null && NOW.compareAndSet(this, 0, time)) LockSupport.unpark(thread);
     return time;
   }
@@ -62,16 +66,16 @@ public final class CoarseClock implements Runnable {
   }
 
   /**
-   * {@return the thread, or null if there is no memory for it; each reader then looks at the
-   * system's clock}
+   * {@return the thread, or null if there is no memory for it} Without the thread, each reader
+   * calls {@link System#nanoTime}.
    */
-  private synchronized Thread startMover() {
-    if (mover != null || System.nanoTime() - nextTry < 0) return mover;
-    nextTry = System.nanoTime() + RETRY;
+  private synchronized Thread startUpdater() {
+    if (updater != null || System.nanoTime() - nextStart < 0) return updater;
+    nextStart = System.nanoTime() + RETRY_NANOS;
     try {
       var thread = DaemonThreads.unstarted("fibry-clock", this);
       thread.start();
-      return mover = thread;
+      return updater = thread;
     } catch (OutOfMemoryError noThread) {
       return null;
     }
@@ -84,18 +88,18 @@ public final class CoarseClock implements Runnable {
         LockSupport.park(this);
         Thread.interrupted(); // otherwise it would not park again
       }
-      move();
+      update();
     }
   }
 
-  private void move() {
+  private void update() {
     try {
-      for (int moves = 0; moves < most; moves++) {
+      for (int ticks = 0; ticks < maxTicks; ticks++) {
         LockSupport.parkNanos(this, period.toNanos());
         Thread.interrupted();
         now = time();
       }
-    } catch (Throwable noMemory) { // the next reader begins it again
+    } catch (Throwable noMemory) { // the next reader starts the clock again
     } finally {
       now = 0;
     }

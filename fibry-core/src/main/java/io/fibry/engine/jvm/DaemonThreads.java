@@ -7,11 +7,14 @@ import java.security.PrivilegedAction;
 final class DaemonThreads {
   private DaemonThreads() {}
 
-  /** Before Java 24 it would keep the class loaders on this stack, unless privileged. */
+  /**
+   * Makes a thread. Before Java 24, a thread keeps the class loaders of its maker's stack in
+   * memory, unless a privileged action makes it.
+   */
   @SuppressWarnings("removal")
   static Thread unstarted(String name, Runnable code) {
-    PrivilegedAction<Thread> maker =
+    PrivilegedAction<Thread> action =
         () -> Thread.ofPlatform().daemon().inheritInheritableThreadLocals(false).name(name).unstarted(code);
-    return Runtime.version().feature() < 24 ? AccessController.doPrivileged(maker) : maker.run();
+    return Runtime.version().feature() < 24 ? AccessController.doPrivileged(action) : action.run();
   }
 }

@@ -3,7 +3,6 @@ package io.fibry.engine.jvm;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** The engine's log. */
 public final class EngineLog {
   public static final Logger LOG = LoggerFactory.getLogger("io.fibry.ActorSystem");
 

@@ -6,11 +6,11 @@ import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
 
 /**
- * Starts threads, and lets them wait for a moment. A new thread inherits nothing, or Bob's message
- * could run as Alice.
+ * Starts threads, and lets them wait for a moment. A new thread inherits no thread-locals, because
+ * a message of one user could otherwise run with the identity of another user.
  */
 public final class EngineThreads {
-  private static final long YIELDING = 10_000_000; // ns
+  private static final long PARK_INTERVAL = 10_000_000; // ns between two parks of a fiber that yields
   private static final StartRetrier START_RETRIER = new StartRetrier(EngineThreads::startFiber);
   private static final FiberStarter FIBER_STARTER =
       new FiberStarter(starter(Thread.ofVirtual().inheritInheritableThreadLocals(false).factory()), START_RETRIER::add,
@@ -19,7 +19,7 @@ public final class EngineThreads {
       starter(Thread.ofPlatform().daemon().inheritInheritableThreadLocals(false).name("fibry-", 0).factory());
 
   static {
-    // initializes the JDK's classes of fibers: at the edge of a stack, they could fail for ever
+    // initializes the JDK's classes for fibers, which fail for ever if first used without stack
     LockSupport.unpark(Thread.ofVirtual().unstarted(() -> {}));
   }
 
@@ -33,13 +33,13 @@ public final class EngineThreads {
     FIBER_STARTER.start(task);
   }
 
-  /** Rescues the actor on a fiber, as soon as there is memory for one. */
-  public static void rescue(Rescuable actor) {
-    START_RETRIER.add(actor);
+  /** Calls {@link Rescuable#rescue} on a fiber, as soon as there is memory for one. */
+  public static void rescue(Rescuable rescuable) {
+    START_RETRIER.add(rescuable);
   }
 
   /** Starts the task on a fiber, as soon as there is memory for one. Allocates nothing. */
-  static void startLater(Runnable task) {
+  static void startWhenPossible(Runnable task) {
     START_RETRIER.add(task);
   }
 
@@ -47,44 +47,46 @@ public final class EngineThreads {
     PLATFORM.execute(task);
   }
 
-  /** On a fiber: starts a task that waits for one, if any. */
+  /**
+   * Called on a fiber: starts a task of a platform thread that waits for a fiber, if there is one.
+   */
   public static void startPendingTask() {
     FIBER_STARTER.startPending();
   }
 
   /**
    * Lets other fibers run. While each carrier has a fiber that only yields, tasks of platform
-   * threads never begin (Java 25). A park frees the carrier; it costs some 50 µs, so it comes once
-   * in 10 ms.
+   * threads never begin (Java 25). A park frees the carrier, but costs some 50 µs, so this method
+   * parks once in 10 ms and otherwise yields.
    *
-   * @param parked the result of the last call, at first 0
+   * @param lastPark the result of the last call, at first 0
    */
-  public static long yieldToOthers(long parked) {
+  public static long yieldToOthers(long lastPark) {
     FIBER_STARTER.startPending();
     long now = System.nanoTime();
-    if (parked == 0) parked = now;
-    if (now - parked < YIELDING) {
+    if (lastPark == 0) lastPark = now;
+    if (now - lastPark < PARK_INTERVAL) {
       leaveCarrier(0);
-      return parked;
+      return lastPark;
     }
     leaveCarrier(1);
     return System.nanoTime();
   }
 
-  /** A fiber at the end of its stack cannot, and spins. */
+  /** Yields if {@code nanos} is 0, otherwise parks. Spins if the stack is too small for both. */
   private static void leaveCarrier(long nanos) {
     try {
       if (nanos == 0) Thread.yield();
       else LockSupport.parkNanos(nanos);
-    } catch (StackOverflowError deep) {
+    } catch (StackOverflowError overflow) {
       Thread.onSpinWait();
     }
   }
 
   /**
-   * Waits for a moment, longer with each try; from the 97th on it parks, which frees the carrier.
-   * Returns true if it cleared the interrupt flag, which prevents parks. The caller must set the
-   * flag again.
+   * Waits for a moment, longer with each try. From the 97th try on it parks, which frees the
+   * carrier. Returns true if it cleared the interrupt flag, which would have prevented the park;
+   * the caller must then set the flag again.
    */
   public static boolean pause(int tries) {
     boolean interrupted = false;

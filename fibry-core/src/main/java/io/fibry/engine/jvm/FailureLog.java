@@ -4,59 +4,62 @@ import java.util.LinkedHashMap;
 import java.util.Map;
 
 /**
- * Which failures are logged: of equal ones, one a second. Equal failures are of one class and come
- * from one line of code. Thread-safe.
+ * Decides which failures are logged: of equal failures, one per second. Failures are equal if they
+ * have the same class and come from the same line of code. Thread-safe.
  */
 public final class FailureLog {
+  /** The failure must not be logged. */
   public static final int OMITTED = -1;
-  private static final long PAUSE = 1_000_000_000; // ns
-  private static final int KINDS = 64; // beyond this number the oldest kind is forgotten
+  private static final long MIN_INTERVAL = 1_000_000_000; // ns
+  private static final int MAX_KINDS = 64; // beyond this number, the kind that was logged longest ago is forgotten
 
   private static final class LoggedFailure {
-    private final long at;
+    private final long loggedAt;
     private int omitted;
 
-    LoggedFailure(long at) {
-      this.at = at;
+    LoggedFailure(long loggedAt) {
+      this.loggedAt = loggedAt;
     }
   }
 
-  // by class and place, in a text: a class would keep its loader
-  private final Map<String, LoggedFailure> last = new LinkedHashMap<>() { // guarded by this
+  // The key has the names of class and place, because a Class object would keep its loader
+  private final Map<String, LoggedFailure> lastLogged = new LinkedHashMap<>() { // guarded by this
     private static final long serialVersionUID = 1;
 
     @Override
     protected boolean removeEldestEntry(Map.Entry<String, LoggedFailure> eldest) {
-      return size() > KINDS;
+      return size() > MAX_KINDS;
     }
   };
 
-  /** {@link #OMITTED}, or how many equal ones were left out since the last line. */
+  /**
+   * Returns {@link #OMITTED}, or how many equal failures were omitted since the last logged one.
+   */
   public int admit(Throwable failure, long now) {
-    return admit(failure.getClass(), String.valueOf(line(failure)), now);
+    return admit(failure.getClass(), String.valueOf(topFrame(failure)), now);
   }
 
-  /** Failures of the same type at the same place are equal. */
+  /** Admits failures that are equal if they have the same type and place. */
   public int admit(Class<?> type, String place, long now) {
     return admit(type.getName() + " at " + place, now);
   }
 
   private synchronized int admit(String kind, long now) {
-    var line = last.get(kind);
-    if (line != null && now - line.at < PAUSE) {
-      line.omitted++;
+    var previous = lastLogged.get(kind);
+    if (previous != null && now - previous.loggedAt < MIN_INTERVAL) {
+      previous.omitted++;
       return OMITTED;
     }
-    last.remove(kind); // it comes last again
-    last.put(kind, new LoggedFailure(now));
-    return line == null ? 0 : line.omitted;
+    lastLogged.remove(kind); // so that its new entry is the youngest
+    lastLogged.put(kind, new LoggedFailure(now));
+    return previous == null ? 0 : previous.omitted;
   }
 
-  private static StackTraceElement line(Throwable failure) {
+  private static StackTraceElement topFrame(Throwable failure) {
     try {
       var stack = failure.getStackTrace();
       return stack.length == 0 ? null : stack[0];
-    } catch (Throwable broken) { // it is the user's
+    } catch (Throwable userError) { // getStackTrace may be overridden
       return null;
     }
   }

@@ -8,14 +8,15 @@ import java.util.concurrent.Executor;
 import java.util.function.Consumer;
 
 /**
- * Carries tasks from platform threads to fibers. The JDK's scheduler begins a platform thread's
- * task only when a carrier is idle, under load perhaps never (Java 25). So a task waits here for a
- * fetcher, a fiber started for this, or for a busy fiber that looks here.
+ * Starts the tasks of platform threads on fibers. The JDK's scheduler begins a task of a platform
+ * thread only when a carrier is idle, and so under load perhaps never (Java 25). So a task waits in
+ * this queue for a fetcher, which is a fiber started for that, or for a busy fiber that calls
+ * {@link #startPending}.
  *
  * <p>A task starts once, because it leaves the queue once. No task is forgotten. After adding a
- * task, its sender either finds {@code called} false and calls a fetcher, or finds it true, and
- * that fetcher has yet to look. The JDK loses fibers while there is no memory: if a fetcher does
- * not come, the next sender calls another. One too many finds nothing to do.
+ * task, its sender reads {@code called}. If that is false, the sender starts a fetcher; if it is
+ * true, a fetcher has yet to poll the queue. The JDK loses fibers while there is no memory: if a
+ * fetcher is late, the next sender starts another. A fetcher too many finds no task.
  */
 final class FiberStarter {
   static final long FETCH_TIMEOUT = 100_000_000; // ns until a fetcher counts as lost
@@ -24,20 +25,20 @@ final class FiberStarter {
       ConstantBootstraps.fieldVarHandle(MethodHandles.lookup(), "called", VarHandle.class, FiberStarter.class,
           boolean.class);
 
-  private final Executor fibers; // starts one for each task
-  private final Consumer<Runnable> keep; // takes tasks for which no fiber can be started now
+  private final Executor fibers; // starts a fiber for each task
+  private final Consumer<Runnable> retrier; // takes the tasks for which no fiber could be started
   private final Runnable fetcher = this::fetch;
   private final ConcurrentLinkedQueue<Runnable> tasks = new ConcurrentLinkedQueue<>();
-  // false -> true by the caller of a fetcher; true -> false by the fetcher before it looks, or by a
-  // caller that failed
+  // Whether a fetcher has been started. Cleared by the fetcher before it polls the queue, or by a
+  // thread that could not start a fetcher
   private volatile boolean called;
-  private volatile long calledAt; // may be of the call before; then there is one fetcher too many
+  private volatile long calledAt; // by System.nanoTime; if it is too old, one fetcher too many starts
   private final long fetchTimeout;
 
-  FiberStarter(Executor fibers, Consumer<Runnable> keep, long patience) {
+  FiberStarter(Executor fibers, Consumer<Runnable> retrier, long fetchTimeout) {
     this.fibers = fibers;
-    this.keep = keep;
-    this.fetchTimeout = patience;
+    this.retrier = retrier;
+    this.fetchTimeout = fetchTimeout;
   }
 
   void start(Runnable task) {
@@ -46,7 +47,7 @@ final class FiberStarter {
   }
 
   void handOver(Runnable task) {
-    StackProbe.probe(); // where this throws, the task must not start
+    StackProbe.probe(); // first: if this throws, the task must not start
     tasks.add(task);
     try {
       startFetcher();
@@ -68,28 +69,28 @@ final class FiberStarter {
 
   private void fetch() {
     called = false;
-    var first = tasks.poll();
-    if (first == null) return;
+    var ownTask = tasks.poll();
+    if (ownTask == null) return;
     try {
       int started = 0;
       while (started < MAX_BATCH && startNext()) started++;
       if (!tasks.isEmpty()) startFetcher();
     } catch (Throwable noThread) {
-      keep.accept(fetcher);
+      retrier.accept(fetcher);
     } finally {
-      first.run();
+      ownTask.run();
     }
   }
 
   /**
-   * On a busy fiber: starts one task for a fetcher that has yet to come. More would fill the JDK's
-   * queues, which never shrink.
+   * Called on a busy fiber: starts one task if a fetcher has yet to come. More than one task would
+   * fill the JDK's queues, which never shrink.
    */
   void startPending() {
     if (called) startNext();
   }
 
-  /** Returns false if no task is left, or there is no memory for a thread. */
+  /** Starts a task. Returns false if there is none, or there is no memory for a fiber. */
   private boolean startNext() {
     var task = tasks.poll();
     if (task == null) return false;
@@ -97,7 +98,7 @@ final class FiberStarter {
       fibers.execute(task);
       return true;
     } catch (Throwable noThread) {
-      keep.accept(task);
+      retrier.accept(task);
       return false;
     }
   }

@@ -8,75 +8,77 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /**
- * A task that begins even if no carrier is free, or no fiber can be made: the end of a wait, the
- * news of an end. A fiber begins it; if none has after {@link #LATE_AFTER}, a platform thread does.
+ * A task that begins even if no carrier is free or no fiber can be made: the end of a wait
+ * or the notification of an end. A fiber begins it; if none has done so after {@link #LATE_AFTER},
+ * a platform thread does.
  *
- * <p>It runs once, by its claim. It is never forgotten: {@code start} has it watched.
+ * <p>The task runs once, on the first thread that claims it. No task is forgotten, because {@code
+ * start} adds each task to a {@link LateTaskWatch}.
  */
-public final class GuaranteedStart extends AtomicBoolean implements Runnable { // false -> true: claimed
+public final class GuaranteedStart extends AtomicBoolean implements Runnable { // true once claimed
   private static final long serialVersionUID = 1;
   private static final Duration LATE_AFTER = Duration.ofMillis(50);
-  private static final LateTaskWatch PROCESS = new LateTaskWatch();
+  private static final LateTaskWatch PROCESS_WATCH = new LateTaskWatch();
 
   private transient Runnable task; // null once claimed
-  private transient boolean seen; // by a look; the timer's thread only
+  private transient boolean wasChecked; // by an earlier check; used by the timer's thread only
 
   GuaranteedStart(Runnable task) {
     this.task = task;
   }
 
-  /** Where it throws, the task does not run. */
+  /** Starts the task. If this throws, the task does not run. */
   public static void start(Runnable task) {
-    StackProbe.probe(); // where this throws, the task must not start
-    var assured = new GuaranteedStart(task);
+    StackProbe.probe(); // first: if this throws, the task must not start
+    var start = new GuaranteedStart(task);
     var watch = watch();
-    watch.tasks.add(assured);
+    watch.tasks.add(start);
     try {
-      EngineThreads.startFiber(assured);
-    } catch (Throwable noThread) { // a look will find one
+      EngineThreads.startFiber(start);
+    } catch (Throwable noThread) { // a check will find a thread
     }
     try {
       watch.arm();
     } catch (Throwable noMemory) {
-      if (assured.compareAndSet(false, true)) throw noMemory; // so it never runs
+      if (start.compareAndSet(false, true)) throw noMemory; // claimed, so that it never runs
     }
   }
 
   private static LateTaskWatch watch() {
-    var other = Environment.simulated;
-    return other == null ? PROCESS : other.instanceFor(PROCESS, LateTaskWatch::new);
+    var simulation = Environment.simulated;
+    return simulation == null ? PROCESS_WATCH : simulation.instanceFor(PROCESS_WATCH, LateTaskWatch::new);
   }
 
   @Override
   public void run() {
     if (!compareAndSet(false, true)) return;
-    var claimed = task;
+    var claimedTask = task;
     task = null;
-    claimed.run();
+    claimedTask.run();
   }
 
   /**
-   * Starts late tasks on platform threads, as long as there are tasks. No task is forgotten.
-   * {@code start} adds the task and then reads {@code armed}; a look clears {@code armed} and then
-   * reads the tasks. Each look starts one more thread for late tasks, so a task that hangs delays
-   * the tasks behind it by one look only.
+   * Starts late tasks on platform threads, as long as there are tasks. No task is forgotten. {@code
+   * start} adds a task and then reads {@code checkScheduled}; a check clears {@code checkScheduled}
+   * and then reads the tasks. Each check starts one more thread for late tasks, so a task that
+   * hangs delays the tasks behind it by one check only.
    */
   private static final class LateTaskWatch implements Rescuable {
     private static final int MAX_THREADS = 64;
 
     final ConcurrentLinkedQueue<GuaranteedStart> tasks = new ConcurrentLinkedQueue<>();
-    private final ConcurrentLinkedQueue<GuaranteedStart> late = new ConcurrentLinkedQueue<>();
+    private final ConcurrentLinkedQueue<GuaranteedStart> lateTasks = new ConcurrentLinkedQueue<>();
     private final AtomicInteger helpers = new AtomicInteger(); // platform threads for late tasks
-    private final AtomicBoolean armed = new AtomicBoolean(); // a look will come
-    private final Runnable look = this::checkTasks; // linked while there is memory: see Dispatch
-    private final Runnable help = this::runLate;
+    private final AtomicBoolean checkScheduled = new AtomicBoolean(); // whether a timer will call checkTasks
+    private final Runnable check = this::checkTasks; // linked while there is memory: see Dispatch
+    private final Runnable helper = this::runLate;
 
     void arm() {
-      if (armed.get() || !armed.compareAndSet(false, true)) return;
+      if (checkScheduled.get() || !checkScheduled.compareAndSet(false, true)) return;
       try {
-        Scheduler.system().schedule(LATE_AFTER, look);
+        Scheduler.system().schedule(LATE_AFTER, check);
       } catch (Throwable noMemory) {
-        armed.set(false); // the next start tries again
+        checkScheduled.set(false); // the next start tries again
         throw noMemory;
       }
     }
@@ -95,30 +97,34 @@ public final class GuaranteedStart extends AtomicBoolean implements Runnable { /
     }
 
     private void checkTasks() {
-      armed.set(false);
+      checkScheduled.set(false);
       try {
-        sort();
-        if (!late.isEmpty()) startHelper();
-      } finally { // also without memory
-        if (!tasks.isEmpty() || !late.isEmpty()) armAgain();
+        moveLateTasks();
+        if (!lateTasks.isEmpty()) startHelper();
+      } finally { // even without memory
+        if (!tasks.isEmpty() || !lateTasks.isEmpty()) armAgain();
       }
     }
 
-    private void sort() {
-      for (var each = tasks.iterator(); each.hasNext();) {
-        var one = each.next();
-        if (one.seen && !one.get()) late.add(one);
-        if (one.seen || one.get()) each.remove();
-        one.seen = true;
+    /**
+     * Moves the unclaimed tasks that an earlier check has seen to {@code lateTasks}, and removes
+     * the claimed ones.
+     */
+    private void moveLateTasks() {
+      for (var iterator = tasks.iterator(); iterator.hasNext();) {
+        var task = iterator.next();
+        if (task.wasChecked && !task.get()) lateTasks.add(task);
+        if (task.wasChecked || task.get()) iterator.remove();
+        task.wasChecked = true;
       }
     }
 
     private void startHelper() {
       if (helpers.incrementAndGet() <= MAX_THREADS) {
         try {
-          EngineThreads.startPlatformThread(help);
+          EngineThreads.startPlatformThread(helper);
           return;
-        } catch (Throwable noThread) { // the next look tries again
+        } catch (Throwable noThread) { // the next check tries again
         }
       }
       helpers.decrementAndGet();
@@ -126,7 +132,7 @@ public final class GuaranteedStart extends AtomicBoolean implements Runnable { /
 
     private void runLate() {
       try {
-        for (var one = late.poll(); one != null; one = late.poll()) one.run();
+        for (var task = lateTasks.poll(); task != null; task = lateTasks.poll()) task.run();
       } finally {
         helpers.decrementAndGet();
       }

@@ -5,40 +5,40 @@ import java.util.concurrent.locks.LockSupport;
 import java.util.function.Consumer;
 
 /**
- * Starts what lies in a slot while its waker blocks or computes. A daemon thread that looks at all
- * slots. Where it finds drains, it looks again 50 µs later, and starts those that are still there,
- * because they are late. The fewer it finds late, the longer it waits before the next look. While
- * nothing is laid, it is parked.
+ * Starts the drain in a slot while its waker blocks or computes. A daemon thread that checks all
+ * slots. If it finds drains, it checks again 50 µs later. The drains that have not left their slots
+ * by then are late, and it starts them. The fewer late drains it finds, the longer it waits before
+ * the next check. While no drain is placed in a slot, it is parked.
  *
- * <p>It never sleeps while a drain waits: it declares itself asleep and then looks once more, and a
- * fiber places its drain and then reads whether the monitor is asleep.
+ * <p>It never sleeps while a drain waits. It sets {@code asleep} and then checks the slots once
+ * more; a fiber places its drain in a slot and then reads {@code asleep}.
  */
 final class HandOverMonitor {
-  private static final long MIN_SLEEP = 50_000; // ns
-  private static final long MAX_SLEEP = 2_500_000; // ns; a look costs some 20 µs
-  private static final int UNUSED = 20; // looks, before it sleeps
+  private static final long MIN_SLEEP = 50_000; // ns between two checks
+  private static final long MAX_SLEEP = 2_500_000; // ns; a check costs some 20 µs
+  private static final int MAX_UNUSED = 20; // checks of unused slots before the thread sleeps
 
   private final HandOverSlots slots;
-  private final WokenDrain[] seen; // at this look; the monitor's thread only, as the next
-  private int uses;
-  private final Consumer<WokenDrain> start;
+  private final WokenDrain[] foundDrains; // in the current check; the monitor's thread only
+  private int lastUses; // the slots' count at the last check; the monitor's thread only
+  private final Consumer<WokenDrain> starter;
   private final Thread thread;
   private volatile boolean started; // false -> true, by the first fiber that needs it
   private final AtomicBoolean asleep = new AtomicBoolean(); // true -> false by the fiber that wakes it
 
-  HandOverMonitor(HandOverSlots slots, Consumer<WokenDrain> start) {
+  HandOverMonitor(HandOverSlots slots, Consumer<WokenDrain> starter) {
     this.slots = slots;
-    this.start = start;
-    this.seen = new WokenDrain[slots.count()];
+    this.starter = starter;
+    this.foundDrains = new WokenDrain[slots.count()];
     this.thread = DaemonThreads.unstarted("fibry-monitor", this::watch);
   }
 
-  /** Returns false if there is no memory for the thread now. */
+  /** Starts the thread if needed. Returns false if there is no memory for the thread now. */
   boolean ensureStarted() {
-    return started || isStarted();
+    return started || tryStart();
   }
 
-  private synchronized boolean isStarted() {
+  private synchronized boolean tryStart() {
     try {
       if (!started) thread.start();
       return started = true;
@@ -57,29 +57,29 @@ final class HandOverMonitor {
     while (true) {
       try {
         LockSupport.parkNanos(this, pause);
-        boolean late = hasDrains() && startLate();
+        boolean foundLate = hasDrains() && startLateDrains();
         unused = isUsed() ? 0 : unused + 1;
-        pause = late ? MIN_SLEEP : Math.min(MAX_SLEEP, 2 * pause);
-        if (unused < UNUSED) continue;
+        pause = foundLate ? MIN_SLEEP : Math.min(MAX_SLEEP, 2 * pause);
+        if (unused < MAX_UNUSED) continue;
         sleep();
         unused = 0;
         pause = MIN_SLEEP;
-      } catch (Throwable noMemory) {} // the next look tries again
+      } catch (Throwable noMemory) {} // the next check tries again
     }
   }
 
   private boolean isUsed() {
-    int before = uses;
-    uses = slots.uses();
-    return uses != before;
+    int oldUses = lastUses;
+    lastUses = slots.useCount();
+    return lastUses != oldUses;
   }
 
   private void sleep() {
-    fallAsleep();
+    tryFallAsleep();
     while (isAsleep()) LockSupport.park(this);
   }
 
-  void fallAsleep() {
+  void tryFallAsleep() {
     asleep.set(true);
     if (hasDrains()) asleep.set(false);
   }
@@ -89,23 +89,26 @@ final class HandOverMonitor {
   }
 
   private boolean hasDrains() {
-    boolean any = false;
-    for (int slot = 0; slot < seen.length; slot++) any |= (seen[slot] = slots.at(slot)) != null;
-    return any;
+    boolean hasDrain = false;
+    for (int slot = 0; slot < foundDrains.length; slot++) hasDrain |= (foundDrains[slot] = slots.peek(slot)) != null;
+    return hasDrain;
   }
 
-  /** Starts the drains that were seen in the last look and are still there. */
-  private boolean startLate() {
+  /**
+   * Starts the drains that the last check found and that are still in their slots. Returns whether
+   * there were any.
+   */
+  private boolean startLateDrains() {
     LockSupport.parkNanos(this, MIN_SLEEP);
-    boolean late = false;
-    for (int slot = 0; slot < seen.length; slot++) {
-      var drain = seen[slot];
-      seen[slot] = null;
+    boolean foundLate = false;
+    for (int slot = 0; slot < foundDrains.length; slot++) {
+      var drain = foundDrains[slot];
+      foundDrains[slot] = null;
       if (drain == null || !slots.take(slot, drain)) continue;
-      late = true;
+      foundLate = true;
       drain.penalizeWaker();
-      start.accept(drain);
+      starter.accept(drain);
     }
-    return late;
+    return foundLate;
   }
 }

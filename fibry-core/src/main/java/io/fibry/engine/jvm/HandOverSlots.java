@@ -3,59 +3,62 @@ package io.fibry.engine.jvm;
 import java.util.concurrent.atomic.AtomicReferenceArray;
 
 /**
- * Places for drains that wait for a fiber, chosen by the number of the thread. Each reference in a
- * slot is taken out once.
+ * Slots for drains that wait for a fiber, chosen by the number of the thread. Each drain in a slot
+ * is taken out once.
  */
 final class HandOverSlots {
-  private static final int APART = 32; // references: slots on one line of a cache would slow each other down
+  private static final int STRIDE = 32; // array elements per slot, so that no two share a cache line
 
   private final int mask;
   private final AtomicReferenceArray<WokenDrain> drains;
-  private final int[] uses; // plain: where a count is lost, the monitor sleeps early, and is woken again
+  private final int[] uses; // plain: if a count is lost, the monitor sleeps early, and is woken again
 
-  HandOverSlots(int least) {
-    int count = Integer.highestOneBit(2 * least - 1);
+  HandOverSlots(int minSlots) {
+    int count = Integer.highestOneBit(2 * minSlots - 1);
     this.mask = count - 1;
-    this.drains = new AtomicReferenceArray<>((count + 1) * APART);
-    this.uses = new int[(count + 1) * APART];
+    this.drains = new AtomicReferenceArray<>((count + 1) * STRIDE);
+    this.uses = new int[(count + 1) * STRIDE];
   }
 
   int count() {
     return mask + 1;
   }
 
-  private int mine() {
+  private int ownIndex() {
     return index((int) Thread.currentThread().threadId() & mask);
   }
 
   private static int index(int slot) {
-    return (slot + 1) * APART;
+    return (slot + 1) * STRIDE;
   }
 
-  /** Returns the drain that was in the slot, or null if it was empty. */
+  /**
+   * Places a drain in the slot of this thread. Returns the drain that was in the slot, or null if
+   * it was empty.
+   */
   WokenDrain put(WokenDrain drain) {
-    int mine = mine();
-    uses[mine]++;
-    return drains.getAndSet(mine, drain);
+    int index = ownIndex();
+    uses[index]++;
+    return drains.getAndSet(index, drain);
   }
 
-  /** Returns null if the slot is empty. */
+  /** Takes the drain out of the slot of this thread. Returns null if the slot is empty. */
   WokenDrain take() {
-    int mine = mine();
-    return drains.getPlain(mine) == null ? null : drains.getAndSet(mine, null);
+    int index = ownIndex();
+    return drains.getPlain(index) == null ? null : drains.getAndSet(index, null);
   }
 
-  WokenDrain at(int slot) {
+  WokenDrain peek(int slot) {
     return drains.get(index(slot));
   }
 
-  /** Returns false if the drain has left the slot. */
+  /** Takes this drain out of the slot. Returns false if the drain has left the slot. */
   boolean take(int slot, WokenDrain drain) {
     return drains.compareAndSet(index(slot), drain, null);
   }
 
-  /** How often drains were laid. */
-  int uses() {
+  /** Returns how often drains were placed in slots. */
+  int useCount() {
     int sum = 0;
     for (int slot = 0; slot <= mask; slot++) sum += uses[index(slot)];
     return sum;

@@ -3,19 +3,19 @@ package io.fibry.engine.jvm;
 import io.fibry.text.Lines;
 import java.util.concurrent.atomic.AtomicInteger;
 
-/** Writes messages as texts for people, on one line, whatever characters they contain. */
+/** Describes messages as texts of one line, whatever characters they contain. */
 public final class MessageTexts {
   /**
-   * Stands in the text of an exception for that of its request, which is made when somebody reads
-   * the exception. No name and no text of a message has this character, so none can ask for that
-   * text.
+   * A placeholder in the text of an exception, for the text of its request. That text is made when
+   * the exception is read. No name and no text of a message contains this character, so no user can
+   * insert the placeholder.
    */
   public static final String REQUEST = "\1";
-  /** Stands for the text of the reason why an actor ended. */
+  /** A placeholder for the text of the reason why an actor ended. */
   public static final String REASON = "\2";
 
-  private static final int MAX_UNFINISHED = 4; // per class of messages
-  // texts being made
+  private static final int MAX_UNFINISHED = 4; // toString calls per class of messages
+  // How many toString calls run at the moment, by the class of the message
   private static final ClassValue<AtomicInteger> UNFINISHED = new ClassValue<>() {
     @Override
     protected AtomicInteger computeValue(Class<?> type) {
@@ -23,13 +23,16 @@ public final class MessageTexts {
     }
   };
 
-  /** Exceptions that override nothing which makes their text: most. */
+  /**
+   * Whether only methods of the JDK make the text of an exception class, which is true of most
+   * classes.
+   */
   private static final ClassValue<Boolean> SHOWN_BY_JDK = new ClassValue<>() {
     @Override
     protected Boolean computeValue(Class<?> type) {
       try {
         return isOfJdk(type, "toString") && isOfJdk(type, "getLocalizedMessage") && isOfJdk(type, "getMessage");
-      } catch (Throwable unknown) {
+      } catch (Throwable lookupFailure) {
         return false;
       }
     }
@@ -38,28 +41,28 @@ public final class MessageTexts {
   private MessageTexts() {}
 
   /**
-   * The text of a message, cut if long, strings in quotes; throws nothing. A {@code toString} is
-   * user code, and may want a lock that a handler holds for ever. So it has a thread of its own and
-   * 50 ms, or a second if it computes.
+   * Returns the text of a message, cut if it is long, with strings in quotes; throws nothing. A
+   * {@code toString} is user code, and may wait for a lock that a handler holds for ever. So it
+   * runs on a thread of its own, for 50 ms, or for a second if it computes.
    */
   public static String describe(Object message) {
     return isSafeToPrint(message) ? Lines.text(message) : describeBounded(message);
   }
 
-  /** Writes the text of a message, or only its class. */
-  public static String describe(Object message, boolean whole) {
-    return whole ? describe(message) : typeName(message);
+  /** Returns the text of a message, or only its class. */
+  public static String describe(Object message, boolean showContent) {
+    return showContent ? describe(message) : typeName(message);
   }
 
   /**
-   * How an exception names a request: by a place for its text, which is made when somebody reads
-   * the exception, or by its class.
+   * Returns the name of a request in the text of an exception: the placeholder {@link #REQUEST}, or
+   * the class of the request.
    */
-  public static String describeRequest(Object request, boolean whole) {
-    return whole ? REQUEST : typeName(request);
+  public static String describeRequest(Object request, boolean showContent) {
+    return showContent ? REQUEST : typeName(request);
   }
 
-  /** For where a message must not be read. */
+  /** Returns the class of a message, where the message itself must not be shown. */
   public static String typeName(Object message) {
     if (message == null) return "null";
     String name = message.getClass().getSimpleName();
@@ -80,13 +83,13 @@ public final class MessageTexts {
 
   private static String describeBounded(Object message) {
     var unfinished = UNFINISHED.get(message.getClass());
-    if (unfinished.get() >= MAX_UNFINISHED) return late(message);
+    if (unfinished.get() >= MAX_UNFINISHED) return unfinishedText(message);
     unfinished.incrementAndGet();
-    String made = BoundedCall.run(() -> Lines.text(message), unfinished::decrementAndGet).getNow(null);
-    return made == null ? late(message) : made;
+    String text = BoundedCall.run(() -> Lines.text(message), unfinished::decrementAndGet).getNow(null);
+    return text == null ? unfinishedText(message) : text;
   }
 
-  private static String late(Object message) {
+  private static String unfinishedText(Object message) {
     return message.getClass().getName() + " (its toString did not return in time)";
   }
 }

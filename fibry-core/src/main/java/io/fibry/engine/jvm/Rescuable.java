@@ -1,6 +1,6 @@
 package io.fibry.engine.jvm;
 
-/** Has something to be rescued, on a fiber. */
+/** An object whose work failed for lack of memory or stack, and is tried again on a fiber. */
 public interface Rescuable {
   void rescue();
 }

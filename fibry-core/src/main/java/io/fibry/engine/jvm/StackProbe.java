@@ -1,49 +1,50 @@
 package io.fibry.engine.jvm;
 
 /**
- * Makes sure that the stack has room for what follows. A StackOverflowError inside the JDK's start
- * or unpark of a virtual thread can leave its scheduler locked for ever.
+ * Checks that the stack has enough space for the calls that follow, and otherwise throws a
+ * StackOverflowError. Such an error inside the JDK's start or unpark of a virtual thread can leave
+ * its scheduler locked for ever.
  *
- * <p>Only the size of the frames matters, and filling them takes time. So the variables are used in
- * one of 1,024 frames only. That keeps the compilers from removing them, as long as every profile
- * has seen it: hence one of so many frames, not calls. Few large frames cost less than many small
- * ones; a method of more than 8,000 bytes would not be compiled.
+ * <p>Only the size of the frames matters, and filling them takes time. So only one of 1,024 frames
+ * uses its variables. That use keeps the compilers from removing the variables, provided that every
+ * profile contains it, so frames are counted and not calls. Few large frames cost less than many
+ * small frames; a method of more than 8,000 bytes would not be compiled.
  */
 public final class StackProbe {
   private static final int STRIPES = 64;
-  private static final int STRIPE = 16; // numbers, in a cache line of their own
+  private static final int STRIPE_LENGTH = 16; // array elements per stripe, so that no two share a cache line
 
   private static volatile long seen;
-  private static final int[] NUMBERS = new int[STRIPES * STRIPE]; // racing writers may lose some
+  private static final int[] FRAME_NUMBERS = new int[STRIPES * STRIPE_LENGTH]; // racing writers may lose numbers
 
   private StackProbe() {}
 
-  /** For a thread's start or unpark. */
+  /** Probes before the start or unpark of a thread. */
   public static void probe() {
     frames(1);
   }
 
-  /** For code that gives an actor a thread, or has a timer do it. */
+  /** Probes before code that gives an actor a thread, or sets a timer that will. */
   public static void probeForActivation() {
     frames(3);
   }
 
-  /** For code that takes something before it sends, and gives it back after. */
+  /** Probes before code whose sends must not fail halfway. */
   public static void probeForSend() {
     frames(6);
   }
 
   /**
-   * Calls itself with a frame of about 4 kB, {@code count} times. Successive probes of a thread
-   * have successive numbers.
+   * Calls {@link #frame} {@code count} times, each with a frame of about 4 kB. Successive frames of
+   * a thread have successive numbers.
    */
   private static void frames(int count) {
-    int stripe = ((int) Thread.currentThread().threadId() & STRIPES - 1) * STRIPE;
-    frame(count - 1, NUMBERS[stripe] += count);
+    int stripe = ((int) Thread.currentThread().threadId() & STRIPES - 1) * STRIPE_LENGTH;
+    frame(count - 1, FRAME_NUMBERS[stripe] += count);
   }
 
-  private static int frame(int left, int number) {
-    if ((number + left & 1023) == 0) {
+  private static int frame(int remaining, int number) {
+    if ((number + remaining & 1023) == 0) {
       long a0 = seen, a1 = seen, a2 = seen, a3 = seen, a4 = seen, a5 = seen, a6 = seen, a7 = seen, a8 = seen, a9 = seen,
           a10 = seen, a11 = seen, a12 = seen, a13 = seen, a14 = seen, a15 = seen, a16 = seen, a17 = seen, a18 = seen,
           a19 = seen, a20 = seen, a21 = seen, a22 = seen, a23 = seen, a24 = seen, a25 = seen, a26 = seen, a27 = seen,
@@ -125,7 +126,7 @@ public final class StackProbe {
           ^ l13 ^ l14 ^ l15 ^ l16 ^ l17 ^ l18 ^ l19 ^ l20 ^ l21 ^ l22 ^ l23 ^ l24 ^ l25 ^ l26 ^ l27 ^ l28 ^ l29 ^ l30
           ^ l31 ^ l32 ^ l33 ^ l34 ^ l35 ^ l36 ^ l37 ^ l38 ^ l39;
     }
-    return left == 0 ? number : frame(left - 1, number) + 1;
+    return remaining == 0 ? number : frame(remaining - 1, number) + 1;
   }
 
   private static void step() {

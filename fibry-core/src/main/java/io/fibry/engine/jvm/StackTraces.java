@@ -4,23 +4,24 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Future;
 
 /**
- * Takes stack traces of threads. The JDK looks for ever for the stack of a fiber that it has lost
- * (no memory). A stack trace of a fiber therefore has a limit, and while a late one is being taken
- * there is no other.
+ * Takes stack traces of threads. The JDK never finds the stack of a fiber that it has lost for lack
+ * of memory, and does not stop trying. So taking the trace of a fiber has a time limit. While a
+ * call that exceeded it still runs, no other is started, and callers get an empty array.
  */
 public final class StackTraces {
   private static final StackTraceElement[] UNKNOWN = {};
-  private static volatile Future<?> late = CompletableFuture.completedFuture(null); // the last that was
+  // The last call that exceeded its limit; done if none is running
+  private static volatile Future<?> overdueCall = CompletableFuture.completedFuture(null);
 
   private StackTraces() {}
 
-  /** Returns an empty array if the stack is not known. */
+  /** Returns the stack trace, or an empty array if it is not known. */
   public static StackTraceElement[] of(Thread thread) {
     if (!thread.isVirtual()) return thread.getStackTrace();
-    if (!late.isDone()) return UNKNOWN;
-    var look = BoundedCall.run(thread::getStackTrace, () -> {});
-    if (!look.isDone()) late = look;
-    var stack = look.getNow(null);
+    if (!overdueCall.isDone()) return UNKNOWN;
+    var call = BoundedCall.run(thread::getStackTrace, () -> {});
+    if (!call.isDone()) overdueCall = call;
+    var stack = call.getNow(null);
     return stack == null ? UNKNOWN : stack;
   }
 }

@@ -5,28 +5,31 @@ import java.util.concurrent.atomic.AtomicReferenceArray;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * Keeps what must not be lost while there is no memory or stack for anything else: tasks for
- * fibers, and actors whose right to run is stranded. A thread tries again until it succeeds.
- * Keeping a right to run allocates no memory.
+ * Retries starts that failed for lack of memory or stack: of tasks that need a fiber, and of actors
+ * whose right to run is stranded. A thread tries again until each start succeeds. Adding a start
+ * allocates no memory.
  *
- * <p>No right to run is missed: {@code add} fills a slot and then unparks; the thread looks
- * through all slots before it parks, and an unpark in between makes that park return at once.
+ * <p>No start is missed. {@code add} fills a slot and then unparks the thread. The thread checks
+ * all slots before it parks, and an unpark in between makes that park return at once.
  */
 final class StartRetrier {
-  private static final int SLOTS = 1024; // far more than threads can fail at once
-  private static final long PAUSE = 5_000_000; // ns between two tries
+  private static final int SLOTS = 1024; // more than starts can be pending at once
+  private static final long PAUSE = 5_000_000; // ns between two checks of the slots
 
-  /** No lambda: see Dispatch. */
-  private record StrandedTask(Rescuable actor) implements Runnable {
+  /**
+   * A record, not a lambda: a lambda that is first linked without stack or memory may fail for
+   * ever.
+   */
+  private record StrandedTask(Rescuable rescuable) implements Runnable {
     @Override
     public void run() {
-      actor.rescue();
+      rescuable.rescue();
     }
   }
 
-  private final AtomicReferenceArray<Object> kept = new AtomicReferenceArray<>(SLOTS);
+  private final AtomicReferenceArray<Object> pendingStarts = new AtomicReferenceArray<>(SLOTS);
   private final Executor fibers;
-  private final Thread thread; // exists before there is no memory; started at the first need
+  private final Thread thread; // made in advance, while there is memory; started when first needed
 
   StartRetrier(Executor fibers) {
     new StrandedTask(null); // loads its class while there is memory
@@ -35,28 +38,28 @@ final class StartRetrier {
   }
 
   void add(Runnable task) {
-    put(task);
+    retryLater(task);
   }
 
-  void add(Rescuable actor) {
-    put(actor);
+  void add(Rescuable rescuable) {
+    retryLater(rescuable);
   }
 
-  private void put(Object one) {
-    store(one);
-    if (thread.getState() == Thread.State.NEW) start();
+  private void retryLater(Object start) {
+    putIntoSlot(start);
+    if (thread.getState() == Thread.State.NEW) startThread();
     LockSupport.unpark(thread);
   }
 
-  private void store(Object one) {
+  private void putIntoSlot(Object start) {
     int slot = 0;
-    while (slot < SLOTS && kept.get(slot) != one && !kept.compareAndSet(slot, null, one)) slot++;
+    while (slot < SLOTS && pendingStarts.get(slot) != start && !pendingStarts.compareAndSet(slot, null, start)) slot++;
   }
 
-  private void start() {
+  private void startThread() {
     try {
       thread.start();
-    } catch (IllegalThreadStateException started) { // by another thread
+    } catch (IllegalThreadStateException alreadyStarted) { // another thread has started it
     }
   }
 
@@ -66,26 +69,26 @@ final class StartRetrier {
         if (retryAll()) LockSupport.park();
         else LockSupport.parkNanos(PAUSE);
         Thread.interrupted();
-      } catch (Throwable failure) {} // of memory: the slots keep what is left
+      } catch (Throwable failure) {} // no memory: the remaining starts stay in their slots
     }
   }
 
-  /** Tries all slots, and returns whether none is left. */
+  /** Tries all starts. Returns whether all succeeded. */
   private boolean retryAll() {
-    boolean none = true;
+    boolean allStarted = true;
     for (int slot = 0; slot < SLOTS; slot++) {
-      Object one = kept.getAndSet(slot, null); // first: it may be kept again at once
-      if (one != null) none &= tryStart(one);
+      Object start = pendingStarts.getAndSet(slot, null); // emptied first, because the start may be added again
+      if (start != null) allStarted &= tryStart(start);
     }
-    return none;
+    return allStarted;
   }
 
-  private boolean tryStart(Object one) {
+  private boolean tryStart(Object start) {
     try {
-      fibers.execute(one instanceof Runnable task ? task : new StrandedTask((Rescuable) one));
+      fibers.execute(start instanceof Runnable task ? task : new StrandedTask((Rescuable) start));
       return true;
     } catch (Throwable noThread) {
-      store(one); // without an unpark, or the pause would end at once
+      putIntoSlot(start); // without an unpark, which would end the pause at once
       return false;
     }
   }

@@ -1,25 +1,28 @@
 package io.fibry.engine.jvm;
 
-/** A millisecond. It looks at the clock after each step, or after 16 if they are quick. */
+/**
+ * A time slice of a millisecond for a loop. It reads the clock after each step, or after each 16th
+ * step if steps are quick.
+ */
 public final class TimeSlice {
   private static final long NANOS = 1_000_000;
-  private static final int QUICK = 16; // steps between two looks
+  private static final int QUICK_STEPS = 16; // steps between two reads of the clock
 
-  private int left = 1; // steps until the next look
-  private long began; // 0 means that it begins at the next look
-  private long seen;
+  private int stepsToRead = 1; // steps until the next read
+  private long start; // by System.nanoTime, or 0 if the slice begins at the next read
+  private long lastRead;
 
-  /** After a step. */
+  /** Called after each step. Returns whether the slice is used up. */
   public boolean isOver() {
-    if (--left > 0) return false;
+    if (--stepsToRead > 0) return false;
     long now = System.nanoTime();
-    if (began == 0) began = now;
-    left = now - seen > NANOS / QUICK ? 1 : QUICK;
-    seen = now;
-    return now - began > NANOS;
+    if (start == 0) start = now;
+    stepsToRead = now - lastRead > NANOS / QUICK_STEPS ? 1 : QUICK_STEPS;
+    lastRead = now;
+    return now - start > NANOS;
   }
 
   public void restart() {
-    began = 0;
+    start = 0;
   }
 }

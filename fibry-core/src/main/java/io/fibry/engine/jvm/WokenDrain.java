@@ -8,6 +8,6 @@ public interface WokenDrain extends Runnable {
   /** Called before the fiber runs another drain. */
   void leaveThread();
 
-  /** Its waker blocked or computed for long, instead of going on. */
+  /** Called if the waker blocked or computed for long after it woke this actor. */
   void penalizeWaker();
 }

@@ -1,5 +1,5 @@
 /**
- * The part of the JVM that the engine needs: threads, stacks and logs. It knows nothing of the rest
- * of the library. Begin with {@link io.fibry.engine.jvm.EngineThreads}.
+ * The engine's access to the JVM: threads, stacks and logs. The package knows no actors. Begin with
+ * {@link io.fibry.engine.jvm.EngineThreads}.
  */
 package io.fibry.engine.jvm;

@@ -7,24 +7,24 @@ import java.util.function.Supplier;
 
 /** A future that notices when code is chained to it, and whose result cannot be changed. */
 abstract class AnswerFuture<R> extends WaitPublishingFuture<R> implements DerivedFuture.WaitPublisher {
-  /** Called before code is chained, except by {@code allOf} and {@code anyOf}. */
-  abstract void chain();
+  /** Called before code is chained to this future, except by {@code allOf} and {@code anyOf}. */
+  abstract void onChain();
 
   @Override
   public <U> CompletableFuture<U> newIncompleteFuture() {
-    chain();
+    onChain();
     return new DerivedFuture<>(this);
   }
 
   @Override
   public CompletableFuture<R> toCompletableFuture() {
-    chain();
+    onChain();
     return this;
   }
 
   @Override
   public CompletionStage<R> minimalCompletionStage() {
-    chain();
+    onChain();
     return super.minimalCompletionStage();
   }
 

@@ -1,18 +1,18 @@
 package io.fibry.engine.message;
 
 /**
- * The limit of an answer that no thread of the library waits for. Its tasks are no lambdas: see
- * {@link Deadline}.
+ * The limit of an answer for which no thread of the library waits. A record instead of a lambda,
+ * because a lambda that is first linked without memory may fail forever.
  */
-record AnswerLimit<R>(ExpiringAnswer<R> answer, Object given, Deadline until)
+record AnswerLimit<R>(ExpiringAnswer<R> answer, Object message, Deadline deadline)
     implements Deadline.AwaitedResult<R>, Runnable {
 
-  /** An answer that can be too late. */
+  /** An answer that fails if it has not arrived at its deadline. */
   interface ExpiringAnswer<R> extends Deadline.AwaitedResult<R> {
     void runOffThread(Runnable code);
 
-    /** The message was given to the actor, or waits for it. */
-    void expire(Object given, Deadline until);
+    /** Fails the answer. The message is that of the request; the actor may have begun with it. */
+    void expire(Object message, Deadline deadline);
   }
 
   @Override
@@ -30,7 +30,10 @@ record AnswerLimit<R>(ExpiringAnswer<R> answer, Object given, Deadline until)
     return park();
   }
 
-  /** Elsewhere: the text, and what is chained to the future, are user code. */
+  /**
+   * Expires the answer on another thread, because the text of the message and the callbacks of the
+   * future are user code.
+   */
   @Override
   public void expire() {
     answer.runOffThread(this);
@@ -39,14 +42,14 @@ record AnswerLimit<R>(ExpiringAnswer<R> answer, Object given, Deadline until)
   @Override
   public void run() {
     try {
-      answer.expire(given, until);
-    } catch (Throwable edge) { // of memory: it is undone
-      until.startExpiry(this);
+      answer.expire(message, deadline);
+    } catch (Throwable error) { // OutOfMemoryError: the expiry was undone, and is tried again
+      deadline.startExpiry(this);
     }
   }
 
   @Override
-  public void noteStart() {
-    answer.noteStart();
+  public void rememberStart() {
+    answer.rememberStart();
   }
 }

@@ -2,11 +2,11 @@ package io.fibry.engine.message;
 
 import io.fibry.Handler;
 
-/** Code for a sink, whose sender waits until it is done. */
+/** Code for a sink; its sender waits until the code has run. */
 public record AwaitedSinkTask(Handler<Object> code) implements Handler.Returning<Object, Object> {
   @Override
   public Object handle(Object state) throws Exception {
     code.handle(state);
-    return Boolean.TRUE; // for the waiting sender
+    return Boolean.TRUE; // the sender waits for any answer
   }
 }

@@ -8,38 +8,46 @@ import io.fibry.engine.jvm.MessageTexts;
 import java.util.List;
 
 /**
- * The context that travels with a message. It holds the captures of the actor's carriers, the
- * askers in other processes that wait for it, and, while messages are recorded, the time of
- * sending. It is null for most messages.
+ * The context that travels with a message. It has the captures of the actor's context propagators
+ * and the askers in other processes that wait for the answer. While a flight recording records
+ * messages, it also has the time of sending. Most messages have no baggage; the reference to it is
+ * then null.
  *
- * <p>Carriers are user code, so they capture before the offer, and are set after the message was
- * taken. An exception of a carrier is logged, and the message is still handled.
+ * <p>Context propagators are user code. So they capture before the message is offered, and restore
+ * after it was taken from the mailbox. If a propagator throws, the exception is logged, and the
+ * message is still handled.
  */
 public final class Baggage {
-  /** Whether any actor has carriers. Written before the first such actor, so its senders see it. */
+  /**
+   * Whether any actor has context propagators. Written before the first such actor is made, so its
+   * senders see it.
+   */
   public static boolean everUsed;
 
-  private final Object[] captured; // one capture per carrier, which may be null; null without carriers
+  private final Object[] captures; // one capture, perhaps null, for each propagator; null without propagators
   public final List<String> askers;
-  // 0 means that messages are not recorded.
+  // nanoseconds; 0 if messages are not recorded
   private final long sentAt = JfrEvents.isRecordingMessages() ? System.nanoTime() : 0;
 
-  private Baggage(Object[] captured, List<String> askers) {
-    this.captured = captured;
+  private Baggage(Object[] captures, List<String> askers) {
+    this.captures = captures;
     this.askers = askers;
   }
 
-  /** One look for a sender, as long as none has carriers and nothing is recorded. */
+  /**
+   * Returns whether messages may need baggage: propagators or remote askers exist, or messages are
+   * recorded.
+   */
   public static boolean isUsed() {
     return everUsed || AskChainLocals.everUsed || JfrEvents.isRecordingMessages();
   }
 
-  public static Baggage of(Object[] captured, boolean toPool) {
+  public static Baggage of(Object[] captured, boolean isToPool) {
     var askers = AskChainLocals.sentAskers();
-    return of(captured, toPool ? withoutLast(askers) : askers);
+    return of(captured, isToPool ? withoutLast(askers) : askers);
   }
 
-  /** The last is the pool itself. */
+  /** Removes the last asker, which is the pool itself. */
   private static List<String> withoutLast(List<String> askers) {
     return askers.subList(0, Math.max(0, askers.size() - 1));
   }
@@ -58,14 +66,14 @@ public final class Baggage {
         : new Baggage(captured, askers);
   }
 
-  public static Object[] captureContext(List<ContextPropagator<?>> propagators, Actor<?> to, Object message) {
+  public static Object[] captureContext(List<ContextPropagator<?>> propagators, Actor<?> receiver, Object message) {
     if (propagators.isEmpty()) return null;
     var captured = new Object[propagators.size()];
     for (int i = 0; i < captured.length; i++) {
       try {
-        captured[i] = propagators.get(i).capture(to, message);
+        captured[i] = propagators.get(i).capture(receiver, message);
       } catch (Throwable failure) {
-        logFailure("capture", propagators.get(i), to, failure);
+        logFailure("capture", propagators.get(i), receiver, failure);
       }
     }
     return captured;
@@ -75,33 +83,37 @@ public final class Baggage {
     return sentAt == 0 ? JfrEvents.UNKNOWN : System.nanoTime() - sentAt;
   }
 
-  /** Room for what {@link #restore} makes. Returns null if no carrier will be set. */
+  /**
+   * Returns an array for the resources that {@link #restore} opens, or null if there is no context
+   * to restore.
+   */
   public AutoCloseable[] newCloseables() {
-    return captured == null ? null : new AutoCloseable[captured.length];
+    return captures == null ? null : new AutoCloseable[captures.length];
   }
 
   /**
-   * Sets what was captured on this thread. The resources in {@code toClose} are closed even if this
-   * method fails.
+   * Restores the captured context on this thread, and puts the opened resources into {@code
+   * toClose}. The caller must close them even if this method fails.
    */
-  @SuppressWarnings("unchecked") // each carrier gets what it captured
-  public void restore(List<ContextPropagator<?>> propagators, Actor<?> at, Object message, AutoCloseable[] toClose) {
+  @SuppressWarnings("unchecked") // each propagator gets its own capture
+  public void restore(List<ContextPropagator<?>> propagators, Actor<?> receiver, Object message,
+      AutoCloseable[] toClose) {
     for (int i = 0; i < toClose.length; i++) {
       try {
-        if (captured[i] != null)
-          toClose[i] = ((ContextPropagator<Object>) propagators.get(i)).restore(captured[i], at, message);
+        if (captures[i] != null)
+          toClose[i] = ((ContextPropagator<Object>) propagators.get(i)).restore(captures[i], receiver, message);
       } catch (Throwable failure) {
-        logFailure("set", propagators.get(i), at, failure);
+        logFailure("set", propagators.get(i), receiver, failure);
       }
     }
   }
 
-  public static void close(List<ContextPropagator<?>> propagators, Actor<?> at, AutoCloseable[] toClose) {
+  public static void close(List<ContextPropagator<?>> propagators, Actor<?> receiver, AutoCloseable[] toClose) {
     for (int i = toClose.length - 1; i >= 0; i--) {
       try {
         if (toClose[i] != null) toClose[i].close();
       } catch (Throwable failure) {
-        logFailure("take back", propagators.get(i), at, failure);
+        logFailure("take back", propagators.get(i), receiver, failure);
       }
     }
   }

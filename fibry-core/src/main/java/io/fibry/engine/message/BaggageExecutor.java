@@ -5,21 +5,23 @@ import io.fibry.ContextPropagator;
 import java.util.List;
 import java.util.concurrent.Executor;
 
-/** Baggage that a block keeps until it sends the message: set while the block's code runs. */
-public record BaggageExecutor(List<ContextPropagator<?>> propagators, Actor<?> to, Object message, Baggage baggage)
+/** Runs the code of a block with the context of a message that the block keeps, and sends later. */
+public record BaggageExecutor(List<ContextPropagator<?>> propagators, Actor<?> receiver, Object message,
+    Baggage baggage)
     implements Executor {
 
-  /** Captures on this thread. */
-  public static BaggageExecutor of(List<ContextPropagator<?>> propagators, Actor<?> to, Object message) {
-    return new BaggageExecutor(propagators, to, message, Baggage.of(Baggage.captureContext(propagators, to, message)));
+  /** Captures the context of this thread. */
+  public static BaggageExecutor of(List<ContextPropagator<?>> propagators, Actor<?> receiver, Object message) {
+    return new BaggageExecutor(propagators, receiver, message,
+        Baggage.of(Baggage.captureContext(propagators, receiver, message)));
   }
 
-  /** Of a text that was written in another process. */
-  public static BaggageExecutor ofText(List<ContextPropagator<?>> propagators, Actor<?> to, Object message,
+  /** Reads the context from a text that was written in another process. */
+  public static BaggageExecutor ofText(List<ContextPropagator<?>> propagators, Actor<?> receiver, Object message,
       String text) {
-    boolean any = !propagators.isEmpty() && !text.isEmpty();
-    return new BaggageExecutor(propagators, to, message,
-        any ? Baggage.of(BaggageText.parse(propagators, to, text)) : null);
+    boolean hasContext = !propagators.isEmpty() && !text.isEmpty();
+    return new BaggageExecutor(propagators, receiver, message,
+        hasContext ? Baggage.of(BaggageText.parse(propagators, receiver, text)) : null);
   }
 
   @Override
@@ -30,10 +32,10 @@ public record BaggageExecutor(List<ContextPropagator<?>> propagators, Actor<?> t
       return;
     }
     try {
-      baggage.restore(propagators, to, message, toClose);
+      baggage.restore(propagators, receiver, message, toClose);
       code.run();
     } finally {
-      Baggage.close(propagators, to, toClose);
+      Baggage.close(propagators, receiver, toClose);
     }
   }
 }

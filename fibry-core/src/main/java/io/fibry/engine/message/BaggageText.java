@@ -15,8 +15,8 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * What carriers capture, as one text for another process: names and values as in the query of a
- * URL. The text is printable ASCII, so it fits into any header.
+ * The captures of context propagators as one text for another process. It has names and values, as
+ * in the query of a URL. The text is printable ASCII, so it fits into any header.
  */
 public final class BaggageText {
   private static final int MAX_LENGTH = 2_048; // characters
@@ -24,64 +24,71 @@ public final class BaggageText {
 
   private BaggageText() {}
 
-  /** Captures on this thread. Empty: nothing. */
-  public static String of(List<ContextPropagator<?>> propagators, Actor<?> to, Object message) {
+  /**
+   * Captures the context of this thread, and returns its text, which is empty if there is no
+   * context.
+   */
+  public static String of(List<ContextPropagator<?>> propagators, Actor<?> receiver, Object message) {
     String text = "";
     for (var propagator : propagators) {
-      if (!(propagator instanceof TextContextPropagator<?> one)) continue;
-      String more = written(one, to, message);
-      String both = text.isEmpty() || more.isEmpty() ? text + more : text + "&" + more;
-      if (both.length() <= MAX_LENGTH) text = both;
-      else logTooLong(propagator, to, more.length());
+      if (!(propagator instanceof TextContextPropagator<?> textPropagator)) continue;
+      String addition = write(textPropagator, receiver, message);
+      String extended = text.isEmpty() || addition.isEmpty() ? text + addition : text + "&" + addition;
+      if (extended.length() <= MAX_LENGTH) text = extended;
+      else logTooLong(propagator, receiver, addition.length());
     }
     return text;
   }
 
-  private static <C> String written(TextContextPropagator<C> propagator, Actor<?> to, Object message) {
+  private static <C> String write(TextContextPropagator<C> propagator, Actor<?> receiver, Object message) {
     var text = new StringBuilder();
     try {
-      C captured = propagator.capture(to, message);
-      if (captured != null) for (var each : propagator.write(captured).entrySet()) {
+      C captured = propagator.capture(receiver, message);
+      if (captured != null) for (var pair : propagator.write(captured).entrySet()) {
         if (!text.isEmpty()) text.append('&');
-        text.append(encoded(each.getKey())).append('=').append(encoded(each.getValue()));
+        text.append(encode(pair.getKey())).append('=').append(encode(pair.getValue()));
       }
       return text.toString();
     } catch (Throwable failure) {
-      Baggage.logFailure("write", propagator, to, failure);
+      Baggage.logFailure("write", propagator, receiver, failure);
       return "";
     }
   }
 
-  private static String encoded(String text) {
+  private static String encode(String text) {
     return URLEncoder.encode(text, StandardCharsets.UTF_8);
   }
 
-  /** At most one line a second for each class of carriers. */
-  private static void logTooLong(ContextPropagator<?> propagator, Actor<?> to, int length) {
+  /** Logs at most one line a second for each class of context propagators. */
+  private static void logTooLong(ContextPropagator<?> propagator, Actor<?> receiver, int length) {
     int omitted = TOO_LONG.admit(propagator.getClass(), "", System.nanoTime());
     if (omitted == FailureLog.OMITTED) return;
     EngineLog.LOG.warn(
         "what carrier {} writes for a message to actor '{}' is left out: it has {} bytes, and all carriers "
             + "together may write {}{}",
-        MessageTexts.describe(propagator), to.name(), length, MAX_LENGTH,
+        MessageTexts.describe(propagator), receiver.name(), length, MAX_LENGTH,
         omitted == 0 ? "" : "; " + omitted + " more messages since the last such line");
   }
 
-  /** One for each carrier; null: it is to set nothing. All null for a text of another program. */
-  static Object[] parse(List<ContextPropagator<?>> propagators, Actor<?> to, String text) {
+  /**
+   * Returns one capture for each propagator; a capture is null if the propagator has nothing to
+   * restore. All are null if another program wrote the text.
+   */
+  static Object[] parse(List<ContextPropagator<?>> propagators, Actor<?> receiver, String text) {
     var captured = new Object[propagators.size()];
     var texts = texts(text);
     if (texts.isEmpty()) return captured;
     for (int i = 0; i < captured.length; i++)
-      if (propagators.get(i) instanceof TextContextPropagator<?> one) captured[i] = read(one, to, texts);
+      if (propagators.get(i) instanceof TextContextPropagator<?> textPropagator)
+        captured[i] = read(textPropagator, receiver, texts);
     return captured;
   }
 
-  private static Object read(TextContextPropagator<?> propagator, Actor<?> to, Map<String, String> texts) {
+  private static Object read(TextContextPropagator<?> propagator, Actor<?> receiver, Map<String, String> texts) {
     try {
       return propagator.read(texts);
     } catch (Throwable failure) {
-      Baggage.logFailure("read", propagator, to, failure);
+      Baggage.logFailure("read", propagator, receiver, failure);
       return null;
     }
   }
@@ -90,17 +97,17 @@ public final class BaggageText {
     if (text.isEmpty() || text.length() > MAX_LENGTH) return Map.of();
     var texts = new HashMap<String, String>();
     try {
-      for (var each : text.split("&")) {
-        int end = each.indexOf('=');
-        if (end >= 0) texts.putIfAbsent(decoded(each.substring(0, end)), decoded(each.substring(end + 1)));
+      for (var pair : text.split("&")) {
+        int end = pair.indexOf('=');
+        if (end >= 0) texts.putIfAbsent(decode(pair.substring(0, end)), decode(pair.substring(end + 1)));
       }
-    } catch (IllegalArgumentException foreign) {
+    } catch (IllegalArgumentException failure) { // another program wrote the text
       return Map.of();
     }
     return Collections.unmodifiableMap(texts);
   }
 
-  private static String decoded(String text) {
+  private static String decode(String text) {
     return URLDecoder.decode(text, StandardCharsets.UTF_8);
   }
 }

@@ -13,11 +13,11 @@ import java.util.concurrent.TimeoutException;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
 
-/** When one wait ends at the latest, by the clock of a scope. */
+/** The time at which a wait ends at the latest, by the clock of a scope. */
 public final class Deadline extends TimeoutSweep.SweepEntry implements BooleanSupplier {
   public static final Deadline NONE = new Deadline(Scheduler.system(), null);
   public static final Deadline NO_WAIT = new Deadline(Scheduler.system(), Duration.ZERO);
-  private static final Duration SHORT = Duration.ofNanos(10 * TimeoutSweep.PERIOD.toNanos());
+  private static final Duration MIN_SWEPT_LIMIT = Duration.ofNanos(10 * TimeoutSweep.PERIOD.toNanos());
 
   interface AwaitedResult<R> {
     boolean isDone();
@@ -28,7 +28,7 @@ public final class Deadline extends TimeoutSweep.SweepEntry implements BooleanSu
 
     void expire();
 
-    void noteStart();
+    void rememberStart();
   }
 
   static {
@@ -37,34 +37,36 @@ public final class Deadline extends TimeoutSweep.SweepEntry implements BooleanSu
   }
 
   private final Scheduler clock;
-  final Duration limit; // null: none
-  private final long end;
-  private final boolean inherited; // from the request that the asker is handling
+  final Duration limit; // null: no limit
+  private final long end; // nanoseconds by the clock; 0 if there is no limit, or a limit of zero
+  private final boolean isInherited; // whether the limit comes from the request that the asker is handling
   // Null while no thread waits; written by the waiting thread, read by the sweep
-  private volatile AwaitedResult<?> pending;
+  private volatile AwaitedResult<?> awaitedResult;
   private volatile Scheduler.Timer timer; // set by the sweep, cancelled by the waiting thread
 
   private Deadline(Scheduler clock, Duration limit) {
     this(clock, limit, limit == null || limit.isZero() ? 0 : clock.nanoTime() + nanos(limit), false);
   }
 
-  private Deadline(Scheduler clock, Duration limit, long end, boolean inherited) {
+  private Deadline(Scheduler clock, Duration limit, long end, boolean isInherited) {
     this.clock = clock;
     this.limit = limit;
     this.end = end;
-    this.inherited = inherited;
+    this.isInherited = isInherited;
   }
 
   /**
-   * After {@code limit}, but no later than {@code due}, if not null. If their clocks differ, the
-   * time left is compared.
+   * Returns the deadline after {@code limit}, but not later than {@code askerDeadline} if that is
+   * not null. If their clocks differ, the remaining times are compared.
    */
-  public static Deadline ofAsk(Scheduler clock, Duration limit, Deadline due) {
-    var own = of(clock, limit);
-    if (due == null) return own;
-    long now = own.end - nanos(limit);
-    long left = Math.max(0, due.clock == clock ? due.end - now : due.remainingNanos());
-    return left < nanos(limit) ? new Deadline(clock, Duration.ofNanos(left), now + left, true) : own;
+  public static Deadline ofAsk(Scheduler clock, Duration limit, Deadline askerDeadline) {
+    var deadline = of(clock, limit);
+    if (askerDeadline == null) return deadline;
+    long now = deadline.end - nanos(limit);
+    long remaining =
+        Math.max(0, askerDeadline.clock == clock ? askerDeadline.end - now : askerDeadline.remainingNanos());
+    return remaining < nanos(limit) ? new Deadline(clock, Duration.ofNanos(remaining), now + remaining, true)
+        : deadline;
   }
 
   public static Deadline of(Scheduler clock, Duration limit) {
@@ -85,7 +87,10 @@ public final class Deadline extends TimeoutSweep.SweepEntry implements BooleanSu
     return limit;
   }
 
-  /** Small enough to be added to a time. */
+  /**
+   * Returns the nanoseconds of the duration, but at most half of the greatest long, so that they
+   * can be added to a time.
+   */
   public static long nanos(Duration duration) {
     return Math.min(TimeUnit.NANOSECONDS.convert(duration), Long.MAX_VALUE / 2);
   }
@@ -101,13 +106,14 @@ public final class Deadline extends TimeoutSweep.SweepEntry implements BooleanSu
   @Override
   public String toString() {
     if (limit == null) return "no limit";
-    return Durations.text(limit) + (inherited ? ", which was left of the limit of the request being handled" : "");
+    return Durations.text(limit) + (isInherited ? ", which was left of the limit of the request being handled" : "");
   }
 
   String advice() {
-    return "; give " + (inherited ? "the first ask of the chain" : "ask") + " a longer limit if it may take so long";
+    return "; give " + (isInherited ? "the first ask of the chain" : "ask") + " a longer limit if it may take so long";
   }
 
+  /** Returns whether the deadline is over. */
   @Override
   public boolean getAsBoolean() {
     return limit != null && (isZero() || remainingNanos() <= 0);
@@ -117,112 +123,121 @@ public final class Deadline extends TimeoutSweep.SweepEntry implements BooleanSu
     return end - clock.nanoTime();
   }
 
-  /** Returns an empty value if there is no limit. */
+  /** Returns the remaining time, or an empty value if there is no limit. */
   public Optional<Duration> remaining() {
     return limit == null ? Optional.empty()
         : Optional.of(Duration.ofNanos(isZero() ? 0 : Math.max(0, remainingNanos())));
   }
 
-  private Scheduler.Timer atEnd(Runnable task) {
+  private Scheduler.Timer scheduleAtEnd(Runnable task) {
     return limit == null ? null : clock.scheduleAt(end, task);
   }
 
-  /** Unparks this thread. Returns null if there is no deadline. */
+  /** Starts a timer that unparks this thread at the deadline. Returns null if there is no limit. */
   public Scheduler.Timer startWakeUpTimer() {
     var sleeper = Thread.currentThread();
-    return atEnd(new Unpark(sleeper));
+    return scheduleAtEnd(new Unpark(sleeper));
   }
 
-  /** Returns false if the deadline came first. */
-  public boolean await(CompletableFuture<?> done) throws InterruptedException {
+  /** Waits until the future is done. Returns false if the deadline came first. */
+  public boolean await(CompletableFuture<?> future) throws InterruptedException {
     try {
-      if (limit == null) done.get();
-      else if (!done.isDone() && !getAsBoolean()) {
-        if (clock == Scheduler.system()) done.get(remainingNanos(), TimeUnit.NANOSECONDS);
-        else awaitByClock(done);
+      if (limit == null) future.get();
+      else if (!future.isDone() && !getAsBoolean()) {
+        if (clock == Scheduler.system()) future.get(remainingNanos(), TimeUnit.NANOSECONDS);
+        else awaitByClock(future);
       }
-      return done.isDone();
-    } catch (TimeoutException over) {
+      return future.isDone();
+    } catch (TimeoutException timeout) {
       return false;
-    } catch (ExecutionException failed) {
+    } catch (ExecutionException failure) {
       return true;
     }
   }
 
-  private void awaitByClock(CompletableFuture<?> done) throws InterruptedException, ExecutionException {
-    var either = done.handle((value, failure) -> value);
-    var waking = atEnd(() -> either.complete(null));
+  private void awaitByClock(CompletableFuture<?> future) throws InterruptedException, ExecutionException {
+    var futureOrTimeout = future.handle((value, failure) -> value);
+    var timeoutTimer = scheduleAtEnd(() -> futureOrTimeout.complete(null));
     try {
-      either.get();
+      futureOrTimeout.get();
     } finally {
-      waking.cancel();
+      timeoutTimer.cancel();
     }
   }
 
   /**
    * Waits for an answer. A timed park costs as much as the rest of a request, so a long wait parks
-   * untimed, and the {@link TimeoutSweep} ends it.
+   * without a timeout, and the {@link TimeoutSweep} ends it.
    */
   <R> R get(AwaitedResult<R> answer) throws InterruptedException, ExecutionException {
     if (limit == null || answer.isDone()) return answer.park();
-    if (clock == Scheduler.system() && limit.compareTo(SHORT) < 0) return getSoon(answer);
-    pending = answer;
+    if (clock == Scheduler.system() && limit.compareTo(MIN_SWEPT_LIMIT) < 0) return getWithTimedPark(answer);
+    awaitedResult = answer;
     if (isSweepable()) TimeoutSweep.add(this);
-    else arm();
+    else startTimer();
     try {
       return answer.park();
     } finally {
-      pending = null;
+      awaitedResult = null;
       TimeoutSweep.remove(this);
-      var armed = timer;
-      if (armed != null) armed.cancel();
+      var startedTimer = timer;
+      if (startedTimer != null) startedTimer.cancel();
     }
   }
 
-  /** No simulation may leave a wait in the sweep, which is one for the process. */
+  /**
+   * Returns whether the sweep may end the wait. A simulation must leave no wait in the sweep,
+   * because the whole process shares it.
+   */
   private boolean isSweepable() {
     return clock == Scheduler.system() && Environment.simulated == null;
   }
 
-  /** For an answer that no thread waits for: it expires, unless {@link #cancelExpiry} comes first. */
+  /**
+   * Lets an answer expire for which no thread waits, unless {@link #cancelExpiry} is called before
+   * the deadline.
+   */
   void startExpiry(AwaitedResult<?> answer) {
-    pending = answer;
-    if (isSweepable() && limit.compareTo(SHORT) >= 0) TimeoutSweep.add(this);
-    else arm();
+    awaitedResult = answer;
+    if (isSweepable() && limit.compareTo(MIN_SWEPT_LIMIT) >= 0) TimeoutSweep.add(this);
+    else startTimer();
   }
 
   /** Called when the answer has arrived. */
   void cancelExpiry() {
-    if (pending == null) return;
-    pending = null;
-    var armed = timer;
-    if (armed != null) armed.cancel();
+    if (awaitedResult == null) return;
+    awaitedResult = null;
+    var startedTimer = timer;
+    if (startedTimer != null) startedTimer.cancel();
   }
 
-  private <R> R getSoon(AwaitedResult<R> answer) throws InterruptedException, ExecutionException {
+  private <R> R getWithTimedPark(AwaitedResult<R> answer) throws InterruptedException, ExecutionException {
     try {
       return answer.park(remainingNanos());
-    } catch (TimeoutException over) {
+    } catch (TimeoutException timeout) {
       answer.expire();
       return answer.park();
     }
   }
 
   @Override
-  void arm() {
-    var waited = pending;
-    if (waited == null || waited.isDone()) return;
-    waited.noteStart();
-    var armed = atEnd(new DeadlineExpiry(this, waited));
-    timer = armed;
-    if (pending == null) armed.cancel(); // the wait ended between the look and the timer
+  void startTimer() {
+    var result = awaitedResult;
+    if (result == null || result.isDone()) return;
+    result.rememberStart();
+    var newTimer = scheduleAtEnd(new DeadlineExpiry(this, result));
+    timer = newTimer;
+    if (awaitedResult == null) newTimer.cancel(); // the wait ended before the timer was stored
   }
 
-  /** No lambda, nor is the other one: first linked without memory, it may fail for ever. */
-  private record DeadlineExpiry(Deadline deadline, AwaitedResult<?> waited) implements Runnable {
+  /**
+   * A record, like Unpark, instead of a lambda, because a lambda that is first linked without
+   * memory may fail forever.
+   */
+  private record DeadlineExpiry(Deadline deadline, AwaitedResult<?> result) implements Runnable {
     @Override
     public void run() {
-      deadline.expire(waited);
+      deadline.expire(result);
     }
   }
 
@@ -233,10 +248,10 @@ public final class Deadline extends TimeoutSweep.SweepEntry implements BooleanSu
     }
   }
 
-  private void expire(AwaitedResult<?> waited) {
+  private void expire(AwaitedResult<?> result) {
     try {
-      waited.expire();
-    } catch (Throwable noMemory) { // it is undone
+      result.expire();
+    } catch (Throwable noMemory) { // the expiry was undone: the next sweep tries again
       TimeoutSweep.addQuietly(this);
     }
   }

@@ -4,18 +4,22 @@ import java.lang.ref.WeakReference;
 import java.util.concurrent.CompletableFuture;
 
 /**
- * A stage behind an answer or an end. A handler that waits for the stage waits for that request, so
- * cycles are found. Once the request is answered, the wait is only for code of users. A future made
- * by {@code allOf} or {@code anyOf} is no such stage.
+ * A stage that was chained to the future of an answer or of an actor's end. If a handler waits for
+ * the stage, it publishes a wait for that actor, so cycles are found. Once the answer has arrived,
+ * the stage waits only for code of users. A future made by {@code allOf} or {@code anyOf} is no
+ * such stage.
  */
 public final class DerivedFuture<R> extends WaitPublishingFuture<R> {
   public interface WaitPublisher {
-    /** Returns null if this thread runs no handler, or the answer has arrived. */
+    /**
+     * Publishes that the handler on this thread waits. Returns null if this thread runs no handler,
+     * or the answer has arrived.
+     */
     Wait publish(boolean ignoresInterrupts);
   }
 
-  // weak: until the answer arrives, the actor keeps the source; afterwards its value must not be
-  // kept
+  // weak, because this stage must not keep the answer in memory; until the answer arrives, the
+  // actor refers to the source
   private final WeakReference<WaitPublisher> source;
 
   public DerivedFuture(WaitPublisher source) {
@@ -33,7 +37,7 @@ public final class DerivedFuture<R> extends WaitPublishingFuture<R> {
 
   @Override
   public Wait publish(boolean ignoresInterrupts) {
-    var awaited = isDone() || Wait.WaitingHandler.current() == null ? null : source.get();
-    return awaited == null ? null : awaited.publish(ignoresInterrupts);
+    var publisher = isDone() || Wait.WaitingHandler.current() == null ? null : source.get();
+    return publisher == null ? null : publisher.publish(ignoresInterrupts);
   }
 }

@@ -2,14 +2,14 @@ package io.fibry.engine.message;
 
 import io.fibry.engine.jvm.MessageTexts;
 
-/** An actor, as texts about it and its messages see it. */
+/** An actor, as logs and exceptions describe it and its messages. */
 public interface DescribedActor {
   String name();
 
-  /** Whether logs and errors may say what its messages do. */
+  /** Returns whether logs and exceptions may show the contents of its messages. */
   boolean mayLogContents();
 
-  /** How an exception names a request. */
+  /** Returns the text by which an exception names a request. */
   default String describeRequest(Object request) {
     return MessageTexts.describeRequest(request, mayLogContents());
   }

@@ -1,8 +1,8 @@
 package io.fibry.engine.message;
 
 /**
- * Says why an answer is late, and where the handler of the actor was, which is null if no handler
- * ran.
+ * Says why an answer is late. The stack shows where the handler of the actor was, and is null if no
+ * handler ran.
  */
 public record Diagnosis(String text, HandlerStack stack) {
 
@@ -25,19 +25,19 @@ public record Diagnosis(String text, HandlerStack stack) {
      * Returns a sentence that names the method of the JDK that the user's code has called, and the
      * place of that call.
      */
-    public String place() {
+    public String describePlace() {
       var stack = getStackTrace();
-      int own = 0;
-      while (own < stack.length && isForeign(stack[own])) own++;
-      if (own == stack.length) own = 0;
-      int first = own > 0 && !isEngine(stack[own - 1]) ? own - 1 : own;
+      int userFrame = 0;
+      while (userFrame < stack.length && isLibrary(stack[userFrame])) userFrame++;
+      if (userFrame == stack.length) userFrame = 0;
+      int firstFrame = userFrame > 0 && !isEngine(stack[userFrame - 1]) ? userFrame - 1 : userFrame;
       var text = new StringBuilder();
-      for (int i = first; i < Math.min(first + FRAMES, stack.length); i++)
-        text.append(i == first ? ". The handler is at " : " < ").append(stack[i]);
+      for (int i = firstFrame; i < Math.min(firstFrame + FRAMES, stack.length); i++)
+        text.append(i == firstFrame ? ". The handler is at " : " < ").append(stack[i]);
       return text.toString();
     }
 
-    private static boolean isForeign(StackTraceElement frame) {
+    private static boolean isLibrary(StackTraceElement frame) {
       String name = frame.getClassName();
       return name.startsWith("java.") || name.startsWith("jdk.") || isEngine(frame);
     }

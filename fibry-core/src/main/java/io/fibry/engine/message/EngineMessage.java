@@ -4,9 +4,9 @@ package io.fibry.engine.message;
 public record EngineMessage(Runnable task) {
   public static final EngineMessage PILL = new EngineMessage(null);
 
-  /** The sender's message, task or code. */
+  /** Returns the message, task or code that the sender gave. */
   public static Object unwrap(Object message) {
-    if (message instanceof EngineMessage control) return control.task;
-    return message instanceof AwaitedSinkTask awaited ? awaited.code() : message;
+    if (message instanceof EngineMessage engineMessage) return engineMessage.task;
+    return message instanceof AwaitedSinkTask sinkTask ? sinkTask.code() : message;
   }
 }

@@ -1,11 +1,14 @@
 package io.fibry.engine.message;
 
-/** A message in transit for which no sender waits. Like a {@link RequestFuture}, a queue's node. */
+/**
+ * A message in transit for which no sender waits. Like a {@link RequestFuture}, it is a node of a
+ * queue.
+ */
 public final class Envelope {
-  /** A node already handled, for a drain to begin at. */
+  /** A node without a message, at which a drain begins if it has no message yet. */
   public static final Envelope NOTHING = new Envelope(null);
 
-  public Object message; // null once it is being handled; written by the sender, then by the drain
+  public Object message; // null once the message is being handled; written by the sender, then by the drain
   public Object next; // an Envelope or a RequestFuture; set once by the next sender, cleared by the drain
   public final Baggage baggage; // null: none
 

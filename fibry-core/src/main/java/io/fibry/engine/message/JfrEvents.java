@@ -13,19 +13,19 @@ import jdk.jfr.Threshold;
 import jdk.jfr.Timespan;
 
 /**
- * What a flight recording sees of actors. It costs nothing until the recorder starts and rewrites
- * the nested classes. Without the module of the recorder the prototypes are null, and no nested
- * class is loaded. No method here may use a nested class as its superclass, or the verifier would
- * load it.
+ * The events of actors in a flight recording. They cost nothing until the recorder starts, and then
+ * rewrites the nested classes. Without the module {@code jdk.jfr} the prototypes are null, and no
+ * nested class is loaded. No method of this class may use a nested class as its superclass, because
+ * then the verifier would load it.
  *
- * <p>The prototypes are made with the first actor: a class whose initialisation fails at the edge
- * of a stack could never be used again.
+ * <p>The prototypes are made with the first actor. If a class were initialized later, and that
+ * failed for lack of stack, it could never be used again.
  */
 public final class JfrEvents {
   /** An unknown time. */
   public static final long UNKNOWN = Long.MIN_VALUE;
 
-  private static final boolean PRESENT = present();
+  private static final boolean PRESENT = isPresent();
   private static final MessageEvent MESSAGE = PRESENT ? new MessageEvent() : null;
   private static final AskWaitEvent ASK_WAIT = PRESENT ? new AskWaitEvent() : null;
   private static final PressureEvent PRESSURE = PRESENT ? new PressureEvent() : null;
@@ -36,11 +36,11 @@ public final class JfrEvents {
 
   private JfrEvents() {}
 
-  private static boolean present() {
+  private static boolean isPresent() {
     try {
       Class.forName("jdk.jfr.Event", false, JfrEvents.class.getClassLoader());
       return true;
-    } catch (ClassNotFoundException | LinkageError absent) {
+    } catch (ClassNotFoundException | LinkageError noRecorder) {
       return false;
     }
   }
@@ -50,17 +50,20 @@ public final class JfrEvents {
     return MESSAGE != null && MESSAGE.isEnabled();
   }
 
-  /** Returns null if messages are not recorded. */
-  public static Object begin(long waited) {
+  /**
+   * Begins the event of a message that waited {@code waitNanos} ns. Returns null if messages are
+   * not recorded.
+   */
+  public static Object begin(long waitNanos) {
     if (!isRecordingMessages()) return null;
     var event = new MessageEvent();
-    event.wait = waited;
+    event.wait = waitNanos;
     event.begin();
     return event;
   }
 
-  public static void end(Object begun, Wait.WaitTarget actor, Object message) {
-    var event = (MessageEvent) begun;
+  public static void end(Object begunEvent, Wait.WaitTarget actor, Object message) {
+    var event = (MessageEvent) begunEvent;
     event.end();
     if (!event.shouldCommit()) return;
     event.actor = actor.name();
@@ -68,7 +71,7 @@ public final class JfrEvents {
     event.commit();
   }
 
-  /** Returns null if waits are not recorded. */
+  /** Begins the event of an asker that waits. Returns null if such waits are not recorded. */
   public static Object beginAsk() {
     if (ASK_WAIT == null || !ASK_WAIT.isEnabled()) return null;
     var event = new AskWaitEvent();
@@ -76,9 +79,9 @@ public final class JfrEvents {
     return event;
   }
 
-  /** A null {@code failure}: it was answered. */
-  public static void endAsk(Object begun, Wait.WaitTarget actor, Object message, Throwable failure) {
-    var event = (AskWaitEvent) begun;
+  /** Ends the event of an asker. {@code failure} is null if the request was answered. */
+  public static void endAsk(Object begunEvent, Wait.WaitTarget actor, Object message, Throwable failure) {
+    var event = (AskWaitEvent) begunEvent;
     event.end();
     if (!event.shouldCommit()) return;
     event.ended = failure == null ? "answered" : failure.getClass().getName();
@@ -87,7 +90,10 @@ public final class JfrEvents {
     event.commit();
   }
 
-  /** A sender waits for room. */
+  /**
+   * Begins the event of a sender that waits for space in a mailbox. Returns null if such waits are
+   * not recorded.
+   */
   public static Object beginWait() {
     if (PRESSURE == null || !PRESSURE.isEnabled()) return null;
     var event = new PressureEvent();
@@ -95,24 +101,24 @@ public final class JfrEvents {
     return event;
   }
 
-  /** A null {@code refusal}: there was room. */
-  public static void endWait(Object begun, Wait.WaitTarget actor, int capacity, Reason refusal) {
-    if (begun == null) return;
-    var event = (PressureEvent) begun;
+  /** Ends the event of a sender. {@code refusal} is null if the mailbox took the message. */
+  public static void endWait(Object begunEvent, Wait.WaitTarget actor, int capacity, Reason refusal) {
+    if (begunEvent == null) return;
+    var event = (PressureEvent) begunEvent;
     event.end();
     event.happened = refusal == null ? "waited" : "waited in vain";
     write(event, actor, capacity);
   }
 
   /**
-   * Records that a mailbox dropped a message, or refused a message that would have waited
-   * {@code foreseen} ns.
+   * Records that a mailbox dropped a message, or refused a message that would have waited {@code
+   * expectedWaitNanos} ns.
    */
-  public static void recordPressure(Wait.WaitTarget actor, int capacity, Reason reason, long foreseen) {
+  public static void recordPressure(Wait.WaitTarget actor, int capacity, Reason reason, long expectedWaitNanos) {
     if (PRESSURE == null || !PRESSURE.isEnabled()) return;
     var event = new PressureEvent();
     event.happened = reason.name().toLowerCase(Locale.ROOT);
-    event.foreseen = foreseen;
+    event.foreseen = expectedWaitNanos;
     write(event, actor, capacity);
   }
 
@@ -122,24 +128,27 @@ public final class JfrEvents {
     event.commit();
   }
 
-  public static void recordFailure(Wait.WaitTarget actor, Object message, Throwable thrown) {
+  public static void recordFailure(Wait.WaitTarget actor, Object message, Throwable failure) {
     if (FAILURE == null || !FAILURE.isEnabled()) return;
     var event = new FailureEvent();
     event.actor = actor.name();
     event.messageType = type(message);
-    event.thrown = thrown.getClass();
-    event.text = text(thrown);
+    event.thrown = failure.getClass();
+    event.text = text(failure);
     event.commit();
   }
 
-  /** A null {@code cause}: another actor failed. */
-  public static void recordRestart(Wait.WaitTarget actor, Throwable cause, long backoff) {
+  /**
+   * Records that an actor restarts after {@code backoffNanos} ns. {@code cause} is null if another
+   * actor failed.
+   */
+  public static void recordRestart(Wait.WaitTarget actor, Throwable cause, long backoffNanos) {
     if (RESTART == null || !RESTART.isEnabled()) return;
     var event = new RestartEvent();
     event.actor = actor.name();
     event.cause = cause == null ? null : cause.getClass();
     event.text = cause == null ? null : text(cause);
-    event.backoff = backoff;
+    event.backoff = backoffNanos;
     event.commit();
   }
 
@@ -152,12 +161,12 @@ public final class JfrEvents {
     event.commit();
   }
 
-  public static void recordStuck(Wait.WaitTarget actor, Object message, long handling) {
+  public static void recordStuck(Wait.WaitTarget actor, Object message, long handlingNanos) {
     if (STUCK == null || !STUCK.isEnabled()) return;
     var event = new StuckEvent();
     event.actor = actor.name();
     event.messageType = type(message);
-    event.handling = handling;
+    event.handling = handlingNanos;
     event.commit();
   }
 
@@ -165,8 +174,8 @@ public final class JfrEvents {
     return EngineMessage.unwrap(message).getClass();
   }
 
-  private static String text(Throwable thrown) {
-    return Lines.line(Lines.message(thrown));
+  private static String text(Throwable failure) {
+    return Lines.line(Lines.message(failure));
   }
 
   @Category("Fibry")
@@ -185,7 +194,7 @@ public final class JfrEvents {
     @Description("For a task or a sink's code, its class")
     Class<?> messageType;
     @Label("Wait")
-    @Description("From sending to handling; unknown where the message was sent before the recording")
+    @Description("From sending to handling; unknown if the message was sent before the recording")
     @Timespan
     long wait;
   }
@@ -216,7 +225,7 @@ public final class JfrEvents {
     @Description("Rejected, dropped, waited, or waited in vain")
     String happened;
     @Label("Foreseen")
-    @Description("How long the message would have waited, where it was refused for that; else 0")
+    @Description("How long the message would have waited, if it was refused for that; otherwise 0")
     @Timespan
     long foreseen;
   }
@@ -238,19 +247,19 @@ public final class JfrEvents {
   @Description("An actor that begins again with a fresh state")
   private static final class RestartEvent extends ActorEvent {
     @Label("Cause")
-    @Description("None where another actor's failure was the cause")
+    @Description("No class if another actor's failure was the cause")
     Class<?> cause;
     @Label("Text")
     String text;
     @Label("Back-off")
-    @Description("How long its messages wait before")
+    @Description("How long its messages wait before the restart")
     @Timespan
     long backoff;
   }
 
   @Name("fibry.DeadLetter")
   @Label("Dead Letter")
-  @Description("A message that no handler finished and nobody waits for")
+  @Description("A message that no handler finished, and for whose answer no caller waits")
   @Category("Fibry")
   @StackTrace(false)
   private static final class DeadLetterEvent extends Event {
@@ -270,7 +279,7 @@ public final class JfrEvents {
     @Label("Message Type")
     Class<?> messageType;
     @Label("Handling")
-    @Description("At least")
+    @Description("How long the actor has handled the message, or somewhat less")
     @Timespan
     long handling;
   }

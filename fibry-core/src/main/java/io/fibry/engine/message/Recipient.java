@@ -6,17 +6,23 @@ import io.fibry.DeadLetter.Reason;
 public interface Recipient extends Wait.WaitTarget {
   void onWithdrawn(RequestFuture<?> request, Reason reason);
 
-  /** Called when the promised answer has arrived, or its asker has given up. */
-  void removePromise(RequestFuture<?> request, boolean abandoned);
+  /**
+   * Called when the promised answer has arrived, or its asker has given up and the promise is
+   * abandoned.
+   */
+  void removePromise(RequestFuture<?> request, boolean isAbandoned);
 
-  /** On another thread; until it has run, the actor's scope is not quiet. */
+  /** Runs the code on another thread. Until it has run, the actor's scope is not quiet. */
   void runOffThread(Runnable code);
 
-  /** Does the same on a fiber, or returns false if no fiber can be started. */
+  /**
+   * Runs the code on a fiber, with the same effect on the scope. Returns false if no fiber can be
+   * started.
+   */
   boolean tryRunOnFiber(Runnable code);
 
   Diagnosis diagnose(RequestFuture<?> request);
 
-  /** Notes what it does now, for a later diagnosis. */
+  /** Remembers which message the actor handles now, for a later diagnosis. */
   void rememberStart(RequestFuture<?> request);
 }

@@ -17,18 +17,18 @@ import java.util.concurrent.CompletionException;
 import java.util.concurrent.ExecutionException;
 
 /**
- * Makes what an asker is thrown in place of an answer. The texts of the request and of the reason
- * are made when somebody reads the exception's.
+ * Makes the exceptions that an asker gets in place of an answer. The texts of the request and of
+ * the reason are made when the text of the exception is read.
  */
 public final class RequestFailures {
-  /** One for all: many cancelled requests may stay in a mailbox. */
+  /** One object for all requests, because many cancelled requests may stay in a mailbox. */
   static final CancellationException CANCELLED = new Cancelled();
   /** The marker of a request whose deadline came before its answer. */
   static final Exception EXPIRED = new Exception("the time for the answer is over", null, false, false) {};
 
   /**
-   * The failure of an asked request, as a value: an ExecutionException would call the failure for
-   * its text.
+   * The failure of a request made by {@code ask}, as the value of its future. An ExecutionException
+   * would call {@code toString} of the failure.
    */
   record FailedResult(Throwable cause) {}
 
@@ -43,10 +43,13 @@ public final class RequestFailures {
   public static RequestException requestExceptionIn(Throwable failure) {
     var cause = failure;
     while (cause instanceof CompletionException || cause instanceof ExecutionException) cause = cause.getCause();
-    return cause instanceof RequestException refusal ? refusal : null;
+    return cause instanceof RequestException exception ? exception : null;
   }
 
-  /** A limit that is over needs no memory: once it has settled a request, it must tell it. */
+  /**
+   * Returns the failure as a value. An expired limit needs no memory for that: after it has settled
+   * a request, it must be able to complete it.
+   */
   static FailedResult failedResult(Throwable cause) {
     return cause == EXPIRED ? EXPIRED_RESULT : new FailedResult(cause);
   }
@@ -73,54 +76,54 @@ public final class RequestFailures {
         actor.name(), request, capacity);
   }
 
-  /** The mailbox has room, but is too slow. */
-  public static MailboxFullException tooSlow(DescribedActor actor, Object request, int capacity, long foreseen,
-      Duration target) {
+  /** Makes the exception for a mailbox with free space in which the message would wait too long. */
+  public static MailboxFullException tooSlow(DescribedActor actor, Object request, int capacity,
+      long expectedWaitNanos, Duration maxWait) {
     return new MailboxFullException(
         "the mailbox of actor '" + actor.name() + "' is full: " + actor.describeRequest(request)
             + " would have waited about "
-            + Durations.textOfNanos(foreseen) + ", longer than " + Durations.text(target)
+            + Durations.textOfNanos(expectedWaitNanos) + ", longer than " + Durations.text(maxWait)
             + "; ask again later, or give it more workers or a longer withMaxWait(..)",
         actor.name(), request, capacity);
   }
 
-  /** @param settled whether it can be begun no more */
-  static AskTimeoutException timeout(DescribedActor actor, Object request, Deadline deadline, boolean begun,
-      boolean settled,
+  /** @param isSettled whether the actor can no longer begin the request */
+  static AskTimeoutException timeout(DescribedActor actor, Object request, Deadline deadline, boolean isBegun,
+      boolean isSettled,
       Diagnosis diagnosis) {
-    String why = diagnosis != null ? diagnosis.text()
-        : begun ? "it had begun with it, and may still be at it" : "its turn had not come, and will not";
+    String explanation = diagnosis != null ? diagnosis.text()
+        : isBegun ? "it had begun with it, and may still be at it" : "its turn had not come, and will not";
     var stack = diagnosis == null ? null : diagnosis.stack();
     return new AskTimeoutException(
         "actor '" + actor.name() + "' did not answer " + actor.describeRequest(request) + " within " + deadline + ": "
-            + why
-            + deadline.advice() + (stack == null ? "" : stack.place()),
-        actor.name(), request, deadline.limit, stack, settled && !begun ? Outcome.NOT_DONE : Outcome.UNKNOWN);
+            + explanation
+            + deadline.advice() + (stack == null ? "" : stack.describePlace()),
+        actor.name(), request, deadline.limit, stack, isSettled && !isBegun ? Outcome.NOT_DONE : Outcome.UNKNOWN);
   }
 
-  /** No time was left to send the request. */
+  /** Makes the exception for a request that was not sent, because no time was left for it. */
   public static AskTimeoutException tooLate(DescribedActor actor, Object request, Deadline deadline) {
     return new AskTimeoutException("actor '" + actor.name() + "' was not asked " + actor.describeRequest(request)
         + ", since no time was left for it: " + deadline + deadline.advice(), actor.name(), request, deadline.limit,
         null, Outcome.NOT_DONE);
   }
 
-  static AskCycleException cycle(DescribedActor actor, Object request, List<String> ring, String waits) {
+  static AskCycleException cycle(DescribedActor actor, Object request, List<String> cycle, String waits) {
     return new AskCycleException(
         "this wait could never end: " + waits + ". Send without waiting, or answer with replyWhen", actor.name(),
-        request, ring);
+        request, cycle);
   }
 
   /**
-   * The handler's own exception with the asker's stack; at most four, as a handler may throw the
-   * same object for ever.
+   * Throws the handler's own exception, with the stack of the asker added. It gets at most four
+   * such stacks, because a handler may throw the same object again and again.
    */
   static RuntimeException rethrown(Throwable failure) {
     if (failure.getSuppressed().length < 4) failure.addSuppressed(new AskerStack());
     return RequestFailures.<RuntimeException>sneakyThrow(failure);
   }
 
-  @SuppressWarnings("unchecked") // a checked exception leaves as itself
+  @SuppressWarnings("unchecked") // throws a checked exception without a wrapper
   private static <T extends Throwable> T sneakyThrow(Throwable failure) throws T {
     throw (T) failure;
   }

@@ -19,27 +19,29 @@ import java.util.concurrent.ExecutionException;
  * A request: the envelope of a message and the future of its asker, in one object of 48 bytes.
  *
  * <p><b>States.</b> One byte has flags that are set by compare-and-set. BEGUN: a drain handles the
- * request; only a stash clears it. SETTLED: it has a result, or was withdrawn. CHAINED: code of a
- * user is chained to it. TOLD: the drain, or another thread, is done with completing it.
+ * request, and only a stash clears the flag. SETTLED: it has a result, or was withdrawn. CHAINED:
+ * code of a user is chained to it. CALLBACKS_RUN: the thread that settled the request has looked
+ * for callbacks, or may run them itself.
  *
  * <p><b>BEGUN against SETTLED</b> decides whether the request is handled. A drain sets BEGUN when
  * it takes the request; a cancel, a limit, or a completion from outside sets SETTLED. The first one
- * wins, and a withdrawn request gives its place in the mailbox back.
+ * wins, and a withdrawn request frees its place in the mailbox.
  *
  * <p><b>CHAINED against SETTLED</b> decides where callbacks run, which is never the thread of the
  * actor. A drain that finds CHAINED completes the future on another thread. A drain that finds none
- * sets SETTLED, completes the future itself, and then sets TOLD. A thread that chains code after
- * SETTLED waits for TOLD, a tenth of a second at most, and runs the code itself.
+ * sets SETTLED, completes the future itself, and then sets CALLBACKS_RUN. A thread that chains code
+ * after SETTLED waits for CALLBACKS_RUN, a tenth of a second at most, and runs the code itself.
  *
- * <p><b>Failure.</b> If the drain has no stack or memory left to complete the future, it takes
- * SETTLED back, and its caller, which has more room, fails the request.
+ * <p><b>Failure.</b> If the drain has no stack or memory left to complete the future, it clears
+ * SETTLED again. Its caller, which has more stack, then fails the request.
  *
  * <p><b>Refused.</b> A future beside the envelope: 24 bytes more, and two states that must agree.
  * Always completing on another thread: twice the cost of a request.
  */
 public final class RequestFuture<R> extends AnswerFuture<R> implements AnswerLimit.ExpiringAnswer<R>, Wait.Awaitable {
   // 0 -> BEGUN -> BEGUN|SETTLED, or 0 -> SETTLED; BEGUN -> 0 when stashed. CHAINED may be added
-  // until SETTLED. TOLD comes with SETTLED, or, if the drain completes it in place, after it
+  // until SETTLED. CALLBACKS_RUN is set with SETTLED, or after it by a drain that completes the
+  // request itself
   private static final byte BEGUN = 1;
   private static final byte SETTLED = 2;
   private static final byte CHAINED = 4;
@@ -52,24 +54,30 @@ public final class RequestFuture<R> extends AnswerFuture<R> implements AnswerLim
   }
 
   public final Recipient recipient;
-  public Object next; // as in Envelope
+  public Object next; // an Envelope or a RequestFuture; set once by the next sender, cleared by the drain
   public QueueEntry<Object> entry; // null outside of guarded queues; written by the asker before the offer
-  public Deadline deadline; // null without a limit, or if settled before it began; written as `message`
-  // Null once the request has begun or was settled; the drain's thread while it completes the
-  // request in place. Written by the asker before the offer, then by the winner of `state`
+  // null without a limit, or if the request was settled before it began; written by the writers of
+  // `message`
+  public Deadline deadline;
+  // Null once the request has begun or was settled. While a drain completes the request itself, it
+  // is the thread of the drain. Written by the asker before the offer, then by the thread that
+  // changed `state`
   private Object message;
-  public Baggage baggage; // null if there is none, or once the request has begun or was settled; written as `message`
+  // null if there is none, or once the request has begun or was settled; written by the writers of
+  // `message`
+  public Baggage baggage;
   private volatile byte state;
-  public boolean answered; // or promised, by the handler; drain only
-  public boolean hasDeclaredType; // its future has the type that the request declares; written before the offer
-  private final boolean blocking; // by `ask`: no user sees it, and a failure is its value, see Failed
+  public boolean isAnswered; // whether the handler has answered, or promised an answer; drain only
+  public boolean hasDeclaredType; // whether the future has the type that the request declares; written before the offer
+  // made by `ask`: no user sees the future, and a failure is its value, see FailedResult
+  private final boolean isBlocking;
 
   RequestFuture(Recipient recipient, Object message, Baggage baggage) {
     this(recipient, message, baggage, false);
   }
 
-  public RequestFuture(Recipient recipient, Object message, Baggage baggage, boolean blocking) {
-    this.blocking = blocking;
+  public RequestFuture(Recipient recipient, Object message, Baggage baggage, boolean isBlocking) {
+    this.isBlocking = isBlocking;
     this.recipient = recipient;
     this.message = message;
     this.baggage = baggage;
@@ -81,52 +89,64 @@ public final class RequestFuture<R> extends AnswerFuture<R> implements AnswerLim
 
   // ---- the drain's side
 
-  /** Claims it. Returns null if the request was canceled, or has begun before. */
+  /**
+   * Claims the request for the drain, and returns its message. Returns null if the request was
+   * cancelled, or has begun before.
+   */
   public Object begin() {
     if (!STATE.compareAndSet(this, (byte) 0, BEGUN) && !STATE.compareAndSet(this, CHAINED, (byte) (CHAINED | BEGUN)))
-      return (state & (BEGUN | SETTLED)) == 0 ? begin() : null; // or `chain` came in between
-    Object given = message;
+      return (state & (BEGUN | SETTLED)) == 0 ? begin() : null; // `onChain` may have changed the state in between
+    Object begunMessage = message;
     message = null;
     if (baggage != null) baggage = null;
-    return given;
+    return begunMessage;
   }
 
-  /** Begins a request that no other thread has seen. */
+  /**
+   * Begins a request that no other thread has seen, without a compare-and-set. Returns its message.
+   */
   public Object beginUnseen() {
     STATE.set(this, BEGUN);
-    Object given = message;
+    Object begunMessage = message;
     message = null;
-    return given;
+    return begunMessage;
   }
 
-  /** Begun, and neither answered nor promised. */
-  public boolean isOpen() {
-    return (state & (BEGUN | SETTLED)) == BEGUN && !answered;
+  /** Returns whether the request has begun, and is neither answered nor promised. */
+  public boolean isUnanswered() {
+    return (state & (BEGUN | SETTLED)) == BEGUN && !isAnswered;
   }
 
   public boolean isBegun() {
     return (state & BEGUN) != 0;
   }
 
-  /** Notes an answer or promise. Returns false if there was an answer before. */
+  /**
+   * Records that the handler has answered, or has promised an answer. Returns false if it had done
+   * so before.
+   */
   public boolean markAnswered() {
-    if (answered) return false;
-    return answered = true;
+    if (isAnswered) return false;
+    return isAnswered = true;
   }
 
   /**
-   * After its promise was noted: its asker may not have seen that it is answered. One of both sees
-   * the other, since the asker sets SETTLED before it looks.
+   * Removes the promise if the asker has given up meanwhile. The drain writes {@code isAnswered}
+   * and then reads SETTLED; the asker sets SETTLED and then reads {@code isAnswered}. So at least
+   * one of them sees the other.
    */
   public void checkAbandoned() {
-    VarHandle.fullFence(); // `answered` is written, SETTLED not yet read
+    VarHandle.fullFence(); // `isAnswered` is written, SETTLED not yet read
     if ((state & SETTLED) != 0) recipient.removePromise(this, true);
   }
 
-  /** Makes it wait again. Returns false if the request was settled meanwhile. */
-  public boolean stash(Object given, Baggage with) {
-    baggage = with;
-    message = given;
+  /**
+   * Makes the request wait again, with this message and baggage. Returns false if the request was
+   * settled meanwhile.
+   */
+  public boolean stash(Object stashedMessage, Baggage stashedBaggage) {
+    baggage = stashedBaggage;
+    message = stashedMessage;
     for (byte s = state; (s & SETTLED) == 0; s = state)
       if (STATE.compareAndSet(this, s, (byte) (s & ~BEGUN))) return true;
     message = null;
@@ -142,42 +162,44 @@ public final class RequestFuture<R> extends AnswerFuture<R> implements AnswerLim
     settle(null, failure, false);
   }
 
-  /** Completes the request on the thread that keeps a promise, where no code of the asker runs. */
+  /** Completes a promised request. The calling thread runs no code of the asker. */
   public void fulfill(Object value, Throwable failure) {
-    settle(value, failure, !blocking);
+    settle(value, failure, !isBlocking);
   }
 
   @SuppressWarnings("unchecked") // `ask` and `reply` check the type
-  private void settle(Object value, Throwable failure, boolean offThread) {
-    byte before = trySettle(SETTLED);
-    if ((before & SETTLED) != 0) return;
+  private void settle(Object value, Throwable failure, boolean needsOtherThread) {
+    byte stateBefore = trySettle(SETTLED);
+    if ((stateBefore & SETTLED) != 0) return;
     try {
       message = null;
-      boolean onFiber = offThread || (before & CHAINED) != 0;
-      if (!onFiber || !recipient.tryRunOnFiber(new Completion<>(this, (R) value, failure))) { // better here than never
-        message = Thread.currentThread(); // for awaitTold: a callback behind `allOf` may run here and chain
+      boolean needsFiber = needsOtherThread || (stateBefore & CHAINED) != 0;
+      // without a fiber, this thread completes the future
+      if (!needsFiber || !recipient.tryRunOnFiber(new Completion<>(this, (R) value, failure))) {
+        // for awaitCallbacks: a callback behind `allOf` may run on this thread and chain code
+        message = Thread.currentThread();
         set((R) value, failure);
       } // otherwise a fiber runs the callbacks, so this thread need not wait
-      state = (byte) (before | SETTLED | CALLBACKS_RUN);
-    } catch (Throwable edge) { // of stack or memory: undo the change; the caller has more room, and fails the request
-      state = before;
-      throw edge;
+      state = (byte) (stateBefore | SETTLED | CALLBACKS_RUN);
+    } catch (Throwable error) { // no stack or memory: the caller has more stack, and fails the request
+      state = stateBefore;
+      throw error;
     } finally {
       message = null;
     }
   }
 
-  @SuppressWarnings("unchecked") // `await` knows Failed
+  @SuppressWarnings("unchecked") // `await` expects a FailedResult
   private void set(R value, Throwable failure) {
     endLimit();
-    if (failure == null || blocking)
+    if (failure == null || isBlocking)
       super.complete(failure == null ? value : (R) RequestFailures.failedResult(failure));
-    // the JDK would take these two for its own
+    // the JDK would not wrap these two, as it does with other exceptions
     else super.completeExceptionally(failure instanceof CompletionException || failure instanceof CancellationException
         ? new CompletionException(failure) : failure);
   }
 
-  /** Adds these bits unless SETTLED is set. Returns those before. */
+  /** Sets these bits, unless SETTLED is set. Returns the state before the change. */
   private byte trySettle(int bits) {
     byte s = state;
     while ((s & SETTLED) == 0 && !STATE.compareAndSet(this, s, (byte) (s | bits))) s = state;
@@ -186,84 +208,92 @@ public final class RequestFuture<R> extends AnswerFuture<R> implements AnswerLim
 
   // ---- the asker's side
 
-  public R await(Object given, Deadline until, Wait.WaitingHandler waiter) {
+  public R await(Object sentMessage, Deadline askDeadline, Wait.WaitingHandler waiter) {
     R answer;
-    try (var wait = publish(given, waiter, false)) {
+    try (var wait = publish(sentMessage, waiter, false)) {
       var cycle = wait == null ? null : WaitCycle.findFor(wait);
       if (cycle != null && cancel(true)) throw cycle.exception();
-      answer = until.get(this);
-    } catch (InterruptedException | CancellationException interrupted) { // the latter: while it waited for room
+      answer = askDeadline.get(this);
+    } catch (InterruptedException | CancellationException interrupt) {
+      // a CancellationException: interrupted while it waited for space in the mailbox
       if (!cancel(true)) withdrawExpired();
       Thread.currentThread().interrupt();
       throw new CancellationException(
           "interrupted while waiting for the answer of actor '" + recipient.name() + "'; the request is cancelled");
-    } catch (ExecutionException failed) {
-      throw failed(failed.getCause(), given, until);
+    } catch (ExecutionException failure) {
+      throw failed(failure.getCause(), sentMessage, askDeadline);
     }
-    if (answer instanceof RequestFailures.FailedResult failed) throw failed(failed.cause(), given, until);
+    if (answer instanceof RequestFailures.FailedResult failure) throw failed(failure.cause(), sentMessage, askDeadline);
     return answer;
   }
 
-  private RuntimeException failed(Throwable failure, Object given, Deadline until) {
-    return failure == RequestFailures.EXPIRED ? timeout(given, until) : RequestFailures.rethrown(failure);
+  private RuntimeException failed(Throwable failure, Object sentMessage, Deadline askDeadline) {
+    return failure == RequestFailures.EXPIRED ? timeout(sentMessage, askDeadline) : RequestFailures.rethrown(failure);
   }
 
-  /** Returns null if this thread runs no handler. */
-  private Wait publish(Object given, Wait.WaitingHandler waiter, boolean ignoresInterrupts) {
+  /**
+   * Publishes that the handler on this thread waits. Returns null if this thread runs no handler,
+   * or the answer has arrived.
+   */
+  private Wait publish(Object sentMessage, Wait.WaitingHandler waiter, boolean ignoresInterrupts) {
     if (isDone()) return null;
-    Wait.prepare(recipient, given);
-    return Wait.begin(recipient, given, this, waiter, ignoresInterrupts);
+    Wait.prepare(recipient, sentMessage);
+    return Wait.begin(recipient, sentMessage, this, waiter, ignoresInterrupts);
   }
 
-  /** On the timer's thread: only wakes the asker. No user knows this request, or chains to it. */
+  /**
+   * Wakes the asker. Called on the thread of the timer, which must run no user code: no user sees
+   * the future of an {@code ask}, so no code is chained to it.
+   */
   @Override
   public void expire() {
     StackProbe.probe();
-    byte before = trySettle(SETTLED | CALLBACKS_RUN);
-    if ((before & SETTLED) == 0) set(null, RequestFailures.EXPIRED);
+    byte stateBefore = trySettle(SETTLED | CALLBACKS_RUN);
+    if ((stateBefore & SETTLED) == 0) set(null, RequestFailures.EXPIRED);
   }
 
   /**
    * Makes the exception on the thread of the asker, which finds out the reason while the request is
    * still in its queue.
    */
-  private AskTimeoutException timeout(Object given, Deadline until) {
-    var failure = lateness(given, until);
+  private AskTimeoutException timeout(Object sentMessage, Deadline askDeadline) {
+    var failure = timeoutException(sentMessage, askDeadline);
     withdrawExpired();
     return failure;
   }
 
-  private AskTimeoutException lateness(Object given, Deadline until) {
+  private AskTimeoutException timeoutException(Object sentMessage, Deadline askDeadline) {
     Diagnosis diagnosis = null;
     try {
       diagnosis = recipient.diagnose(this);
-    } catch (Throwable edge) {} // of stack or memory, or of the user's clock: the asker must still be told
-    boolean settled = (state & SETTLED) != 0; // read before BEGUN, which then changes no more
-    return RequestFailures.timeout(recipient, given, until, isBegun(), settled, diagnosis);
+    } catch (Throwable error) {} // no stack or memory, or from the user's clock: fails without a diagnosis
+    boolean isSettled = (state & SETTLED) != 0; // read before BEGUN, which changes no more after SETTLED
+    return RequestFailures.timeout(recipient, sentMessage, askDeadline, isBegun(), isSettled, diagnosis);
   }
 
-  /** For a future whose asker does not wait: it fails when the deadline is over. */
-  public void startLimit(Object given, Deadline until) {
+  /** Lets the future fail at its deadline; for an asker that does not wait. */
+  public void startLimit(Object sentMessage, Deadline answerDeadline) {
     if (isDone()) return;
-    until.startExpiry(new AnswerLimit<>(this, given, until));
-    // The thread that settles the request sets SETTLED before it looks for a limit
-    if ((state & SETTLED) != 0) until.cancelExpiry();
+    answerDeadline.startExpiry(new AnswerLimit<>(this, sentMessage, answerDeadline));
+    // The thread that settles the request sets SETTLED before it cancels the limit, so one of the
+    // two cancels it
+    if ((state & SETTLED) != 0) answerDeadline.cancelExpiry();
   }
 
   private void endLimit() {
-    var until = deadline;
-    if (until != null && !blocking) until.cancelExpiry();
+    var answerDeadline = deadline;
+    if (answerDeadline != null && !isBlocking) answerDeadline.cancelExpiry();
   }
 
-  /** Its mailbox had no room for it. */
-  public void expire(Object given) {
-    if (blocking) expire();
-    else expire(given, deadline);
+  /** Expires the request, because its mailbox had no space for it in time. */
+  public void expire(Object sentMessage) {
+    if (isBlocking) expire();
+    else expire(sentMessage, deadline);
   }
 
   @Override
-  public void expire(Object given, Deadline until) {
-    if (!isDone()) settleExternally(Reason.EXPIRED, null, lateness(given, until));
+  public void expire(Object sentMessage, Deadline answerDeadline) {
+    if (!isDone()) settleExternally(Reason.EXPIRED, null, timeoutException(sentMessage, answerDeadline));
   }
 
   /**
@@ -272,12 +302,12 @@ public final class RequestFuture<R> extends AnswerFuture<R> implements AnswerLim
    */
   private void withdrawExpired() {
     var failure = isCompletedExceptionally() ? exceptionNow()
-        : getNow(null) instanceof RequestFailures.FailedResult failed ? failed.cause() : null;
+        : getNow(null) instanceof RequestFailures.FailedResult result ? result.cause() : null;
     if (failure == RequestFailures.EXPIRED) withdraw(Reason.EXPIRED);
   }
 
   @Override
-  public void noteStart() {
+  public void rememberStart() {
     recipient.rememberStart(this);
   }
 
@@ -287,31 +317,31 @@ public final class RequestFuture<R> extends AnswerFuture<R> implements AnswerLim
   }
 
   /**
-   * If code is chained to the request, another thread completes it, because this thread must not be
-   * held up.
+   * If code is chained to the request, another thread completes it, because this thread must not
+   * wait for that code.
    */
   @Override
-  public boolean failStopped(Object given) {
-    settleExternally(Reason.UNDELIVERED, null, recipient.stopped(given, Outcome.UNKNOWN));
+  public boolean failStopped(Object sentMessage) {
+    settleExternally(Reason.UNDELIVERED, null, recipient.stopped(sentMessage, Outcome.UNKNOWN));
     return true;
   }
 
-  /** Otherwise chained user code would run on this thread. */
+  /** Cancels the request on another thread, because code of a user may be chained to it. */
   @Override
   public void cancelUnlessBegun() {
-    if (!blocking && !isBegun()) runOffThread(() -> cancel(false));
+    if (!isBlocking && !isBegun()) runOffThread(() -> cancel(false));
   }
 
-  /** Fails it if it waits: the actor has ended. */
+  /** Fails the request if it has not begun, because the actor has ended. */
   public void failIfQueued() {
-    Object waiting = message;
-    if (waiting != null) failStopped(waiting);
+    Object queuedMessage = message;
+    if (queuedMessage != null) failStopped(queuedMessage);
   }
 
-  /** Settled or promised. */
+  /** Returns whether the request is settled, or its answer is promised. */
   @Override
   public boolean isOver() {
-    return answered || (state & SETTLED) != 0;
+    return isAnswered || (state & SETTLED) != 0;
   }
 
   @Override
@@ -335,33 +365,39 @@ public final class RequestFuture<R> extends AnswerFuture<R> implements AnswerLim
     return settleExternally(Reason.CANCELLED, null, failure);
   }
 
-  /** Settles it without the actor. Returns false if the request was settled before. */
+  /** Settles the request without its actor. Returns false if the request was settled before. */
   private boolean settleExternally(Reason reason, R value, Throwable failure) {
     StackProbe.probe();
-    byte before = trySettle(SETTLED | CALLBACKS_RUN);
-    if ((before & SETTLED) != 0) {
+    byte stateBefore = trySettle(SETTLED | CALLBACKS_RUN);
+    if ((stateBefore & SETTLED) != 0) {
       awaitResult();
       return false;
     }
     try {
       withdraw(reason);
       return conclude(reason, value, failure);
-    } catch (Throwable edge) { // of stack or memory: undo
-      state = before;
-      throw edge;
+    } catch (Throwable error) { // StackOverflowError or OutOfMemoryError: the change is undone
+      state = stateBefore;
+      throw error;
     }
   }
 
-  /** The reason CANCELLED comes from the asker, which knows the code that it has chained. */
+  /**
+   * Completes the future. If the reason is CANCELLED, the calling thread runs the callbacks: the
+   * asker itself cancels, and it has chained them.
+   */
   private boolean conclude(Reason reason, R value, Throwable failure) {
     if (reason == Reason.CANCELLED)
       return failure == null ? super.complete(value) : super.completeExceptionally(failure);
-    if (reason == Reason.EXPIRED || blocking || getNumberOfDependents() == 0) set(value, failure);
+    if (reason == Reason.EXPIRED || isBlocking || getNumberOfDependents() == 0) set(value, failure);
     else runOffThread(new Completion<>(this, value, failure));
     return true;
   }
 
-  /** No lambda: see {@link Deadline}. */
+  /**
+   * A record instead of a lambda, because a lambda that is first linked without memory may fail
+   * forever.
+   */
   private record Completion<R>(RequestFuture<R> request, R value, Throwable failure) implements Runnable {
     @Override
     public void run() {
@@ -369,38 +405,44 @@ public final class RequestFuture<R> extends AnswerFuture<R> implements AnswerLim
     }
   }
 
-  /** Once settled: its promise, or its place in the mailbox, is not needed. */
+  /**
+   * Removes the promise of a settled request, or its entry in the mailbox, because it is not needed
+   * any more.
+   */
   private void withdraw(Reason reason) {
     try {
       endLimit();
-      if (isBegun() && answered) recipient.removePromise(this, true);
+      if (isBegun() && isAnswered) recipient.removePromise(this, true);
       if (!isBegun()) {
         message = null;
         baggage = null;
         deadline = null;
         recipient.onWithdrawn(this, reason);
       }
-    } catch (Throwable failure) { // of a comparator, say; the drain skips it
-      EngineLog.LOG.error("a request that was taken back could not be taken out of the mailbox of actor '{}'",
+    } catch (Throwable failure) { // for example from a comparator; the drain skips the request
+      EngineLog.LOG.error("a withdrawn request could not be removed from the mailbox of actor '{}'; it will be skipped",
           recipient.name(), failure);
     }
   }
 
-  /** The result follows SETTLED at once. */
+  /** Waits for the result, which follows SETTLED at once. */
   private void awaitResult() {
     EngineThreads.pauseWhile(() -> !isDone() && (state & SETTLED) != 0, Integer.MAX_VALUE);
   }
 
-  /** Until the drain looked for callbacks; 0.1 s at most, as one behind {@code allOf} may block. */
+  /**
+   * Waits until the thread that settled the request has looked for callbacks. It waits 0.1 s at
+   * most, because a callback behind {@code allOf} may block.
+   */
   private void awaitCallbacks() {
-    var waiting = Thread.currentThread();
-    EngineThreads.pauseWhile(() -> (state & (SETTLED | CALLBACKS_RUN)) == SETTLED && message != waiting, 200);
+    var thisThread = Thread.currentThread();
+    EngineThreads.pauseWhile(() -> (state & (SETTLED | CALLBACKS_RUN)) == SETTLED && message != thisThread, 200);
   }
 
   // ---- the users' side
 
   @Override
-  void chain() {
+  void onChain() {
     for (byte s = state; (s & CHAINED) == 0; s = state) {
       if ((s & SETTLED) != 0) {
         awaitResult();

@@ -9,13 +9,15 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicReferenceArray;
 
 /**
- * Runs 10 ms after the first wait began, and gives a timer to each wait that still lasts.
+ * A task that runs 10 ms after the first wait began, and gives a timer to each wait that still
+ * lasts.
  *
- * <p>A wait takes a slot until its end. If its stripe is full, a wait is put on a list, which keeps
- * it in memory until the next sweep, for garbage collections to copy.
+ * <p>A wait occupies a slot until it ends. If all slots of its stripe are occupied, it is added to
+ * a list. A list keeps a wait in memory until the next sweep, even if the wait has ended, and
+ * garbage collections copy it.
  *
- * <p>No wait is missed: {@code add} adds the wait and then reads {@code ARMED}; the sweep clears
- * {@code ARMED} and then looks for waits.
+ * <p>No wait is missed: {@code add} adds the wait and then reads {@code ARMED}, while the sweep
+ * clears {@code ARMED} and then reads the slots and lists.
  */
 final class TimeoutSweep {
   static final Duration PERIOD = Duration.ofMillis(10);
@@ -30,11 +32,11 @@ final class TimeoutSweep {
   private static final Runnable RUN = TimeoutSweep::run; // linked while there is memory
 
   abstract static class SweepEntry {
-    private SweepEntry next; // in a list
-    private int slot; // where it may be; the waiting thread only
+    private SweepEntry next; // the next entry of a list
+    private int slot; // the index of the slot in which it may be; the waiting thread only
 
     /** Sets the timer, unless the wait has ended. */
-    abstract void arm();
+    abstract void startTimer();
   }
 
   private TimeoutSweep() {}
@@ -44,7 +46,7 @@ final class TimeoutSweep {
     start();
   }
 
-  /** Throws nothing: for a wait that could not be ended for want of memory. */
+  /** Adds a wait that could not be ended for lack of memory. Throws nothing. */
   static void addQuietly(SweepEntry wait) {
     put(wait);
     restart();
@@ -53,12 +55,12 @@ final class TimeoutSweep {
   private static void put(SweepEntry wait) {
     int stripe = (int) (Thread.currentThread().threadId() & STRIPES - 1) * SLOTS_IN_STRIPE;
     int slot = stripe;
-    while (slot < stripe + SLOTS_IN_STRIPE && !take(slot, wait)) slot++;
+    while (slot < stripe + SLOTS_IN_STRIPE && !tryOccupy(slot, wait)) slot++;
     if (slot < stripe + SLOTS_IN_STRIPE) wait.slot = slot;
     else do wait.next = LISTS.get(stripe); while (!LISTS.compareAndSet(stripe, wait.next, wait));
   }
 
-  private static boolean take(int slot, SweepEntry wait) {
+  private static boolean tryOccupy(int slot, SweepEntry wait) {
     return SLOTS.getPlain(slot) == null && SLOTS.compareAndSet(slot, null, wait);
   }
 
@@ -68,7 +70,7 @@ final class TimeoutSweep {
 
   private static void start() {
     if (ARMED.get()) return;
-    StackProbe.probe(); // ARMED without a timer would let no wait end
+    StackProbe.probe(); // if ARMED were set without a timer, no wait would be ended
     if (!ARMED.compareAndSet(false, true)) return;
     try {
       Scheduler.system().schedule(PERIOD, RUN);
@@ -80,7 +82,7 @@ final class TimeoutSweep {
 
   private static void arm(SweepEntry wait) {
     try {
-      wait.arm();
+      wait.startTimer();
     } catch (Throwable noMemory) {
       add(wait); // the next sweep tries again
     }
@@ -91,12 +93,12 @@ final class TimeoutSweep {
       var wait = SLOTS.get(slot) == null ? null : SLOTS.getAndSet(slot, null);
       if (wait != null) arm(wait);
     }
-    for (int list = 0; list < LISTS.length(); list += SLOTS_IN_STRIPE) {
-      for (var wait = LISTS.getAndSet(list, null); wait != null;) {
-        var next = wait.next;
+    for (int index = 0; index < LISTS.length(); index += SLOTS_IN_STRIPE) {
+      for (var wait = LISTS.getAndSet(index, null); wait != null;) {
+        var nextWait = wait.next;
         wait.next = null;
         arm(wait);
-        wait = next;
+        wait = nextWait;
       }
     }
     ARMED.set(false);
@@ -113,7 +115,7 @@ final class TimeoutSweep {
 
   private static boolean isNeeded() {
     for (int slot = 0; slot < SLOTS.length(); slot++) if (SLOTS.get(slot) != null) return true;
-    for (int list = 0; list < LISTS.length(); list += SLOTS_IN_STRIPE) if (LISTS.get(list) != null) return true;
+    for (int index = 0; index < LISTS.length(); index += SLOTS_IN_STRIPE) if (LISTS.get(index) != null) return true;
     return false;
   }
 }

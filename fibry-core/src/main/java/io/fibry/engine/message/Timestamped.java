@@ -4,6 +4,6 @@ import io.fibry.engine.jvm.CoarseClock;
 
 /** A step that knows when it began. */
 public interface Timestamped {
-  /** By {@link CoarseClock}. */
+  /** Returns the time when the step began, in nanoseconds by {@link CoarseClock}. */
   long startNanos();
 }

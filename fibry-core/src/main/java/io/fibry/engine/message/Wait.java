@@ -12,9 +12,10 @@ import java.util.concurrent.Future;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * A handler's wait for an actor's answer, end, or room, published before the thread parks, so that
- * {@link WaitCycle} can follow it. Each wait is an object of its own, and once over stays over:
- * found twice, it existed in between.
+ * A handler's wait for an actor's answer or end, or for space in its mailbox. It is published
+ * before the thread parks, so that {@link WaitCycle} can follow it. Each wait is a new object, and
+ * a wait that is over stays over. So if a search finds the same object twice, the wait lasted in
+ * between.
  */
 public final class Wait implements AutoCloseable {
   public static final String END = "its end";
@@ -40,20 +41,22 @@ public final class Wait implements AutoCloseable {
      */
     PoolBlockers<Object> blockers(Wait wait);
 
-    /** Takes up a stranded right to run. Returns false if neither stack nor memory permit it. */
-    boolean isRescued();
+    /**
+     * Gives a stranded right to run a thread. Returns false if stack or memory does not suffice.
+     */
+    boolean tryRescue();
 
     boolean isStranded();
 
     boolean isEnding();
 
-    /** Whether it will be cut off. */
+    /** Returns whether the actor is being killed, so that its handler will be cut off. */
     boolean isBeingKilled();
 
     ActorStoppedException stopped(Object message, Outcome outcome);
   }
 
-  /** A thread that runs a handler, and writes these fields. */
+  /** A handler at work. Its thread writes the fields. */
   public abstract static class WaitingHandler {
     private static final ThreadLocal<WaitingHandler> CURRENT = new ThreadLocal<>();
 
@@ -61,33 +64,38 @@ public final class Wait implements AutoCloseable {
     // that interrupt or wake it
     public Thread thread;
     public Object message; // the message that is being handled, or null
-    public WaitingHandler outer; // the handler that called this one on the same thread, or null
-    volatile Wait currentWait; // of the innermost handler; read by threads that look for rings
-    private RefusedWait refused; // the last refused request, or null
-    protected boolean mayHoldHandOver; // an actor that it woke may lie in the slot of its thread
+    public WaitingHandler outer; // the handler that called this handler on the same thread, or null
+    // the wait of this handler, or of a handler above it on the thread; read by threads that search
+    // for cycles
+    volatile Wait currentWait;
+    private RefusedWait lastRefused; // the last refused request, or null
+    protected boolean mayHoldHandOver; // whether the slot of the thread may have an actor that this handler woke
 
-    /** A wait that would have closed a ring, and what was thrown instead. */
-    private record RefusedWait(Throwable thrown, Awaitable awaited) {}
+    /** A wait that would have closed a cycle, and the exception that was thrown instead. */
+    private record RefusedWait(Throwable exception, Awaitable awaitable) {}
 
-    /** Called before this handler waits or takes another message. */
+    /**
+     * Starts the actor in the slot of the thread on a thread of its own. Called before this handler
+     * waits or takes another message.
+     */
     protected final void startHandedOver() {
       mayHoldHandOver = false;
       HandOver.startHandedOver();
     }
 
-    final void rememberRefused(Throwable thrown, Awaitable awaited) {
-      refused = new RefusedWait(thrown, awaited);
+    final void rememberRefused(Throwable exception, Awaitable awaitable) {
+      lastRefused = new RefusedWait(exception, awaitable);
     }
 
     /**
      * Withdraws the request, because the handler failed with this exception and will not use the
      * answer.
      */
-    public final void withdrawRefused(Throwable thrown) {
-      var last = refused;
-      if (last == null || last.thrown != thrown) return;
-      refused = null;
-      if (last.awaited != null) last.awaited.cancelUnlessBegun();
+    public final void withdrawRefused(Throwable exception) {
+      var refusedWait = lastRefused;
+      if (refusedWait == null || refusedWait.exception != exception) return;
+      lastRefused = null;
+      if (refusedWait.awaitable != null) refusedWait.awaitable.cancelUnlessBegun();
     }
 
     /** Returns null if this thread runs no handler. */
@@ -99,12 +107,15 @@ public final class Wait implements AutoCloseable {
       CURRENT.set(waiter);
     }
 
-    public abstract WaitTarget party();
+    public abstract WaitTarget actor();
 
-    /** Whether the library may name and interrupt its thread. */
+    /** Returns whether the library may name and interrupt the thread. */
     public abstract boolean ownsThread();
 
-    /** When its answer must be there. Returns null if there is no deadline, or no thread waits. */
+    /**
+     * Returns the deadline of the answer that this handler must give. Returns null if there is no
+     * deadline, or no thread waits for the answer.
+     */
     public abstract Deadline answerDeadline();
 
     protected abstract boolean handles(Awaitable request);
@@ -115,7 +126,7 @@ public final class Wait implements AutoCloseable {
   }
 
   public interface Awaitable {
-    /** Once true, always true. */
+    /** Returns whether the wait has ended. Once true, it stays true. */
     boolean isOver();
 
     default boolean isEnd() {
@@ -126,10 +137,12 @@ public final class Wait implements AutoCloseable {
       return null;
     }
 
-    /** If it has not begun. */
+    /** Cancels the request, if the actor has not begun with it. */
     default void cancelUnlessBegun() {}
 
-    /** Tells the thread that the actor ends. Returns false if the wait is not for an answer. */
+    /**
+     * Fails the request, because the actor ends. Returns false if the wait is not for an answer.
+     */
     default boolean failStopped(Object message) {
       return false;
     }
@@ -143,25 +156,27 @@ public final class Wait implements AutoCloseable {
   }
 
   final WaitTarget target;
-  final Object message; // null: its handler knows it
+  final Object message; // null: the handler that runs the request knows its message, see withMessage
   final WaitingHandler waiter;
-  private final Awaitable awaited; // null: it runs on the same thread
+  private final Awaitable awaitable; // null: the target runs on the thread of the waiter
   private final boolean ignoresInterrupts; // an interrupt does not end it
 
-  Wait(WaitTarget target, Object message, Awaitable awaited, WaitingHandler waiter, boolean ignoresInterrupts) {
+  Wait(WaitTarget target, Object message, Awaitable awaitable, WaitingHandler waiter, boolean ignoresInterrupts) {
     this.target = target;
     this.message = message;
-    this.awaited = awaited;
+    this.awaitable = awaitable;
     this.waiter = waiter;
     this.ignoresInterrupts = ignoresInterrupts;
   }
 
-  /** For a thread about to send what it will wait for. */
+  /**
+   * Checks that this thread may wait for the target. Called before the thread sends the request.
+   */
   public static void prepare(WaitTarget target, Object message) {
     if (target.isCurrent() && (message == END || !target.hasOtherWorkers())) throw WaitCycle.selfCycle(target, message);
     CallerThreadRunner.beforeWait();
-    // its last sender, perhaps this thread, was at the edge of its stack
-    if (target.isStranded() && !target.isRescued()) throw new StackOverflowError(
+    // the last sender, perhaps this thread, had too little stack to start the actor
+    if (target.isStranded() && !target.tryRescue()) throw new StackOverflowError(
         "there is no stack or memory left to give actor '" + target.name()
             + "' a thread, so waiting for it would have no end");
   }
@@ -170,81 +185,88 @@ public final class Wait implements AutoCloseable {
    * Publishes that this thread's handler waits, until {@link #close}. Returns null if this thread
    * runs no handler.
    */
-  public static Wait begin(WaitTarget target, Object message, Awaitable awaited) {
-    return begin(target, message, awaited, WaitingHandler.current(), false);
+  public static Wait begin(WaitTarget target, Object message, Awaitable awaitable) {
+    return begin(target, message, awaitable, WaitingHandler.current(), false);
   }
 
-  public static Wait forRoom(WaitTarget target, Object message, QueueEntry<Object> entry) {
+  public static Wait beginForSpace(WaitTarget target, Object message, QueueEntry<Object> entry) {
     return begin(target, message, new MailboxRoom(entry));
   }
 
-  public static Wait begin(WaitTarget target, Object message, Awaitable awaited, WaitingHandler waiter,
+  public static Wait begin(WaitTarget target, Object message, Awaitable awaitable, WaitingHandler waiter,
       boolean ignoresInterrupts) {
     if (waiter == null) return null;
-    var wait = new Wait(target, message, awaited, waiter, ignoresInterrupts);
-    for (var below = waiter; below != null; below = below.outer) {
-      if (below.mayHoldHandOver) below.startHandedOver(); // first: at the edge of a stack it throws
+    var wait = new Wait(target, message, awaitable, waiter, ignoresInterrupts);
+    for (var handler = waiter; handler != null; handler = handler.outer) {
+      // before the wait is published, because it throws if the stack is exhausted
+      if (handler.mayHoldHandOver) handler.startHandedOver();
       // a thread of a ForkJoinPool may run a task while it waits, and the task may wait, too. The
-      // handler still needs the first wait to end: if that were hidden, the last member of a ring
-      // could miss it, and nobody would look again
-      var first = below.currentWait;
-      if (first == null || first.isOver()) below.currentWait = wait;
+      // handler still needs the first wait to end. If the new wait replaced it, the last member of
+      // a cycle could miss it, and no other thread would search again
+      var publishedWait = handler.currentWait;
+      if (publishedWait == null || publishedWait.isOver()) handler.currentWait = wait;
     }
-    // publishes it before plain reads look for others
+    // publishes the wait before this thread reads the waits of others
     VarHandle.fullFence();
     return wait;
   }
 
   @Override
   public void close() {
-    for (var below = waiter; below != null; below = below.outer)
-      if (below.currentWait == this) below.currentWait = null;
+    for (var handler = waiter; handler != null; handler = handler.outer)
+      if (handler.currentWait == this) handler.currentWait = null;
   }
 
-  void onRefused(Throwable thrown) {
-    waiter.rememberRefused(thrown, awaited);
+  void onRefused(Throwable exception) {
+    waiter.rememberRefused(exception, awaitable);
   }
 
   public boolean isForEnd() {
-    return awaited.isEnd();
+    return awaitable.isEnd();
   }
 
   public QueueEntry<Object> entry() {
-    return awaited.entry();
+    return awaitable.entry();
   }
 
   /**
-   * Returns whether an answer is missing that one of these parties must give, or that they have
-   * promised. The thread sets the timer of its limit before it parks.
+   * Returns whether the thread is parked until one of these actors gives an answer, which it may
+   * have promised. The thread sets the timer of its limit before it parks.
    */
-  public boolean isForAnswerOf(Set<? extends WaitTarget> others) {
+  public boolean isForAnswerOf(Set<? extends WaitTarget> actors) {
     var sleeper = waiter.thread;
-    if (sleeper == null || sleeper.isInterrupted() || !others.contains(target)) return false;
+    if (sleeper == null || sleeper.isInterrupted() || !actors.contains(target)) return false;
     var state = sleeper.getState();
     return (state == Thread.State.WAITING || state == Thread.State.TIMED_WAITING)
-        && awaited instanceof Future<?> answer && !answer.isDone();
+        && awaitable instanceof Future<?> answer && !answer.isDone();
   }
 
   boolean failStopped() {
-    return awaited != null && awaited.failStopped(message);
+    return awaitable != null && awaitable.failStopped(message);
   }
 
-  /** Whether it has ended, or will by itself. Stays true, but for interrupts. */
+  /**
+   * Returns whether the wait has ended, or will end without the target's handler. Once true, it
+   * stays true, unless an interrupt is cleared.
+   */
   boolean isOver() {
     var sleeper = waiter.thread;
     if (sleeper == null || !ignoresInterrupts && sleeper.isInterrupted()) return true;
     if (target.isEnding() && target.isBeingKilled()) return true;
-    return awaited.isOver();
+    return awaitable.isOver();
   }
 
-  void recheckRoom() {
-    if (awaited instanceof MailboxRoom && !awaited.isOver()) LockSupport.unpark(waiter.thread);
+  void recheckSpace() {
+    if (awaitable instanceof MailboxRoom && !awaitable.isOver()) LockSupport.unpark(waiter.thread);
   }
 
-  /** With the handler's message. */
+  /**
+   * Returns this wait with the message of the worker, if the worker handles the request whose
+   * message this wait does not know.
+   */
   Wait withMessage(WaitingHandler worker) {
-    return message != null || !worker.handles(awaited) ? this
-        : new Wait(target, worker.message, awaited, waiter, ignoresInterrupts);
+    return message != null || !worker.handles(awaitable) ? this
+        : new Wait(target, worker.message, awaitable, waiter, ignoresInterrupts);
   }
 
   Object request() {
@@ -252,14 +274,14 @@ public final class Wait implements AutoCloseable {
   }
 
   WaitTarget waitingActor() {
-    return waiter == null ? target : waiter.party();
+    return waiter == null ? target : waiter.actor();
   }
 
   public String describe() {
-    String what = message == null ? "" : message == END || message == CLOSE ? (String) message
+    String text = message == null ? "" : message == END || message == CLOSE ? (String) message
         : target.describe(EngineMessage.unwrap(message));
-    if (awaited instanceof MailboxRoom) what = "room for " + what;
-    return "'" + target.name() + "'" + (what.isEmpty() ? "" : " (" + what + ")");
+    if (awaitable instanceof MailboxRoom) text = "room for " + text;
+    return "'" + target.name() + "'" + (text.isEmpty() ? "" : " (" + text + ")");
   }
 
   @Override

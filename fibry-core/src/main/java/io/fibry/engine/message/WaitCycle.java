@@ -14,22 +14,22 @@ import java.util.function.Predicate;
  * A cycle of handlers that wait for each other, and the search for it.
  *
  * <p><b>Search.</b> A handler that is about to wait first publishes a {@link Wait}, in its own
- * activation and in those below it on its thread. Then it follows the chain: to the actor for which
+ * activation and in those below it on its thread. It then follows the chain: to the actor for which
  * it waits, to the wait of that actor's handler, and so on, perhaps back to this thread.
  *
  * <p><b>No cycle is missed.</b> If several waits close a cycle together, the wait that is published
  * last sees all others, because each handler publishes before it searches.
  *
  * <p><b>No alarm is false.</b> Waits end while a search runs, so a chain may be put together from
- * waits of different moments. Therefore a cycle is believed only if a second search finds the same
- * {@code Wait} objects, and none of them is over: then all of them lasted from the end of the first
- * search to the beginning of the second. A wait that will end by itself is no edge: a request that
- * was answered or promised, or an actor in its grace.
+ * waits of different moments. Therefore a cycle is accepted only if a second search finds the same
+ * {@code Wait} objects, and no wait is over. All waits then lasted from the end of the first search
+ * to the beginning of the second. A wait that will end by itself is no edge: the request was
+ * answered or promised, or the actor is in the grace period of a kill.
  *
  * <p><b>Cost.</b> A thread that runs no handler publishes nothing, and reads one thread-local.
  *
  * <p><b>Refused.</b> Edges from actor to actor: a quarter of the alarms would be false. A scan in
- * the background: it is seconds late, and must stop all threads to be sure.
+ * the background: it finds a cycle seconds later, and must stop all threads to be sure.
  */
 public final class WaitCycle {
   final List<Wait> waits;
@@ -38,19 +38,19 @@ public final class WaitCycle {
     this.waits = waits;
   }
 
-  /** The ring that a published wait closes. Null: none. */
+  /** Returns the cycle that a published wait closes, or null if it closes none. */
   public static WaitCycle findFor(Wait wait) {
-    if (!leadsOn(wait)) return null;
-    var before = CycleSearch.from(wait);
-    var again = before == null ? null : CycleSearch.from(wait);
-    while (again != null && !again.isWithin(before)) {
-      before = again;
-      again = CycleSearch.from(wait);
+    if (!mayCloseCycle(wait)) return null;
+    var previous = CycleSearch.from(wait);
+    var search = previous == null ? null : CycleSearch.from(wait);
+    while (search != null && !search.isWithin(previous)) {
+      previous = search;
+      search = CycleSearch.from(wait);
     }
-    return again == null ? null : again.toCycle(wait);
+    return search == null ? null : search.toCycle(wait);
   }
 
-  private static boolean leadsOn(Wait wait) {
+  private static boolean mayCloseCycle(Wait wait) {
     if (wait.target.isPool()) return true;
     var worker = wait.target.blocker();
     return worker != null && (worker.currentWait != null || worker.thread == Thread.currentThread());
@@ -59,29 +59,35 @@ public final class WaitCycle {
   public static void throwIfCycle(Wait wait) {
     var cycle = wait == null ? null : findFor(wait);
     if (cycle == null) return;
-    var told = cycle.exception();
-    wait.onRefused(told);
-    throw told;
+    var exception = cycle.exception();
+    wait.onRefused(exception);
+    throw exception;
   }
 
-  /** A wait for an actor on this very thread. */
-  static AskCycleException selfCycle(Wait.WaitTarget on, Object message) {
-    var wait = new Wait(on, message, null, Wait.WaitingHandler.current(), false);
+  /** Makes the exception for a wait for an actor that runs on this thread. */
+  static AskCycleException selfCycle(Wait.WaitTarget target, Object message) {
+    var wait = new Wait(target, message, null, Wait.WaitingHandler.current(), false);
     var cycle = new ArrayList<>(List.of(wait));
-    addNested(on.blocker(), wait.waiter, cycle);
+    addNested(target.blocker(), wait.waiter, cycle);
     return cycle(cycle);
   }
 
-  /** Ends one wait for an {@code ending} actor. Returns false if there is no such party. */
-  public boolean failOneWait(Predicate<Wait.WaitTarget> ending) {
-    return waits.stream().anyMatch(wait -> ending.test(wait.target) && wait.failStopped());
+  /**
+   * Fails one wait for an actor for which {@code isEnding} is true. Returns false if there is no
+   * such wait.
+   */
+  public boolean failOneWait(Predicate<Wait.WaitTarget> isEnding) {
+    return waits.stream().anyMatch(wait -> isEnding.test(wait.target) && wait.failStopped());
   }
 
-  /** An actor that closes its own scope counts as ended. */
+  /**
+   * Makes the exception for the waiting handler. If a handler in the cycle closes a scope, and the
+   * first target is ending, that target counts as stopped.
+   */
   public RequestException exception() {
-    var first = waits.getFirst();
-    boolean closing = first.target.isEnding() && waits.stream().anyMatch(wait -> wait.message == Wait.CLOSE);
-    return closing ? first.target.stopped(first.request(), Outcome.UNKNOWN) : cycle(waits);
+    var firstWait = waits.getFirst();
+    boolean isClosing = firstWait.target.isEnding() && waits.stream().anyMatch(wait -> wait.message == Wait.CLOSE);
+    return isClosing ? firstWait.target.stopped(firstWait.request(), Outcome.UNKNOWN) : cycle(waits);
   }
 
   private static AskCycleException cycle(List<Wait> cycle) {
@@ -92,15 +98,18 @@ public final class WaitCycle {
       names.add(wait.target.name());
       texts.add(wait.toString());
     }
-    var first = cycle.getFirst();
-    return RequestFailures.cycle(first.target, first.request(), names, String.join(", ", texts));
+    var firstWait = cycle.getFirst();
+    return RequestFailures.cycle(firstWait.target, firstWait.request(), names, String.join(", ", texts));
   }
 
-  /** Adds the handlers above {@code worker}: each holds up the one below. */
+  /**
+   * Adds the handlers that run above {@code worker} on the same thread: each handler waits until
+   * the handler above it returns.
+   */
   private static void addNested(Wait.WaitingHandler worker, Wait.WaitingHandler top, List<Wait> cycle) {
-    int at = cycle.size();
-    for (var above = top; above != worker && above != null && above.outer != null; above = above.outer)
-      cycle.add(at, new Wait(above.party(), above.message, null, above.outer, true));
+    int position = cycle.size();
+    for (var handler = top; handler != worker && handler != null && handler.outer != null; handler = handler.outer)
+      cycle.add(position, new Wait(handler.actor(), handler.message, null, handler.outer, true));
   }
 
   /**
@@ -108,72 +117,76 @@ public final class WaitCycle {
    * waits.
    *
    * <p>A wait for a pool may fork. A worker is stuck if it leads to this thread, or to a wait that
-   * does. The pool's end never comes if one worker is stuck; an answer or room, if too few workers
-   * or permits are left. A cycle without this thread is found by its last member. If a worker
-   * closed the cycle by taking a message, the sender that waits for room is woken to look again.
+   * does. The pool never ends if one worker is stuck. An answer or free space never comes if too
+   * few workers or permits are left. A cycle without this thread is found by its last member. If a
+   * worker closed the cycle by taking a message, the sender that waits for space is woken to search
+   * again.
    */
   private static final class CycleSearch {
     private static final int NOWHERE = Integer.MAX_VALUE;
 
     /**
-     * One step of the search: the stuck handlers, the handler that leads back furthest, and its
-     * wait, which is null if that handler runs on this thread.
+     * One step of the search: the stuck handlers, the handler among them that leads to the earliest
+     * step, and its wait. The wait is null if that handler runs on this thread.
      */
-    private record SearchStep(int number, Set<Wait.WaitingHandler> stuck, Wait.WaitingHandler by, Wait next) {}
+    private record SearchStep(int number, Set<Wait.WaitingHandler> stuckHandlers, Wait.WaitingHandler nearest,
+        Wait nextWait) {}
 
     private final LinkedHashMap<Wait, SearchStep> steps = new LinkedHashMap<>();
 
-    /** Returns null if the waits do not lead to this thread. */
+    /** Searches from this wait. Returns null if the waits do not lead to this thread. */
     static CycleSearch from(Wait wait) {
       var search = new CycleSearch();
       return search.follow(wait) == 0 ? search : null;
     }
 
-    boolean isWithin(CycleSearch before) {
-      for (var each : steps.entrySet()) {
-        var step = before.steps.get(each.getKey());
-        if (step == null || !step.stuck.containsAll(each.getValue().stuck)) return false;
+    boolean isWithin(CycleSearch previous) {
+      for (var entry : steps.entrySet()) {
+        var step = previous.steps.get(entry.getKey());
+        if (step == null || !step.stuckHandlers.containsAll(entry.getValue().stuckHandlers)) return false;
       }
       return true;
     }
 
-    WaitCycle toCycle(Wait first) {
+    WaitCycle toCycle(Wait firstWait) {
       var waits = new ArrayList<Wait>();
-      for (var wait = first; wait != null;) {
+      for (var wait = firstWait; wait != null;) {
         var step = steps.get(wait);
-        waits.add(wait.withMessage(step.by));
-        addNested(step.by, (step.next == null ? first : step.next).waiter, waits);
-        wait = step.next;
+        waits.add(wait.withMessage(step.nearest));
+        addNested(step.nearest, (step.nextWait == null ? firstWait : step.nextWait).waiter, waits);
+        wait = step.nextWait;
       }
       return new WaitCycle(waits);
     }
 
     /**
-     * The earliest step that this wait leads to, 0 for this thread; or NOWHERE, and adds no step.
+     * Returns the number of the earliest step to which this wait leads, or 0 for this thread.
+     * Otherwise adds no step, and returns NOWHERE.
      */
     private int follow(Wait wait) {
-      int from = steps.size();
-      int back = NOWHERE;
-      while (wait != null && back == NOWHERE && !wait.isOver()) {
-        var known = steps.get(wait);
-        var worker = known != null ? null : wait.target.blocker();
-        if (known != null) back = known.number;
+      int firstStep = steps.size();
+      int earliest = NOWHERE;
+      while (wait != null && earliest == NOWHERE && !wait.isOver()) {
+        var knownStep = steps.get(wait);
+        var worker = knownStep != null ? null : wait.target.blocker();
+        if (knownStep != null) earliest = knownStep.number;
         else if (worker == null) {
-          back = fork(wait);
+          earliest = fork(wait);
           wait = null;
         } else {
-          boolean home = worker.thread == Thread.currentThread();
-          var next = home ? null : worker.currentWait;
-          steps.put(wait, new SearchStep(steps.size(), Set.of(worker), worker, next));
-          if (home) back = 0;
-          wait = next;
+          boolean isThisThread = worker.thread == Thread.currentThread();
+          var nextWait = isThisThread ? null : worker.currentWait;
+          steps.put(wait, new SearchStep(steps.size(), Set.of(worker), worker, nextWait));
+          if (isThisThread) earliest = 0;
+          wait = nextWait;
         }
       }
-      if (back < Math.max(1, from)) return back;
-      while (steps.size() > from) {
+      if (earliest < Math.max(1, firstStep)) return earliest;
+      while (steps.size() > firstStep) {
         var step = steps.pollLastEntry();
-        // of the ring; this thread, behind it, would wake itself and look for ever
-        if (back != NOWHERE && step.getValue().number >= back) step.getKey().recheckRoom();
+        // only members of the cycle: this thread, which leads to the cycle, would wake itself and
+        // search forever
+        if (earliest != NOWHERE && step.getValue().number >= earliest) step.getKey().recheckSpace();
       }
       return NOWHERE;
     }
@@ -182,31 +195,31 @@ public final class WaitCycle {
       var blockers = wait.target.blockers(wait);
       if (blockers == null) return NOWHERE;
       int number = steps.size();
-      // a worker that leads back here is stuck, if this stays a step
+      // a worker that leads back to this wait is stuck, if this step is not removed
       steps.put(wait, new SearchStep(number, Set.of(), null, null));
-      int back = NOWHERE;
+      int earliest = NOWHERE;
       int permits = 0;
-      var stuck = new LinkedHashSet<Wait.WaitingHandler>();
-      Wait.WaitingHandler by = null;
-      Wait next = null;
+      var stuckHandlers = new LinkedHashSet<Wait.WaitingHandler>();
+      Wait.WaitingHandler nearest = null;
+      Wait nextWait = null;
       for (var slot : blockers.slots()) {
         var worker = slot.worker() == null ? null : ((Wait.WaitTarget) slot.worker()).blocker();
         if (worker == null) continue;
-        boolean home = worker.thread == Thread.currentThread();
-        var waits = home ? null : worker.currentWait;
-        int leads = home ? 0 : waits == null ? NOWHERE : follow(waits);
-        if (leads == NOWHERE) continue;
-        stuck.add(worker);
+        boolean isThisThread = worker.thread == Thread.currentThread();
+        var workerWait = isThisThread ? null : worker.currentWait;
+        int workerStep = isThisThread ? 0 : workerWait == null ? NOWHERE : follow(workerWait);
+        if (workerStep == NOWHERE) continue;
+        stuckHandlers.add(worker);
         permits += slot.weight();
-        if (leads < back) {
-          back = leads;
-          by = worker;
-          next = waits;
+        if (workerStep < earliest) {
+          earliest = workerStep;
+          nearest = worker;
+          nextWait = workerWait;
         }
       }
-      if (permits <= blockers.permits() && stuck.size() <= blockers.workers()) return NOWHERE;
-      steps.put(wait, new SearchStep(number, stuck, by, next));
-      return back;
+      if (permits <= blockers.permits() && stuckHandlers.size() <= blockers.workers()) return NOWHERE;
+      steps.put(wait, new SearchStep(number, stuckHandlers, nearest, nextWait));
+      return earliest;
     }
   }
 }

@@ -5,9 +5,12 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 
-/** A future whose waits are published where a handler waits, so that rings are found. */
+/** A future that publishes the wait of a handler for it, so that cycles are found. */
 abstract class WaitPublishingFuture<R> extends CompletableFuture<R> {
-  /** Returns null if this thread runs no handler, or the answer has arrived. */
+  /**
+   * Publishes that the handler on this thread waits. Returns null if this thread runs no handler,
+   * or the answer has arrived.
+   */
   public abstract Wait publish(boolean ignoresInterrupts);
 
   @Override
@@ -34,12 +37,12 @@ abstract class WaitPublishingFuture<R> extends CompletableFuture<R> {
     }
   }
 
-  /** Waits unpublished. */
+  /** Waits without publishing the wait. */
   public R park() throws InterruptedException, ExecutionException {
     return super.get();
   }
 
-  /** Likewise. */
+  /** Waits for at most {@code nanos} ns, without publishing the wait. */
   public R park(long nanos) throws InterruptedException, ExecutionException, TimeoutException {
     return super.get(nanos, TimeUnit.NANOSECONDS);
   }

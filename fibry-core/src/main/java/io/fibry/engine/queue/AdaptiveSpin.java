@@ -1,27 +1,28 @@
 package io.fibry.engine.queue;
 
 /**
- * Whether it pays to spin before a park. It does when the other side runs on another processor;
- * when both share one, it is in vain, and after some failures most spins are skipped. Races may
- * lose a count.
+ * Decides whether a thread spins before it parks. A spin helps if the other thread runs on another
+ * processor. If both threads share a processor, spins fail, and after some failures most spins are
+ * skipped. Racing threads may lose a count.
  */
 final class AdaptiveSpin {
-  private static final int MAX_FAILURES = 4; // in a row
-  private static final int SKIPPED = 32;
+  private static final int MAX_FAILURES = 4; // failures in a row
+  private static final int MAX_SKIPPED = 32;
 
-  // in a row, then plus spins skipped; written and read by all that spin
+  // failures in a row, and from MAX_FAILURES on, skipped spins; written and read by all threads
+  // that spin
   private int failures;
 
   boolean isWorthwhile() {
-    if (failures >= MAX_FAILURES + SKIPPED) failures = MAX_FAILURES - 1;
+    if (failures >= MAX_FAILURES + MAX_SKIPPED) failures = MAX_FAILURES - 1;
     if (failures < MAX_FAILURES) return true;
     failures++;
     return false;
   }
 
-  boolean record(boolean helped) {
-    if (!helped) failures++;
+  boolean record(boolean isSuccess) {
+    if (!isSuccess) failures++;
     else if (failures > 0) failures = 0;
-    return helped;
+    return isSuccess;
   }
 }

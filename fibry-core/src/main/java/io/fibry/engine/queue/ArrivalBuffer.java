@@ -5,21 +5,22 @@ import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 
 /**
- * The way into a queue whose entries are taken as they come: senders enter without the monitor, a
- * thread that holds it collects them.
+ * The entrance of a queue whose entries are taken in the order of their arrival. Senders add
+ * entries without the monitor of the queue; a thread that holds the monitor collects them.
  *
- * <p>Entries are numbered: the number of the newest entry, less the number of departed entries, are
- * present. Each links to the one before, back to the last one collected. One compare-and-set of
- * {@link #newest} does it all: an entry is used once and the newest is kept, so one found unchanged
- * did not change in between.
+ * <p>Entries are numbered: the number of the newest entry minus the number of departed entries is
+ * the size of the queue. Each entry links to the entry before it, back to the last collected entry.
+ * A sender enters by one compare-and-set of {@link #newest}. Each entry object is used once, and
+ * the newest stays in memory. So if a sender finds the same newest entry again, no other entry has
+ * entered in between.
  */
 final class ArrivalBuffer<E> {
-  private static final int CHECKS = 64;
-  private static final int STALLED_CHECKS = 8; // without a departure
-  private static final int PAUSES = 8;
-  // how many free places a blocked sender waits for: a sender that took the first free place would
+  private static final int MAX_CHECKS = 64;
+  private static final int MAX_STALLED_CHECKS = 8; // checks in a row that see no departure
+  private static final int PAUSES_PER_CHECK = 8;
+  // the number of free places for which a sender spins: if it took the first free place, it would
   // fill the queue again
-  private static final int BATCH = 32;
+  private static final int WANTED_SPACE = 32;
   private static final VarHandle NEWEST =
       ConstantBootstraps.fieldVarHandle(MethodHandles.lookup(), "newest", VarHandle.class, ArrivalBuffer.class,
           QueueEntry.class);
@@ -28,12 +29,13 @@ final class ArrivalBuffer<E> {
           long.class);
 
   private final int capacity;
-  private volatile QueueEntry<E> newest; // null if none has come; written by senders, read by all threads
-  // The highest number with room, or less; written and read by senders
-  private volatile long bound;
-  private QueueEntry<E> collected; // the last one; guarded by the queue
-  private volatile long departed; // written under the monitor, read by senders
-  private final AdaptiveSpin roomSpin = new AdaptiveSpin();
+  private volatile QueueEntry<E> newest; // null if no entry has come; written by senders, read by all threads
+  // the highest entry number that fits into the capacity, or a lower number that was computed
+  // earlier; written and read by senders
+  private volatile long maxNumber;
+  private QueueEntry<E> lastCollected; // the last collected entry; guarded by the queue's monitor
+  private volatile long departed; // number of departed entries; written under the monitor, read by senders
+  private final AdaptiveSpin spaceSpin = new AdaptiveSpin();
   private final AdaptiveSpin arrivalSpin = new AdaptiveSpin();
 
   ArrivalBuffer(int capacity) {
@@ -42,48 +44,55 @@ final class ArrivalBuffer<E> {
 
   boolean enter(QueueEntry<E> block, int size) {
     while (true) {
-      var before = newest;
-      long number = before == null ? 0 : before.number;
-      if (number + size > bound && !hasRoom(number + size)) {
-        block.before = null; // of an earlier attempt
+      var previousNewest = newest;
+      long number = previousNewest == null ? 0 : previousNewest.number;
+      if (number + size > maxNumber && !hasSpace(number + size)) {
+        block.previous = null; // clears the link of an earlier attempt
         return false;
       }
-      var last = before;
-      for (var entry = block; entry != null; entry = entry.after) {
-        entry.before = last;
+      var lastEntry = previousNewest;
+      for (var entry = block; entry != null; entry = entry.next) {
+        entry.previous = lastEntry;
         entry.number = ++number;
-        last = entry;
+        lastEntry = entry;
       }
-      if (NEWEST.compareAndSet(this, before, last)) return true;
+      if (NEWEST.compareAndSet(this, previousNewest, lastEntry)) return true;
     }
   }
 
-  /** Reads {@code departed} only where it must: the taker writes it at every message. */
-  private boolean hasRoom(long number) {
-    long now = departed + capacity;
-    if (number > now) return false;
-    bound = now;
+  /**
+   * Returns whether the entry with this number fits, and updates {@code maxNumber}. Called only if
+   * that does not suffice, because the taker writes {@code departed} at each message.
+   */
+  private boolean hasSpace(long number) {
+    long newMaxNumber = departed + capacity;
+    if (number > newMaxNumber) return false;
+    maxNumber = newMaxNumber;
     return true;
   }
 
-  /** Spins while the taker makes progress. */
-  boolean awaitRoom(int size) {
-    return roomSpin.isWorthwhile() && roomSpin.record(spinForRoom(size));
+  /**
+   * Spins until {@code size} entries fit, as long as the taker makes progress. Returns whether they
+   * fit.
+   */
+  boolean awaitSpace(int size) {
+    return spaceSpin.isWorthwhile() && spaceSpin.record(spinForSpace(size));
   }
 
-  private boolean spinForRoom(int size) {
-    long needed = arrived() + size - capacity; // departures
-    long enough = needed + Math.min(BATCH, capacity / 2);
-    long seen = departed;
-    for (int checks = 0, stalled = 0; checks < CHECKS && stalled < STALLED_CHECKS && seen < enough;
-        checks++, stalled++) {
-      // each check takes the cache line from the taker
-      for (int i = 0; i < PAUSES; i++) Thread.onSpinWait();
-      long now = departed;
-      if (now != seen) stalled = 0;
-      seen = now;
+  private boolean spinForSpace(int size) {
+    long neededDepartures = arrivalCount() + size - capacity; // after so many departures the entries fit
+    long wantedDepartures = neededDepartures + Math.min(WANTED_SPACE, capacity / 2);
+    long departures = departed;
+    for (int checks = 0, stalledChecks = 0;
+        checks < MAX_CHECKS && stalledChecks < MAX_STALLED_CHECKS && departures < wantedDepartures;
+        checks++, stalledChecks++) {
+      // pauses, because each check takes the cache line from the taker
+      for (int i = 0; i < PAUSES_PER_CHECK; i++) Thread.onSpinWait();
+      long newDepartures = departed;
+      if (newDepartures != departures) stalledChecks = 0;
+      departures = newDepartures;
     }
-    return seen >= needed;
+    return departures >= neededDepartures;
   }
 
   boolean awaitNew() {
@@ -91,48 +100,52 @@ final class ArrivalBuffer<E> {
   }
 
   private boolean spinForNew() {
-    for (int checks = 0; checks < CHECKS && !hasNew(); checks++) Thread.onSpinWait();
+    for (int checks = 0; checks < MAX_CHECKS && !hasNew(); checks++) Thread.onSpinWait();
     return hasNew();
   }
 
-  /** Without the monitor, only a hint. */
+  /**
+   * Returns whether entries have come that are not collected; without the monitor, this is only a
+   * hint.
+   */
   boolean hasNew() {
-    return newest != collected;
+    return newest != lastCollected;
   }
 
   /**
-   * Moves all arrivals to the end of the chain; returns how many. Calls nothing, so no
-   * StackOverflowError leaves it half done.
+   * Moves all arrivals to the end of the chain, and returns their number. Calls no method, so no
+   * StackOverflowError can leave the move half done.
    */
   int moveTo(EntryChain<E> chain) {
-    int moved = 0;
-    var last = newest;
-    var first = (QueueEntry<E>) null;
-    for (var entry = last; entry != collected; moved++) {
-      entry.counted = true;
-      if (entry.where != QueueEntry.QUEUE) entry.where = QueueEntry.QUEUE; // all but the first of a block
-      entry.after = first;
-      first = entry;
-      entry = entry.before;
+    int count = 0;
+    var lastEntry = newest;
+    var firstEntry = (QueueEntry<E>) null;
+    for (var entry = lastEntry; entry != lastCollected; count++) {
+      entry.isCounted = true;
+      // true for all entries of a block except the first
+      if (entry.state != QueueEntry.QUEUE) entry.state = QueueEntry.QUEUE;
+      entry.next = firstEntry;
+      firstEntry = entry;
+      entry = entry.previous;
     }
-    if (moved == 0) return 0;
-    first.before = chain.tail;
-    if (chain.tail == null) chain.head = first;
-    else chain.tail.after = first;
-    chain.tail = last;
-    collected = last;
-    return moved;
+    if (count == 0) return 0;
+    firstEntry.previous = chain.tail;
+    if (chain.tail == null) chain.head = firstEntry;
+    else chain.tail.next = firstEntry;
+    chain.tail = lastEntry;
+    lastCollected = lastEntry;
+    return count;
   }
 
   void depart() {
-    DEPARTED.setRelease(this, departed + 1); // one thread at a time
+    DEPARTED.setRelease(this, departed + 1); // only one thread writes at a time
   }
 
   int count() {
-    return (int) (arrived() - departed);
+    return (int) (arrivalCount() - departed);
   }
 
-  private long arrived() {
+  private long arrivalCount() {
     var last = newest;
     return last == null ? 0 : last.number;
   }

@@ -5,20 +5,22 @@ import java.util.ArrayDeque;
 import java.util.List;
 import java.util.concurrent.locks.LockSupport;
 
-/** The senders that wait for room, first come, first served. Guarded by its queue. */
+/**
+ * The senders that wait for space, in the order of their arrival. Guarded by the queue's monitor.
+ */
 final class BlockedSenders<E> {
   private final ArrayDeque<QueueEntry<E>> entries = new ArrayDeque<>(1); // most queues never block
-  private volatile boolean empty = true; // written under the monitor, read without
+  private volatile boolean isEmpty = true; // written under the monitor, read without it
 
   boolean isEmpty() {
-    return empty;
+    return isEmpty;
   }
 
   void add(QueueEntry<E> entry) {
     entry.sender = Thread.currentThread();
-    entry.goTo(QueueEntry.BLOCKED);
+    entry.setState(QueueEntry.BLOCKED);
     entries.add(entry);
-    empty = false;
+    isEmpty = false;
   }
 
   QueueEntry<E> first() {
@@ -27,28 +29,28 @@ final class BlockedSenders<E> {
 
   void remove(QueueEntry<E> entry) {
     entries.remove(entry);
-    empty = entries.isEmpty();
+    isEmpty = entries.isEmpty();
   }
 
   List<QueueEntry<E>> clear() {
-    var all = List.copyOf(entries);
+    var removedEntries = List.copyOf(entries);
     entries.clear();
-    empty = true;
-    return all;
+    isEmpty = true;
+    return removedEntries;
   }
 
-  /** Each sender looks whether it waits for itself. */
+  /** Wakes all senders, so that each checks whether it waits for itself. */
   void alert() {
     for (var entry : entries) LockSupport.unpark(entry.sender);
   }
 
   /**
-   * The fence: unpark may only read where an earlier one left its permit, and the sender that takes
-   * this permit must see where its entry is.
+   * Wakes the sender of the entry. If the sender has a permit already, unpark may only read. The
+   * fence ensures that the sender, when it uses that permit, sees the new state of its entry.
    */
   static void wake(QueueEntry<?> entry) {
     VarHandle.fullFence();
     LockSupport.unpark(entry.sender);
-    entry.sender = null; // the arrivals keep their newest entry
+    entry.sender = null; // the ArrivalBuffer keeps its newest entry in memory
   }
 }

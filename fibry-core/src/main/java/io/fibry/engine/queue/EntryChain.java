@@ -1,46 +1,48 @@
 package io.fibry.engine.queue;
 
-/** A list of entries, any of which can leave. Guarded by its queue. */
+/**
+ * A linked list of entries, from which any entry can be removed. Guarded by the queue's monitor.
+ */
 final class EntryChain<E> {
-  QueueEntry<E> head; // null: empty
+  QueueEntry<E> head; // null: the chain is empty
   QueueEntry<E> tail;
 
   boolean contains(QueueEntry<E> entry) {
-    return entry.before != null || entry.after != null || head == entry;
+    return entry.previous != null || entry.next != null || head == entry;
   }
 
   void add(QueueEntry<E> entry) {
-    entry.before = tail;
+    entry.previous = tail;
     if (tail == null) head = entry;
-    else tail.after = entry;
+    else tail.next = entry;
     tail = entry;
   }
 
   void addFirst(QueueEntry<E> entry) {
-    entry.after = head;
+    entry.next = head;
     if (head == null) tail = entry;
-    else head.before = entry;
+    else head.previous = entry;
     head = entry;
   }
 
-  /** {@code next} is in the chain. */
+  /** Inserts the entry before {@code next}, which is in the chain. */
   void addBefore(QueueEntry<E> entry, QueueEntry<E> next) {
     if (next == head) {
       addFirst(entry);
       return;
     }
-    entry.before = next.before;
-    entry.after = next;
-    next.before.after = entry;
-    next.before = entry;
+    entry.previous = next.previous;
+    entry.next = next;
+    next.previous.next = entry;
+    next.previous = entry;
   }
 
   void remove(QueueEntry<E> entry) {
-    if (entry.before == null) head = entry.after;
-    else entry.before.after = entry.after;
-    if (entry.after == null) tail = entry.before;
-    else entry.after.before = entry.before;
-    entry.before = null;
-    entry.after = null;
+    if (entry.previous == null) head = entry.next;
+    else entry.previous.next = entry.next;
+    if (entry.next == null) tail = entry.previous;
+    else entry.next.previous = entry.previous;
+    entry.previous = null;
+    entry.next = null;
   }
 }

@@ -17,19 +17,19 @@ import java.util.function.Predicate;
  *
  * <p><b>Right to run.</b> {@link EnterResult#RUN} gives it to a sender, {@link #release} takes it
  * from the drain. An entry waits only while a thread has the right, or is about to take it. A
- * sender is blocked only while the first blocked sender finds no room.
+ * sender is blocked only while the entry of the first blocked sender does not fit.
  *
  * <p><b>Monitor.</b> It guards everything except the arrivals. No thread parks under it, and the
  * only user code under it is the comparator, and {@code hashCode} and {@code equals} of keys.
  *
  * <p><b>Fast path.</b> A mailbox that only refuses or blocks has an entrance without the monitor,
- * the {@link ArrivalBuffer}. A sender adds its entry, and then reads {@code shut} and
- * {@code running}. A drain clears {@code running}, and then looks for arrivals. So at least one of
- * them sees the other, and a compare-and-set gives the right to run to one of them.
+ * the {@link ArrivalBuffer}. A sender adds its entry, and then reads {@code isShut} and
+ * {@code isRunning}. A drain clears {@code isRunning}, and then looks for arrivals. So at least one
+ * of the two threads sees the other, and a compare-and-set gives the right to run to one of them.
  *
  * <p><b>Failure.</b> A StackOverflowError under the monitor would leave a change half done, so
  * callers probe a user's stack first. The exception is {@link #enter}, which mostly calls nothing
- * after its change, and makes sure that there is room to withdraw an entry.
+ * after its change, and makes sure beforehand that the stack suffices to withdraw an entry.
  *
  * <p><b>Refused.</b> {@code ReentrantLock}: a StackOverflowError left it locked. A binary heap: a
  * comparator that throws breaks it, where a tree compares before it changes.
@@ -47,43 +47,48 @@ public class GuardedQueue<E> {
   }
 
   static {
-    // links the code now, not while an entry is entering at the end of a stack
-    var linked = new GuardedQueue<>(Mailbox.unbounded());
-    linked.offer(QueueEntry.of(null), true);
-    linked.enter(QueueEntry.of(null), true);
-    linked.await(QueueEntry.of(null), () -> true);
+    // links the code now, because a sender with little stack left could not link it while its entry
+    // enters
+    var queue = new GuardedQueue<>(Mailbox.unbounded());
+    queue.offer(QueueEntry.of(null), true);
+    queue.enter(QueueEntry.of(null), true);
+    queue.await(QueueEntry.of(null), () -> true);
   }
 
   private final Mailbox<?> mailbox;
   final BlockedSenders<E> blockedSenders = new BlockedSenders<>();
   final TakeOrder<E> order;
-  final OccupiedPlaces occupancy; // null: the arrivals count
-  int entryCount; // all but the pill
-  final AtomicBoolean running = new AtomicBoolean(); // a thread has the right; in a pool, no worker is free
-  volatile boolean shut; // written under the monitor, read by all
-  private final ArrivalBuffer<E> arrivals; // null: all take the monitor
+  final OccupiedPlaces occupiedPlaces; // null: the ArrivalBuffer counts the entries
+  int entryCount; // number of entries without the pill
+  // whether a thread has the right to run; in a pool, whether no worker is free
+  final AtomicBoolean isRunning = new AtomicBoolean();
+  volatile boolean isShut; // written under the monitor, read by all
+  private final ArrivalBuffer<E> arrivals; // null: all senders take the monitor
   private final SelectiveReceive<E> selectiveReceive;
-  private final WaitEstimator forecast; // null: any wait will do
+  private final WaitEstimator waitEstimator; // null: the mailbox has no maximum wait
   private final BiFunction<Object, Object, E> toElement;
 
   GuardedQueue(Mailbox<?> mailbox) {
     this(mailbox, System::nanoTime, null);
   }
 
-  /** {@code toElement} opens a {@link MessageEntry}; it is null for a queue that takes none. */
+  /**
+   * {@code toElement} makes an element from the message and baggage of a {@link MessageEntry}. It
+   * is null for a queue that takes no such entries.
+   */
   public GuardedQueue(Mailbox<?> mailbox, LongSupplier clock, BiFunction<Object, Object, E> toElement) {
     this(mailbox, clock, toElement, false);
   }
 
-  GuardedQueue(Mailbox<?> mailbox, LongSupplier clock, BiFunction<Object, Object, E> toElement, boolean byKey) {
+  GuardedQueue(Mailbox<?> mailbox, LongSupplier clock, BiFunction<Object, Object, E> toElement, boolean hasKeys) {
     this.mailbox = mailbox;
-    this.forecast = mailbox.maxWait().isZero() ? null : new WaitEstimator(clock, mailbox.maxWait().toNanos());
+    this.waitEstimator = mailbox.maxWait().isZero() ? null : new WaitEstimator(clock, mailbox.maxWait().toNanos());
     this.selectiveReceive = mailbox.isSelective() ? new SelectiveReceive<>(this) : null;
-    boolean monitorOnly = byKey || mailbox.isOrdered() || mailbox.isSelective() || forecast != null
+    boolean needsMonitor = hasKeys || mailbox.isOrdered() || mailbox.isSelective() || waitEstimator != null
         || mailbox.overflow() == Overflow.DROP_OLDEST;
-    this.arrivals = monitorOnly ? null : new ArrivalBuffer<>(mailbox.capacity());
-    this.toElement = monitorOnly ? null : toElement;
-    this.occupancy = monitorOnly ? new OccupiedPlaces(mailbox) : null;
+    this.arrivals = needsMonitor ? null : new ArrivalBuffer<>(mailbox.capacity());
+    this.toElement = needsMonitor ? null : toElement;
+    this.occupiedPlaces = needsMonitor ? new OccupiedPlaces(mailbox) : null;
     this.order = new TakeOrder<>(mailbox);
   }
 
@@ -99,76 +104,82 @@ public class GuardedQueue<E> {
     return toElement != null;
   }
 
-  /** A task has no rank, no key, and weighs 1. */
+  /** Makes the entry of an item. A task has no rank and no key, and weighs 1. */
   public QueueEntry<E> entry(E item, Object message, boolean isMessage, Object receiver) {
     if (takesMessageEntries()) return QueueEntry.of(item);
     return isMessage ? RankedEntry.of(item, message) : RankedEntry.unranked(item);
   }
 
   /**
-   * Enters without the monitor, perhaps after a spin, if a thread runs, the door is open and there
-   * is room. Returns null if the entry must be offered, otherwise mostly {@link EnterResult#TAKEN}.
+   * Lets the entry in without the monitor, perhaps after a spin, if a thread has the right to run,
+   * the queue is open and the entry fits. Returns null if the caller must call {@link #offer};
+   * otherwise mostly {@link EnterResult#TAKEN}.
    */
   public EnterResult enter(QueueEntry<E> entry, boolean mayWait) {
-    if (arrivals == null || !running.get()) return null;
+    if (arrivals == null || !isRunning.get()) return null;
     StackProbe.probe(); // the entry may have to be withdrawn
     return tryEnter(entry, mayWait && mailbox.overflow() == Overflow.BLOCK);
   }
 
-  /** An entry that may not wait gets {@link EnterResult#FULL} in place of BLOCKED. */
+  /**
+   * Lets the entry in, blocks its sender, or refuses it. An entry that may not wait gets
+   * {@link EnterResult#FULL} in place of BLOCKED.
+   */
   public EnterResult offer(QueueEntry<E> entry, boolean mayWait) {
-    var entered = tryEnter(entry, false);
-    if (entered != null) return entered;
-    long now = forecast == null ? 0 : forecast.now();
+    var result = tryEnter(entry, false);
+    if (result != null) return result;
+    long now = waitEstimator == null ? 0 : waitEstimator.now();
     var overflow = mailbox.overflow();
     synchronized (this) {
-      if (shut) return EnterResult.SHUT;
-      boolean fits = blockedSenders.isEmpty() && letIn(entry) && (forecast == null
-          || forecast.isWithinTarget((RankedEntry<E>) entry, (RankedEntry<E>) order.chain.head, ahead(), now));
-      if (!fits && !(overflow == Overflow.DROP_OLDEST ? !entry.isTask() : overflow == Overflow.BLOCK && mayWait))
+      if (isShut) return EnterResult.SHUT;
+      boolean isLetIn = blockedSenders.isEmpty() && tryLetIn(entry) && (waitEstimator == null
+          || waitEstimator.isWithinTarget((RankedEntry<E>) entry, (RankedEntry<E>) order.chain.head, countAhead(),
+              now));
+      if (!isLetIn && !(overflow == Overflow.DROP_OLDEST ? !entry.isTask() : overflow == Overflow.BLOCK && mayWait))
         return EnterResult.FULL;
       prepare(entry);
-      if (!fits && overflow == Overflow.BLOCK) {
+      if (!isLetIn && overflow == Overflow.BLOCK) {
         blockedSenders.add(entry);
         return EnterResult.BLOCKED;
       }
-      if (!fits) ((RankedEntry<E>) entry).dropped = dropOldest(entry);
+      if (!isLetIn) ((RankedEntry<E>) entry).droppedElements = dropOldest(entry);
       add(entry, now);
       return tryRun();
     }
   }
 
   /**
-   * Everything that this thread reads after entering was written before, or the writer sees the
-   * entry. No call after entering goes deeper than entering did. Returns null if the entry did not
-   * enter.
+   * Lets the entry in without the monitor, or returns null. If this thread, after it has entered,
+   * does not see a change of {@code isShut} or {@code isRunning}, the thread that makes the change
+   * sees the entry. The calls after the entry has entered need no more stack than the calls before.
    */
   private EnterResult tryEnter(QueueEntry<E> entry, boolean mayWait) {
-    if (arrivals == null || shut || !blockedSenders.isEmpty()) return null;
+    if (arrivals == null || isShut || !blockedSenders.isEmpty()) return null;
     int size = entry.size();
     entry.number = QueueEntry.ENTERING;
-    entry.goTo(QueueEntry.QUEUE);
+    entry.setState(QueueEntry.QUEUE);
     if (arrivals.enter(entry, size)
-        || mayWait && arrivals.awaitRoom(size) && blockedSenders.isEmpty() && arrivals.enter(entry, size))
-      return shut ? takeBack(entry, size) ? EnterResult.SHUT : EnterResult.TAKEN
-          : running.get() ? EnterResult.TAKEN : tryRun();
-    entry.goTo(QueueEntry.OUTSIDE);
+        || mayWait && arrivals.awaitSpace(size) && blockedSenders.isEmpty() && arrivals.enter(entry, size))
+      return isShut ? takeBack(entry, size) ? EnterResult.SHUT : EnterResult.TAKEN
+          : isRunning.get() ? EnterResult.TAKEN : tryRun();
+    entry.setState(QueueEntry.OUTSIDE);
     return null;
   }
 
   /**
-   * Takes a block out that just entered. The caller knows its size: by now others may follow it.
-   * Returns false if the entry was taken, or is being removed because the door is shut.
+   * Withdraws a block that has just entered. The caller gives its size, because other entries may
+   * be linked behind it now. Returns false if the block was taken, or is being removed because the
+   * queue is shut.
    */
   public synchronized boolean takeBack(QueueEntry<E> block, int size) {
     collectArrivals();
-    if (block.where != QueueEntry.QUEUE) return false;
+    if (block.state != QueueEntry.QUEUE) return false;
     // admitted entries may follow the block
-    for (QueueEntry<E> entry = block, next; size > 0; entry = next, size--) {
-      next = entry.after;
+    for (QueueEntry<E> entry = block, nextEntry; size > 0; entry = nextEntry, size--) {
+      nextEntry = entry.next;
       order.remove(entry);
       markGone(entry);
-      entry.goTo(QueueEntry.OUTSIDE);
+      entry.setState(QueueEntry.OUTSIDE);
     }
     return true;
   }
@@ -177,7 +188,10 @@ public class GuardedQueue<E> {
     if (arrivals != null) entryCount += arrivals.moveTo(order.chain);
   }
 
-  /** Lets in what must never wait or be dropped: over the capacity, not counted, even when shut. */
+  /**
+   * Lets in an entry that must never wait or be dropped. It may exceed the capacity, is not
+   * counted, and enters even if the queue is shut.
+   */
   public synchronized EnterResult admit(QueueEntry<E> entry) {
     prepare(entry);
     collectArrivals();
@@ -186,28 +200,29 @@ public class GuardedQueue<E> {
   }
 
   public synchronized boolean runIfIdle() {
-    return !shut && tryRun() == EnterResult.RUN;
+    return !isShut && tryRun() == EnterResult.RUN;
   }
 
   /**
-   * Waits for room. {@code isOver} is called after each wake-up. Returns false if the entry never
-   * gets in. A park at the end of a fiber's stack throws a StackOverflowError; then it stays out.
+   * Waits until the blocked entry is let in. {@code isOver} is called after each wake-up. Returns
+   * false if the entry stays outside. If a fiber parks with too little stack, a StackOverflowError
+   * is thrown, and the entry stays outside.
    */
   public boolean await(QueueEntry<E> entry, BooleanSupplier isOver) {
     try {
-      ManagedPark.until(() -> entry.where != QueueEntry.BLOCKED
+      ManagedPark.until(() -> entry.state != QueueEntry.BLOCKED
           || (Thread.currentThread().isInterrupted() || isOver.getAsBoolean()) && withdrawBlocked(entry), this);
-    } catch (Throwable deep) {
-      if (withdrawBlocked(entry)) throw deep;
+    } catch (Throwable error) {
+      if (withdrawBlocked(entry)) throw error;
     }
-    return entry.where != QueueEntry.OUTSIDE;
+    return entry.state != QueueEntry.OUTSIDE;
   }
 
   private synchronized boolean withdrawBlocked(QueueEntry<E> entry) {
-    if (entry.where != QueueEntry.BLOCKED) return false;
+    if (entry.state != QueueEntry.BLOCKED) return false;
     blockedSenders.remove(entry);
-    sendAway(entry);
-    promoteBlocked(); // it may have been too large
+    markOutside(entry);
+    promoteBlocked(); // the withdrawn block may have been too large, and the next one may fit
     return true;
   }
 
@@ -222,33 +237,35 @@ public class GuardedQueue<E> {
     return arrivals != null && arrivals.awaitNew();
   }
 
-  /** Returns false if an entry waits; then the caller keeps the right to run. */
+  /**
+   * Releases the right to run. Returns false if an entry waits; then the caller keeps the right.
+   */
   public synchronized boolean release() {
     if (first() != null) return false;
-    running.set(false);
-    // a sender that entered in between saw a thread run, or has the right now
+    isRunning.set(false);
+    // a sender that has entered meanwhile saw `isRunning` set, or has the right to run now
     return arrivals == null || !arrivals.hasNew() || tryRun() == EnterResult.TAKEN;
   }
 
   /**
-   * Takes the first element that fits, or waits for one. {@code fits} runs outside the monitor,
-   * {@code isOver} after each wake-up. Returns null if the thread was interrupted, the wait is
-   * over, or the door is shut.
+   * Takes the first element that the filter accepts, or waits for such an element. {@code filter}
+   * runs outside the monitor; {@code isOver} is called after each wake-up. Returns null if the
+   * thread was interrupted, the wait is over, or the queue is shut.
    */
-  public E receive(Predicate<? super E> fits, BooleanSupplier isOver) {
-    return selectiveReceive.receive(fits, isOver);
+  public E receive(Predicate<? super E> filter, BooleanSupplier isOver) {
+    return selectiveReceive.receive(filter, isOver);
   }
 
-  /** A thread waits in `receive`, and nothing ends that now. */
+  /** Returns whether a thread waits in {@code receive}, and has no reason to continue yet. */
   public synchronized boolean isBlocked() {
-    return selectiveReceive != null && !shut && selectiveReceive.isWaiting();
+    return selectiveReceive != null && !isShut && selectiveReceive.isWaiting();
   }
 
-  /** Puts entries before all others, over the capacity and not counted. */
+  /** Puts the entries before all others. They may exceed the capacity, and are not counted. */
   public synchronized void putBack(List<QueueEntry<E>> entries) {
     for (var entry : entries.reversed()) {
       order.chain.addFirst(entry);
-      entry.goTo(QueueEntry.QUEUE);
+      entry.setState(QueueEntry.QUEUE);
       entryCount++;
     }
   }
@@ -258,80 +275,83 @@ public class GuardedQueue<E> {
   /** Removes an entry, and returns false if it was not in the queue. */
   public synchronized boolean remove(QueueEntry<E> entry) {
     collectArrivals();
-    return entry.where == QueueEntry.QUEUE && (arrivals == null || entry.hasEntered()) && take(entry) != null;
+    return entry.state == QueueEntry.QUEUE && (arrivals == null || entry.hasEntered()) && take(entry) != null;
   }
 
-  /** In the order in which they would be taken. */
-  public synchronized List<E> queued(int most) {
+  /** Returns at most {@code max} elements, in the order in which they would be taken. */
+  public synchronized List<E> queued(int max) {
     collectArrivals();
-    return order.entries(most).stream().map(entry -> entry.item(toElement)).toList();
+    return order.entries(max).stream().map(entry -> entry.item(toElement)).toList();
   }
 
   /**
    * Waiting entries stay; blocked senders are refused, and a thread in {@link #receive} is woken.
    */
   public void stopAccepting() {
-    List<QueueEntry<E>> refused;
+    List<QueueEntry<E>> refusedEntries;
     Thread handler;
     synchronized (this) {
-      shut = true;
-      refused = blockedSenders.clear();
-      for (var one : refused) sendAway(one);
+      isShut = true;
+      refusedEntries = blockedSenders.clear();
+      for (var entry : refusedEntries) markOutside(entry);
       handler = selectiveReceive == null ? null : selectiveReceive.receiver();
     }
-    for (var one : refused) BlockedSenders.wake(one);
+    for (var entry : refusedEntries) BlockedSenders.wake(entry);
     LockSupport.unpark(handler);
   }
 
-  /** Entries that count against the capacity. */
+  /** Returns the number of entries that count against the capacity. */
   synchronized int size() {
-    return arrivals == null ? occupancy.count() : arrivals.count();
+    return arrivals == null ? occupiedPlaces.count() : arrivals.count();
   }
 
-  /** All entries but the pill. */
+  /** Returns the number of entries without the pill. */
   public synchronized int entryCount() {
     collectArrivals();
     return entryCount;
   }
 
   public synchronized boolean isIdle() {
-    return !running.get() && first() == null;
+    return !isRunning.get() && first() == null;
   }
 
-  /** {@link EnterResult#TAKEN}: a thread has the right, or needs none. */
+  /**
+   * Takes the right to run if no thread has it. Returns {@link EnterResult#TAKEN} if another thread
+   * has it, or no thread needs it.
+   */
   EnterResult tryRun() {
-    return !running.get() && running.compareAndSet(false, true) ? EnterResult.RUN : EnterResult.TAKEN;
+    return !isRunning.get() && isRunning.compareAndSet(false, true) ? EnterResult.RUN : EnterResult.TAKEN;
   }
 
   // ---- under the monitor
 
-  /** With arrivals, the block enters at once. */
-  private boolean letIn(QueueEntry<E> block) {
-    return arrivals == null ? occupancy.hasRoomFor(block) : arrivals.enter(block, block.size());
+  /** Returns whether the block fits. With an ArrivalBuffer, it has then entered. */
+  private boolean tryLetIn(QueueEntry<E> block) {
+    return arrivals == null ? occupiedPlaces.hasSpaceFor(block) : arrivals.enter(block, block.size());
   }
 
   private void add(QueueEntry<E> block, long now) {
     collectArrivals();
     if (arrivals != null) return;
-    for (QueueEntry<E> entry = block, next; entry != null; entry = next) {
-      next = entry.after;
-      entry.after = null;
-      if (forecast != null) forecast.enter((RankedEntry<E>) entry, now);
+    for (QueueEntry<E> entry = block, nextEntry; entry != null; entry = nextEntry) {
+      nextEntry = entry.next;
+      entry.next = null;
+      if (waitEstimator != null) waitEstimator.enter((RankedEntry<E>) entry, now);
       append(entry);
-      occupancy.add(entry);
+      occupiedPlaces.add(entry);
     }
   }
 
-  void prepare(QueueEntry<E> entry) {} // may run code of the user, since the queue has not changed yet
+  void prepare(QueueEntry<E> entry) {} // may run code of the user, because the queue has not changed yet
 
-  void sendAway(QueueEntry<E> entry) {
-    entry.goTo(QueueEntry.OUTSIDE);
+  void markOutside(QueueEntry<E> entry) {
+    entry.setState(QueueEntry.OUTSIDE);
   }
 
   void append(QueueEntry<E> entry) {
     order.add(entry);
-    entry.goTo(QueueEntry.QUEUE);
-    if (!entry.pill) entryCount++;
+    entry.setState(QueueEntry.QUEUE);
+    if (!entry.isPill) entryCount++;
     if (selectiveReceive != null) selectiveReceive.notifyArrival(entry);
   }
 
@@ -348,35 +368,35 @@ public class GuardedQueue<E> {
   }
 
   final void markGone(QueueEntry<E> entry) {
-    entry.goTo(QueueEntry.GONE);
-    if (!entry.pill) entryCount--;
-    if (forecast != null) forecast.depart();
-    if (entry.counted && arrivals != null) arrivals.depart();
-    else if (entry.counted) occupancy.remove(entry);
+    entry.setState(QueueEntry.GONE);
+    if (!entry.isPill) entryCount--;
+    if (waitEstimator != null) waitEstimator.depart();
+    if (entry.isCounted && arrivals != null) arrivals.depart();
+    else if (entry.isCounted) occupiedPlaces.remove(entry);
     entry.clear();
-    if (entry.counted) promoteBlocked();
+    if (entry.isCounted) promoteBlocked();
   }
 
   private void promoteBlocked() {
-    while (!blockedSenders.isEmpty() && letIn(blockedSenders.first())) {
+    while (!blockedSenders.isEmpty() && tryLetIn(blockedSenders.first())) {
       var entry = blockedSenders.first();
       blockedSenders.remove(entry);
-      add(entry, 0); // no sender is blocked where there is a forecast
+      add(entry, 0); // time 0, because a queue with a wait estimator blocks no sender
       BlockedSenders.wake(entry);
     }
   }
 
-  int ahead() {
+  int countAhead() {
     return entryCount;
   }
 
-  List<E> dropOldest(QueueEntry<E> next) {
-    var dropped = new ArrayList<E>();
-    for (var entry = order.chain.head; entry != null && !occupancy.hasRoomFor(next);) {
-      var after = entry.after;
-      if (entry.mayBeDropped()) dropped.add(take(entry));
-      entry = after;
+  List<E> dropOldest(QueueEntry<E> newEntry) {
+    var droppedElements = new ArrayList<E>();
+    for (var entry = order.chain.head; entry != null && !occupiedPlaces.hasSpaceFor(newEntry);) {
+      var nextEntry = entry.next;
+      if (entry.mayBeDropped()) droppedElements.add(take(entry));
+      entry = nextEntry;
     }
-    return dropped;
+    return droppedElements;
   }
 }

@@ -5,11 +5,11 @@ import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.OptionalLong;
 
-/** Workers without work, the longest idle first. Guarded by the queue. */
+/** The slots of workers without work, the longest idle first. Guarded by the queue's monitor. */
 final class IdleWorkers<E> {
   static final long UNKNOWN = Long.MIN_VALUE;
 
-  // a set: there may be thousands, and any may wake
+  // a set, because there may be thousands of slots, and any of them may be woken
   private final LinkedHashSet<WorkerSlot<E>> slots = new LinkedHashSet<>();
 
   boolean isEmpty() {
@@ -18,46 +18,47 @@ final class IdleWorkers<E> {
 
   void add(WorkerSlot<E> slot, long now) {
     slot.idleSince = now;
-    slot.idle = !slot.retired;
-    if (slot.idle) slots.add(slot);
+    slot.isIdle = !slot.isRetired;
+    if (slot.isIdle) slots.add(slot);
   }
 
   /** Returns the worker that has been idle for the shortest time, or null. */
   WorkerSlot<E> wakeLast() {
     if (slots.isEmpty()) return null;
     var slot = slots.removeLast();
-    slot.idle = false;
+    slot.isIdle = false;
     return slot;
   }
 
   void wake(WorkerSlot<E> slot) {
-    if (slot.idle) slots.remove(slot);
-    slot.idle = false;
+    if (slot.isIdle) slots.remove(slot);
+    slot.isIdle = false;
   }
 
   /**
-   * At most {@code most} that have been idle for {@code minIdle}. One without a time gets this one,
-   * and goes behind the others, which it would hold up.
+   * Removes and returns at most {@code max} slots that have been idle for {@code minIdle} ns. A
+   * slot with an unknown idle time counts as idle from now on. It goes behind the others, which it
+   * would otherwise hold up.
    */
-  List<WorkerSlot<E>> retire(int most, long now, long minIdle) {
-    var retired = new ArrayList<WorkerSlot<E>>();
-    while (retired.size() < most && !slots.isEmpty()) {
-      var first = slots.getFirst();
-      if (first.idleSince == UNKNOWN) {
-        first.idleSince = now;
-        slots.addLast(first);
-      } else if (now - first.idleSince >= minIdle) {
-        wake(first);
-        first.retired = true;
-        retired.add(first);
+  List<WorkerSlot<E>> retire(int max, long now, long minIdle) {
+    var retiredSlots = new ArrayList<WorkerSlot<E>>();
+    while (retiredSlots.size() < max && !slots.isEmpty()) {
+      var slot = slots.getFirst();
+      if (slot.idleSince == UNKNOWN) {
+        slot.idleSince = now;
+        slots.addLast(slot);
+      } else if (now - slot.idleSince >= minIdle) {
+        wake(slot);
+        slot.isRetired = true;
+        retiredSlots.add(slot);
       } else break;
     }
-    return retired;
+    return retiredSlots;
   }
 
   /**
-   * Returns when the first idle worker that may retire has been idle for {@code minIdle}; empty if
-   * there is none.
+   * Returns when the first idle worker that may retire has been idle for {@code minIdle} ns; empty
+   * if there is no such worker.
    */
   OptionalLong nextRetirement(long minIdle) {
     return slots.stream().filter(slot -> slot.idleSince != UNKNOWN).mapToLong(slot -> slot.idleSince + minIdle)

@@ -13,9 +13,9 @@ import java.util.Objects;
 final class KeyLanes<E> {
   static final class KeyLane<E> {
     final Object key;
-    final LinkedHashSet<PoolEntry<E>> waiting = new LinkedHashSet<>();
-    PoolEntry<E> first; // the entry of this key that is in the order or is being handled, or null
-    int references; // blocked senders' entries, too
+    final LinkedHashSet<PoolEntry<E>> waitingEntries = new LinkedHashSet<>();
+    PoolEntry<E> firstEntry; // the entry of this key that is in the order or is being handled, or null
+    int references; // number of entries with this key, also of blocked senders
 
     KeyLane(Object key) {
       this.key = key;
@@ -23,8 +23,8 @@ final class KeyLanes<E> {
   }
 
   private final Map<Object, KeyLane<E>> lanes = new LinkedHashMap<>();
-  final LinkedHashSet<PoolEntry<E>> all = new LinkedHashSet<>(); // that wait, oldest first
-  int waitingCount; // in all lanes
+  final LinkedHashSet<PoolEntry<E>> allWaiting = new LinkedHashSet<>(); // all waiting entries, oldest first
+  int waitingCount; // number of entries that wait in lanes
 
   void findLane(PoolEntry<E> entry) {
     if (entry.key == null) return;
@@ -33,61 +33,66 @@ final class KeyLanes<E> {
     entry.key = null;
   }
 
-  /** Returns false if the entry waits in its lane. */
+  /** Adds an entry. Returns false if it must wait in its lane. */
   boolean enter(PoolEntry<E> entry) {
-    all.add(entry);
+    allWaiting.add(entry);
     var lane = entry.lane;
     if (lane == null) return true;
-    if (lane.first == null) {
-      lane.first = entry;
+    if (lane.firstEntry == null) {
+      lane.firstEntry = entry;
       return true;
     }
     try {
-      lane.waiting.add(entry);
-    } catch (OutOfMemoryError full) { // it is in neither, and its sender is told
-      all.remove(entry);
-      throw full;
+      lane.waitingEntries.add(entry);
+    } catch (OutOfMemoryError error) { // the entry is in neither set, and its sender gets the error
+      allWaiting.remove(entry);
+      throw error;
     }
     waitingCount++;
     return false;
   }
 
-  /** Returns false if the entry does not wait in its lane. */
+  /** Removes the entry from its lane. Returns false if it does not wait there. */
   boolean leaveLane(PoolEntry<E> entry) {
-    if (entry.lane == null || !entry.lane.waiting.remove(entry)) return false;
+    if (entry.lane == null || !entry.lane.waitingEntries.remove(entry)) return false;
     waitingCount--;
     forget(entry);
     return true;
   }
 
-  /** It is done, or never begins. Returns the next entry of its lane, or null. */
+  /**
+   * Ends an entry that is done, or will never begin. Returns the next entry of its lane, or null.
+   */
   PoolEntry<E> advance(PoolEntry<E> entry) {
     var lane = entry.lane;
     if (lane == null) return null;
-    PoolEntry<E> next = null;
-    if (lane.first == entry) {
-      next = lane.waiting.isEmpty() ? null : lane.waiting.removeFirst();
-      if (next != null) waitingCount--;
-      lane.first = next;
+    PoolEntry<E> nextEntry = null;
+    if (lane.firstEntry == entry) {
+      nextEntry = lane.waitingEntries.isEmpty() ? null : lane.waitingEntries.removeFirst();
+      if (nextEntry != null) waitingCount--;
+      lane.firstEntry = nextEntry;
     }
     forget(entry);
-    return next;
+    return nextEntry;
   }
 
-  /** Those that hold up a lane. */
+  /** Returns the slots of the workers that hold up a lane. */
   List<WorkerSlot<E>> firstWorkers() {
-    return lanes.values().stream().filter(lane -> !lane.waiting.isEmpty()).map(lane -> lane.first.slot)
+    return lanes.values().stream().filter(lane -> !lane.waitingEntries.isEmpty()).map(lane -> lane.firstEntry.slot)
         .filter(Objects::nonNull).toList();
   }
 
-  /** An empty lane that its key no longer finds stays in the map. */
+  /**
+   * Removes the entry from the count of its lane, and an empty lane from the map. If the map no
+   * longer finds the lane by its key, the lane stays.
+   */
   void forget(PoolEntry<E> entry) {
     var lane = entry.lane;
     entry.lane = null;
     if (lane == null || --lane.references > 0) return;
     try {
       lanes.remove(lane.key, lane);
-    } catch (RuntimeException | StackOverflowError ofTheKey) { // the change above must stand
+    } catch (RuntimeException | StackOverflowError failure) { // from the user's key; the change above stays
     }
   }
 }

@@ -3,10 +3,11 @@ package io.fibry.engine.queue;
 import java.util.function.BiFunction;
 
 /**
- * Entry and envelope in one, so that one object travels; the taker makes an envelope of its own.
+ * An entry with the message and its baggage, so that the sender makes only one object; the taker
+ * makes the envelope.
  */
 public final class MessageEntry<E> extends QueueEntry<E> {
-  private Object message; // null: gone
+  private Object message; // null once the entry is gone
   private Object baggage;
 
   private MessageEntry(Object message, Object baggage) {

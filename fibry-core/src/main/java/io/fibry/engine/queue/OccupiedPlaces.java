@@ -3,7 +3,10 @@ package io.fibry.engine.queue;
 import io.fibry.mailbox.Mailbox;
 import io.fibry.mailbox.Overflow;
 
-/** Entries that count against the capacity of a queue without arrivals. Guarded by the queue. */
+/**
+ * Counts the entries that use the capacity of a queue without an {@link ArrivalBuffer}. Guarded by
+ * the queue's monitor.
+ */
 final class OccupiedPlaces {
   private final Mailbox<?> mailbox;
   private int count;
@@ -18,16 +21,16 @@ final class OccupiedPlaces {
   }
 
   /**
-   * Where the oldest is dropped, tasks have room of their own: the sender of a dropped task would
-   * never learn of it.
+   * Returns whether the block fits. If a full mailbox drops its oldest message, tasks have a
+   * capacity of their own, because the sender of a dropped task would never learn of the drop.
    */
-  boolean hasRoomFor(QueueEntry<?> block) {
-    int others = mailbox.overflow() != Overflow.DROP_OLDEST ? count : block.isTask() ? tasks : count - tasks;
-    return others + block.size() <= mailbox.capacity();
+  boolean hasSpaceFor(QueueEntry<?> block) {
+    int occupied = mailbox.overflow() != Overflow.DROP_OLDEST ? count : block.isTask() ? tasks : count - tasks;
+    return occupied + block.size() <= mailbox.capacity();
   }
 
   void add(QueueEntry<?> entry) {
-    entry.counted = true;
+    entry.isCounted = true;
     count++;
     if (entry.isTask()) tasks++;
   }

@@ -9,7 +9,7 @@ import java.util.List;
  * @param slots the workers on which the wait depends, or null for all workers
  */
 public record PoolBlockers<E>(List<WorkerSlot<E>> slots, int permits, int workers) {
-  /** A wait that never ends if any of these is stuck. */
+  /** Makes the blockers of a wait that never ends if any of these workers is stuck. */
   public PoolBlockers(List<WorkerSlot<E>> slots) {
     this(slots, Integer.MAX_VALUE, 0);
   }

@@ -7,81 +7,91 @@ import java.util.List;
 import java.util.function.BiFunction;
 
 /**
- * An element of a {@link GuardedQueue}, and where it is. Used once. Small, because it travels
- * between processors: fields that only some queues need are in {@link RankedEntry}. Guarded by the
- * queue.
+ * An element of a {@link GuardedQueue}, and its state. An entry is used once. It is small, because
+ * it travels between processors; fields that only some queues need are in {@link RankedEntry}.
+ * Guarded by the queue's monitor.
  */
 public class QueueEntry<E> {
-  // OUTSIDE -> (BLOCKED ->) QUEUE -> GONE, or BLOCKED -> OUTSIDE: under the monitor. With arrivals,
-  // its sender sets QUEUE before it tries to enter, and OUTSIDE after that failed; an entry that
-  // entered too late goes from GONE to OUTSIDE
+  // OUTSIDE -> (BLOCKED ->) QUEUE -> GONE, or BLOCKED -> OUTSIDE: under the monitor. With an
+  // ArrivalBuffer, the sender sets QUEUE before it tries to enter, and OUTSIDE after that failed.
+  // An entry that is withdrawn after it has entered goes from GONE to OUTSIDE
   static final byte OUTSIDE = 0;
   static final byte BLOCKED = 1;
   static final byte QUEUE = 2;
   static final byte GONE = 3;
   static final long ENTERING = -1;
   private static final VarHandle WHERE =
-      ConstantBootstraps.fieldVarHandle(MethodHandles.lookup(), "where", VarHandle.class, QueueEntry.class, byte.class);
+      ConstantBootstraps.fieldVarHandle(MethodHandles.lookup(), "state", VarHandle.class, QueueEntry.class, byte.class);
 
   static {
-    // links the code now, not under a monitor at the edge of a stack
-    new QueueEntry<>(null, true).goTo(OUTSIDE);
+    // links the code now, because a thread with little stack left could not link it under the
+    // monitor
+    new QueueEntry<>(null, true).setState(OUTSIDE);
   }
 
-  final boolean pill;
-  boolean counted; // against the capacity
-  volatile byte where;
-  // With arrivals it is ENTERING, then the number of the entry, written before it enters; it is 0
-  // if the entry was admitted or put back. For other queues see RankedEntry
+  final boolean isPill;
+  boolean isCounted; // whether it counts against the capacity
+  volatile byte state;
+  // With an ArrivalBuffer it is ENTERING, then the number of the entry, which is written before it
+  // enters. It is 0 if the entry was admitted or put back. For other queues see RankedEntry
   long number;
   E item; // null once the entry is gone
-  // Both neighbors are written before the entry enters the arrivals, or by the queue
-  QueueEntry<E> before;
-  QueueEntry<E> after; // in a block, written before the offer
-  Thread sender; // set before `where` says BLOCKED
+  // The neighbors in the queue: written by the sender before the entry enters the ArrivalBuffer, or
+  // under the monitor
+  QueueEntry<E> previous;
+  QueueEntry<E> next; // in a block, written before the offer
+  Thread sender; // set before `state` says BLOCKED
 
   QueueEntry(E item, boolean pill) {
     this.item = item;
-    this.pill = pill;
+    this.isPill = pill;
   }
 
   static <E> QueueEntry<E> of(E item) {
     return new QueueEntry<>(item, false);
   }
 
-  /** A block is taken whole or not at all. */
+  /**
+   * Links the entries to a block, which enters the queue completely or not at all. Returns the
+   * first entry.
+   */
   public static <E> QueueEntry<E> block(List<QueueEntry<E>> entries) {
-    for (int i = 1; i < entries.size(); i++) entries.get(i - 1).after = entries.get(i);
+    for (int i = 1; i < entries.size(); i++) entries.get(i - 1).next = entries.get(i);
     return entries.getFirst();
   }
 
   final int size() {
     int size = 1;
-    for (var next = after; next != null; next = next.after) size++;
+    for (var nextEntry = next; nextEntry != null; nextEntry = nextEntry.next) size++;
     return size;
   }
 
-  /** A release is enough; {@link BlockedSenders#wake} adds a fence. */
-  final void goTo(byte place) {
-    WHERE.setRelease(this, place);
+  /**
+   * Changes the state. A release write is enough, because {@link BlockedSenders#wake} adds a fence.
+   */
+  final void setState(byte newState) {
+    WHERE.setRelease(this, newState);
   }
 
   public boolean isBlocked() {
-    return where == BLOCKED;
+    return state == BLOCKED;
   }
 
-  /** Whether it was refused, or has not been admitted yet. */
+  /** Returns whether the entry was refused, or has not been let in yet. */
   public boolean isOutside() {
-    return where == OUTSIDE;
+    return state == OUTSIDE;
   }
 
   public boolean isGone() {
-    return where == GONE;
+    return state == GONE;
   }
 
-  /** With arrivals, an entry that is neither counted nor admitted is still entering. */
+  /**
+   * Returns whether the entry has entered. With an ArrivalBuffer, an entry that is neither counted
+   * nor admitted is still entering.
+   */
   boolean hasEntered() {
-    return counted || number == 0;
+    return isCounted || number == 0;
   }
 
   E item(BiFunction<Object, Object, E> toElement) {
@@ -100,14 +110,14 @@ public class QueueEntry<E> {
     return false;
   }
 
-  /** The wait in nanoseconds for which it was refused, or 0. */
+  /** Returns the expected wait in nanoseconds because of which the entry was refused, or 0. */
   public long refusedWaitNanos() {
     return 0;
   }
 
   /**
-   * Returns the entries that were dropped to make room for this entry, oldest first. Cleared, or
-   * each would keep the one before it alive.
+   * Returns the elements that were dropped to make space for this entry, oldest first, and clears
+   * the list. Otherwise each entry would keep the entries dropped before it in memory.
    */
   public List<E> takeDropped() {
     return List.of();

@@ -3,15 +3,19 @@ package io.fibry.engine.queue;
 import java.util.Comparator;
 import java.util.List;
 
-/** An entry with the fields of queues that do more than keep the order. Guarded by the queue. */
+/**
+ * An entry with the fields of queues that rank messages, drop messages, or estimate waits. Guarded
+ * by the queue's monitor.
+ */
 public class RankedEntry<E> extends QueueEntry<E> {
   Object rank; // the message, for the comparator; null for a task, or once the entry is gone
-  // The number of pills before it; with a forecast, when it came, or the wait for which it was
-  // refused
+  // The number of pills before the entry. With a WaitEstimator: the time when the entry came, or
+  // the expected wait because of which it was refused, in nanoseconds
   long epoch;
-  boolean timed; // `epoch` says when it came
-  List<E> dropped = List.of(); // for its sender
-  // `number`: order among equal ranks. With a forecast: departures when it came
+  boolean isTimed; // whether `epoch` is the time when the entry came
+  List<E> droppedElements = List.of(); // elements that were dropped for this entry; its sender disposes of them
+  // `number` is the order among equal ranks. With a WaitEstimator: the number of departures when
+  // the entry came
 
   RankedEntry(E item, Object rank, boolean pill) {
     super(item, pill);
@@ -22,22 +26,25 @@ public class RankedEntry<E> extends QueueEntry<E> {
     return new RankedEntry<>(item, message, false);
   }
 
-  /** Before all messages. */
+  /** Makes an entry that is taken before all ranked messages. */
   public static <E> QueueEntry<E> unranked(E item) {
     return new RankedEntry<>(item, null, false);
   }
 
-  /** A pill: behind all that waits. */
-  public static <E> QueueEntry<E> last(E item) {
+  /** Makes the entry of a pill, which is taken after all entries that wait. */
+  public static <E> QueueEntry<E> ofPill(E item) {
     return new RankedEntry<>(item, null, true);
   }
 
-  /** Runs often, so not made of comparators. */
+  /**
+   * Compares by epoch, rank and number, a pill last. Runs often, so it is not composed of
+   * comparators.
+   */
   final int compareTo(RankedEntry<E> other, Comparator<Object> order) {
     if (epoch != other.epoch) return Long.compare(epoch, other.epoch);
-    if (pill != other.pill) return pill ? 1 : -1;
-    int ranks = pill ? 0 : order.compare(rank, other.rank);
-    return ranks != 0 ? ranks : Long.compare(number, other.number);
+    if (isPill != other.isPill) return isPill ? 1 : -1;
+    int comparison = isPill ? 0 : order.compare(rank, other.rank);
+    return comparison != 0 ? comparison : Long.compare(number, other.number);
   }
 
   @Override
@@ -49,23 +56,23 @@ public class RankedEntry<E> extends QueueEntry<E> {
   /** Must not be called once the entry is gone. */
   @Override
   boolean isTask() {
-    return rank == null && !pill;
+    return rank == null && !isPill;
   }
 
   @Override
   boolean mayBeDropped() {
-    return counted && rank != null;
+    return isCounted && rank != null;
   }
 
   @Override
   public long refusedWaitNanos() {
-    return where == OUTSIDE ? epoch : 0;
+    return state == OUTSIDE ? epoch : 0;
   }
 
   @Override
   public List<E> takeDropped() {
-    var told = dropped;
-    dropped = List.of();
-    return told;
+    var elements = droppedElements;
+    droppedElements = List.of();
+    return elements;
   }
 }

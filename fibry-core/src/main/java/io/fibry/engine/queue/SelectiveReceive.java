@@ -7,33 +7,35 @@ import java.util.function.BooleanSupplier;
 import java.util.function.Predicate;
 
 /**
- * How the handler of a selective {@link GuardedQueue} chooses. Guarded by the queue; the predicate
- * runs outside the monitor.
+ * Lets the handler of a selective {@link GuardedQueue} choose its next message. Guarded by the
+ * queue's monitor; the filter runs outside the monitor.
  */
 final class SelectiveReceive<E> {
   private final GuardedQueue<E> queue;
   private Thread receiver; // the thread inside `receive`, or null
-  private List<QueueEntry<E>> arrived; // since it last looked
-  private BooleanSupplier over; // the receiver waits until this is true, or for an arrival; null while it does not wait
+  // entries that came since the receiver last tested entries; null outside `receive`
+  private List<QueueEntry<E>> newEntries;
+  // the receiver waits until this is true, or an entry arrives; null while it does not wait
+  private BooleanSupplier isWaitOver;
 
   SelectiveReceive(GuardedQueue<E> queue) {
     this.queue = queue;
   }
 
-  E receive(Predicate<? super E> fits, BooleanSupplier isOver) {
+  E receive(Predicate<? super E> filter, BooleanSupplier isOver) {
     var candidates = begin();
     try {
       while (true) {
         for (var entry : candidates) {
           E item = item(entry);
-          if (item != null && fits.test(item) && queue.remove(entry)) return item;
+          if (item != null && filter.test(item) && queue.remove(entry)) return item;
         }
         waitUntil(isOver);
         ManagedPark.until(
-            () -> hasArrived() || isOver.getAsBoolean() || Thread.currentThread().isInterrupted() || queue.shut,
+            () -> hasNewEntries() || isOver.getAsBoolean() || Thread.currentThread().isInterrupted() || queue.isShut,
             queue);
         waitUntil(null);
-        candidates = takeArrived();
+        candidates = takeNewEntries();
         if (candidates.isEmpty()) return null;
       }
     } finally {
@@ -46,44 +48,44 @@ final class SelectiveReceive<E> {
       if (receiver != null)
         throw new IllegalStateException("the predicate of a receive called receive; let it only look at the message");
       receiver = Thread.currentThread();
-      arrived = new ArrayList<>();
+      newEntries = new ArrayList<>();
       return queue.order.entries(Integer.MAX_VALUE);
     }
   }
 
   private E item(QueueEntry<E> entry) {
     synchronized (queue) {
-      return entry.where == QueueEntry.QUEUE ? entry.item : null;
+      return entry.state == QueueEntry.QUEUE ? entry.item : null;
     }
   }
 
-  private boolean hasArrived() {
+  private boolean hasNewEntries() {
     synchronized (queue) {
-      return !arrived.isEmpty();
+      return !newEntries.isEmpty();
     }
   }
 
-  private List<QueueEntry<E>> takeArrived() {
+  private List<QueueEntry<E>> takeNewEntries() {
     synchronized (queue) {
-      if (arrived.isEmpty()) return List.of();
-      var news = arrived;
-      arrived = new ArrayList<>();
-      queue.order.sort(news);
-      return news;
+      if (newEntries.isEmpty()) return List.of();
+      var entries = newEntries;
+      newEntries = new ArrayList<>();
+      queue.order.sort(entries);
+      return entries;
     }
   }
 
   private void waitUntil(BooleanSupplier isOver) {
     synchronized (queue) {
-      over = isOver;
+      isWaitOver = isOver;
     }
   }
 
   private void end() {
     synchronized (queue) {
-      over = null;
+      isWaitOver = null;
       receiver = null;
-      arrived = null;
+      newEntries = null;
     }
   }
 
@@ -91,12 +93,12 @@ final class SelectiveReceive<E> {
 
   void notifyArrival(QueueEntry<E> entry) {
     if (receiver == null) return;
-    arrived.add(entry);
+    newEntries.add(entry);
     LockSupport.unpark(receiver);
   }
 
   boolean isWaiting() {
-    return over != null && arrived.isEmpty() && !receiver.isInterrupted() && !over.getAsBoolean();
+    return isWaitOver != null && newEntries.isEmpty() && !receiver.isInterrupted() && !isWaitOver.getAsBoolean();
   }
 
   Thread receiver() {

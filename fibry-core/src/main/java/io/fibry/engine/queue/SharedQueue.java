@@ -11,21 +11,21 @@ import java.util.function.LongSupplier;
  * The queue of a pool, from which several workers take. Thread-safe.
  *
  * <p><b>Slots.</b> Instead of one right to run there are {@link WorkerSlot}s. Whenever a message
- * comes, is done or is removed, the monitor decides which messages begin, and on which workers. A
- * thread that was answered RUN, or that {@code ready} is true, calls {@link #serve}. So no message
- * waits while an idle worker could begin it.
+ * comes, is done or is removed, code under the monitor decides which messages begin, and on which
+ * workers. A thread that gets RUN, or true from {@code isMoreReady}, calls {@link #serve}. So no
+ * message waits while an idle worker could begin it.
  *
  * <p><b>Fast path.</b> While no worker is free, a sender enters by the arrivals of
  * {@link GuardedQueue}, without the monitor. A worker declares itself free before it looks for the
- * last time; a sender adds its entry before it reads whether a worker is free. So one of them sees
- * the other. Queues with keys always use the monitor.
+ * last time; a sender adds its entry before it reads whether a worker is free. So one of the two
+ * sees the other. Queues with keys always use the monitor.
  *
  * <p><b>Keys.</b> At most one message of each key is in the order or being handled. The others wait
- * in the lane of the key, and when that message is done the next one goes to the end of the order.
- * So the first message in the order never waits for its key.
+ * in the lane of the key. When that message is done, the next message of the lane goes to the end
+ * of the order. So the first message in the order never waits for its key.
  *
  * <p><b>Permits.</b> A message needs permits. A heavy message that does not fit holds back lighter
- * ones behind it, because otherwise it might wait for ever.
+ * messages behind it, because otherwise it might wait forever.
  *
  * <p><b>Refused.</b> A worker per hash of the key: a busy key would delay its neighbors.
  */
@@ -35,19 +35,19 @@ public final class SharedQueue<E> extends GuardedQueue<E> {
   private final IdleWorkers<E> idleWorkers = new IdleWorkers<>();
   private final KeyLanes<E> lanes;
   private int freePermits;
-  private int slots;
-  private int retiring; // of them
-  private int busy; // of them
-  private QueueEntry<E> pill; // the first that waits
-  private boolean ending;
-  private boolean deserted;
+  private int slotCount;
+  private int retiringCount; // number of slots whose workers must end
+  private int busyCount; // number of slots whose workers handle a message
+  private QueueEntry<E> pill; // the first waiting pill, or null
+  private boolean isEnding;
+  private boolean isDesertionReported;
 
-  public SharedQueue(Mailbox<?> mailbox, PoolPolicy<?> sharing, LongSupplier clock) {
-    super(mailbox, clock, null, sharing.isByKey());
-    this.poolPolicy = sharing;
+  public SharedQueue(Mailbox<?> mailbox, PoolPolicy<?> policy, LongSupplier clock) {
+    super(mailbox, clock, null, policy.isByKey());
+    this.poolPolicy = policy;
     this.clock = clock;
-    this.freePermits = sharing.permits();
-    this.lanes = sharing.isByKey() ? new KeyLanes<>() : null;
+    this.freePermits = policy.permits();
+    this.lanes = policy.isByKey() ? new KeyLanes<>() : null;
   }
 
   public PoolPolicy<?> poolPolicy() {
@@ -62,42 +62,42 @@ public final class SharedQueue<E> extends GuardedQueue<E> {
   // ---- for threads that made something ready
 
   /**
-   * Gives the next message to an idle worker or, if {@code hires}, to one yet to be made. The
-   * worker of the slot must be told, or made. Returns null if no message can begin.
+   * Gives the next message to the slot of an idle worker, or to a new slot if {@code mayHire}. The
+   * caller must wake or make the worker of the slot. Returns null if no message can begin.
    */
-  public synchronized WorkerSlot<E> serve(boolean hires) {
-    if (!canBegin() || idleWorkers.isEmpty() && !hires) return null;
+  public synchronized WorkerSlot<E> serve(boolean mayHire) {
+    if (!mayBegin() || idleWorkers.isEmpty() && !mayHire) return null;
     var slot = idleWorkers.isEmpty() ? reserve() : idleWorkers.wakeLast();
     begin(slot);
     return slot;
   }
 
-  /** Something can begin, or the pill is next. */
-  public synchronized boolean ready() {
+  /** Returns whether a message can begin, or the pill is next. */
+  public synchronized boolean mayServe() {
     return isReady();
   }
 
   @Override
   public synchronized boolean isBlocked() {
-    return !ending && !isReady();
+    return !isEnding && !isReady();
   }
 
   public synchronized boolean isAtPill() {
-    return pillIsNext();
+    return isPillNext();
   }
 
   public synchronized WorkerSlot<E> reserve() {
-    var slot = new WorkerSlot<E>(); // first: without memory it must not count
-    slots++;
+    var slot = new WorkerSlot<E>(); // made first: it must not count if memory is lacking
+    slotCount++;
     return slot;
   }
 
-  /** Called when the worker of a reserved slot has been made. */
+  /** Makes the new worker of a reserved slot idle. Returns whether a message can begin. */
   public boolean open(WorkerSlot<E> slot) {
     long now = now();
     synchronized (this) {
       becomeIdle(slot, now);
-      return slot.ready;
+      return slot.isMoreReady;
     }
   }
 
@@ -106,23 +106,23 @@ public final class SharedQueue<E> extends GuardedQueue<E> {
    * exist. Returns a message that will never begin, because the pool is ending, or null if the
    * message waits again.
    */
-  public E takeBack(WorkerSlot<E> slot, boolean idle) {
-    return takeBack(slot, idle, now());
+  public E takeBack(WorkerSlot<E> slot, boolean isIdle) {
+    return takeBack(slot, isIdle, now());
   }
 
-  private synchronized E takeBack(WorkerSlot<E> slot, boolean idle, long now) {
-    var entry = slot.held;
+  private synchronized E takeBack(WorkerSlot<E> slot, boolean isIdle, long now) {
+    var entry = slot.heldEntry;
     if (entry == null) return null;
     E item = slot.item;
     release(slot);
-    if (idle) becomeIdle(slot, now);
-    if (ending) return item;
+    if (isIdle) becomeIdle(slot, now);
+    if (isEnding) return item;
     entry.item = item;
-    entry.goTo(QueueEntry.QUEUE);
-    entry.counted = false;
-    entry.takenBack = true;
+    entry.setState(QueueEntry.QUEUE);
+    entry.isCounted = false;
+    entry.isTakenBack = true;
     order.chain.addFirst(entry);
-    if (lanes != null) lanes.all.addFirst(entry);
+    if (lanes != null) lanes.allWaiting.addFirst(entry);
     entryCount++;
     return null;
   }
@@ -130,95 +130,97 @@ public final class SharedQueue<E> extends GuardedQueue<E> {
   // ---- for workers
 
   /**
-   * Afterwards the worker reads {@link WorkerSlot#isReady}. Returns null if the worker is idle, or if
-   * another thread is bringing it a message. The handled message need not be from this queue.
+   * Ends the handled message and returns the next one, or null if the worker is idle or another
+   * thread brings it a message. Afterwards the worker reads {@link WorkerSlot#isMoreReady}. The
+   * handled message need not be from this queue.
    */
-  public E next(WorkerSlot<E> slot, Object handled) {
-    return next(slot, handled, now());
+  public E next(WorkerSlot<E> slot, Object handledItem) {
+    return next(slot, handledItem, now());
   }
 
   /**
-   * The idle time of a worker begins before the step that ends its message. A test that sees that
-   * step, and then moves a manual clock, thus moves it past the beginning.
+   * {@code now}, when the idle time begins, was read before the message ends. Thus if a test sees
+   * that end, and then moves a manual clock, the idle time grows.
    */
-  private synchronized E next(WorkerSlot<E> slot, Object handled, long now) {
-    if (slot.item == handled) done(slot);
-    slot.ready = false;
-    if (slot.held != null) return null;
+  private synchronized E next(WorkerSlot<E> slot, Object handledItem, long now) {
+    if (slot.item == handledItem) endMessage(slot);
+    slot.isMoreReady = false;
+    if (slot.heldEntry != null) return null;
     idleWorkers.wake(slot);
-    if (!ending && !slot.retired && firstFits()) begin(slot);
+    if (!isEnding && !slot.isRetired && isFirstFitting()) begin(slot);
     else becomeIdle(slot, now);
     return slot.item;
   }
 
-  /** The worker takes nothing more, and reads {@link #ready}. */
-  public synchronized void finish(WorkerSlot<E> slot, Object handled) {
-    if (slot.item == handled) done(slot);
+  /** Ends the last message of a worker, which then calls {@link #mayServe}. */
+  public synchronized void finish(WorkerSlot<E> slot, Object handledItem) {
+    if (slot.item == handledItem) endMessage(slot);
     idleWorkers.wake(slot);
   }
 
-  /** A message that another thread is bringing to the worker is finished by that thread. */
-  public synchronized void leave(WorkerSlot<E> slot) {
+  /** Removes the slot. If another thread brings it a message, that thread ends the message. */
+  public synchronized void removeSlot(WorkerSlot<E> slot) {
     idleWorkers.wake(slot);
-    if (slot.retired) retiring--;
-    slots--;
-    noteFreeWorkers();
+    if (slot.isRetired) retiringCount--;
+    slotCount--;
+    updateRunning();
   }
 
-  /** Outside the monitor, since the clock may be a user's. */
+  /** Reads the clock outside the monitor, because it may be code of a user. */
   private long now() {
-    if (poolPolicy.minWorkers() == poolPolicy.maxWorkers()) return IdleWorkers.UNKNOWN; // no worker retires
+    if (poolPolicy.minWorkers() == poolPolicy.maxWorkers()) return IdleWorkers.UNKNOWN; // no worker must end
     try {
       return clock.getAsLong();
-    } catch (Throwable noTime) { // of the user's clock or the stack
+    } catch (Throwable error) { // from the user's clock, or a StackOverflowError
       return IdleWorkers.UNKNOWN;
     }
   }
 
-  /** These workers get nothing more. */
+  /** Returns workers that were idle for {@code minIdle} ns; they get no more messages. */
   public synchronized List<WorkerSlot<E>> retire(long now, long minIdle) {
-    var retired = idleWorkers.retire(slots - retiring - poolPolicy.minWorkers(), now, minIdle);
-    retiring += retired.size();
-    return retired;
+    var retiredSlots = idleWorkers.retire(slotCount - retiringCount - poolPolicy.minWorkers(), now, minIdle);
+    retiringCount += retiredSlots.size();
+    return retiredSlots;
   }
 
-  /** Returns when a worker has been idle for {@code minIdle}; empty if no worker will retire. */
+  /** Returns when a worker has been idle for {@code minIdle} ns; empty if none must end. */
   public synchronized OptionalLong nextRetirement(long minIdle) {
-    return slots - retiring > poolPolicy.minWorkers() ? idleWorkers.nextRetirement(minIdle) : OptionalLong.empty();
+    return slotCount - retiringCount > poolPolicy.minWorkers() ? idleWorkers.nextRetirement(minIdle)
+        : OptionalLong.empty();
   }
 
   // ---- the end
 
   public synchronized void beginEnd() {
-    ending = true;
-    noteFreeWorkers();
+    isEnding = true;
+    updateRunning();
   }
 
-  /** True once, when the end has begun and no worker is left. */
+  /** Returns true once, when the end has begun and no worker is left. */
   public synchronized boolean takeDeserted() {
-    if (!ending || slots > 0 || deserted) return false;
-    return deserted = true;
+    if (!isEnding || slotCount > 0 || isDesertionReported) return false;
+    return isDesertionReported = true;
   }
 
   @Override
   public synchronized E poll() {
-    if (lanes != null && !lanes.all.isEmpty()) return take(lanes.all.getFirst());
+    if (lanes != null && !lanes.allWaiting.isEmpty()) return take(lanes.allWaiting.getFirst());
     return super.poll();
   }
 
   @Override
   public synchronized boolean isIdle() {
-    return entryCount() == 0 && busy == 0;
+    return entryCount() == 0 && busyCount == 0;
   }
 
-  public synchronized int busy() {
-    return busy;
+  public synchronized int busyWorkers() {
+    return busyCount;
   }
 
   @Override
-  public synchronized List<E> queued(int most) {
-    if (lanes == null) return super.queued(most);
-    return lanes.all.stream().limit(most).map(entry -> entry.item).toList();
+  public synchronized List<E> queued(int max) {
+    if (lanes == null) return super.queued(max);
+    return lanes.allWaiting.stream().limit(max).map(entry -> entry.item).toList();
   }
 
   /**
@@ -226,175 +228,175 @@ public final class SharedQueue<E> extends GuardedQueue<E> {
    * are unknown.
    */
   public synchronized PoolBlockers<E> blockers(QueueEntry<E> entry) {
-    return entry instanceof PoolEntry<E> pooled ? blockers(pooled) : null;
+    return entry instanceof PoolEntry<E> poolEntry ? blockers(poolEntry) : null;
   }
 
   // ---- under the monitor
 
   private PoolBlockers<E> blockers(PoolEntry<E> entry) {
     if (entry.isGone()) return entry.slot == null ? null : new PoolBlockers<>(List.of(entry.slot));
-    if (entry.isOutside() || ending || pillIsNext()) return null;
-    // it begins after the first of its lane
-    if (!entry.isBlocked() && entry.lane != null && entry.lane.first.slot != null)
-      return new PoolBlockers<>(List.of(entry.lane.first.slot));
+    if (entry.isOutside() || isEnding || isPillNext()) return null;
+    // it begins after the first entry of its lane
+    if (!entry.isBlocked() && entry.lane != null && entry.lane.firstEntry.slot != null)
+      return new PoolBlockers<>(List.of(entry.lane.firstEntry.slot));
     var firstWorkers = lanes == null ? List.<WorkerSlot<E>>of() : lanes.firstWorkers();
     // it is behind the pill, which is next when all lanes are empty
     if (!firstWorkers.isEmpty() && !entry.isBlocked() && entry.lane == null) return new PoolBlockers<>(firstWorkers);
-    // all that can begin waits in lanes
+    // all entries that can begin wait in lanes
     if (!(first() instanceof PoolEntry))
       return new PoolBlockers<>(firstWorkers, Integer.MAX_VALUE, firstWorkers.size() - 1);
-    return new PoolBlockers<>(null, poolPolicy.permits() - heaviest(entry), poolPolicy.maxWorkers() - 1);
+    return new PoolBlockers<>(null, poolPolicy.permits() - maxWeightUpTo(entry), poolPolicy.maxWorkers() - 1);
   }
 
   /**
-   * The greatest weight up to {@code last}. For a blocked sender, that of the first: if another one
-   * holds it up later, it is woken, and looks again.
+   * Returns the greatest weight up to {@code lastEntry}. For a blocked sender it is the weight of
+   * the first entry: if another entry holds it up later, it is woken, and searches again.
    */
-  private int heaviest(PoolEntry<E> last) {
+  private int maxWeightUpTo(PoolEntry<E> lastEntry) {
     if (poolPolicy.weight().isEmpty()) return 1;
     entryCount(); // collects arrivals
-    int heaviest = 0;
+    int maxWeight = 0;
     for (var entry : order.entries(Integer.MAX_VALUE)) {
-      if (entry instanceof PoolEntry<E> pooled) heaviest = Math.max(heaviest, pooled.weight);
-      if (entry == last || entry.pill || last.isBlocked()) break;
+      if (entry instanceof PoolEntry<E> poolEntry) maxWeight = Math.max(maxWeight, poolEntry.weight);
+      if (entry == lastEntry || entry.isPill || lastEntry.isBlocked()) break;
     }
-    return heaviest;
+    return maxWeight;
   }
 
   @Override
   synchronized EnterResult tryRun() {
-    return ending || isReady() ? EnterResult.RUN : EnterResult.TAKEN;
+    return isEnding || isReady() ? EnterResult.RUN : EnterResult.TAKEN;
   }
 
   /**
-   * While no worker is free, senders enter without the monitor: each worker looks for what came
-   * when it is done. The thread by which one gets free, or the end begins, looks for arrivals
-   * afterwards.
+   * Lets senders enter without the monitor while no worker is free, because each worker looks for
+   * arrivals when it is done. A thread that makes a worker free, or begins the end, looks for them
+   * after this call.
    */
-  private void noteFreeWorkers() {
-    boolean none = idleWorkers.isEmpty() && slots >= poolPolicy.maxWorkers() && !ending && pill == null;
-    if (running.get() != none) running.set(none);
+  private void updateRunning() {
+    boolean areAllBusy = idleWorkers.isEmpty() && slotCount >= poolPolicy.maxWorkers() && !isEnding && pill == null;
+    if (isRunning.get() != areAllBusy) isRunning.set(areAllBusy);
   }
 
   private boolean isReady() {
-    return canBegin() || pillIsNext();
+    return mayBegin() || isPillNext();
   }
 
-  private boolean canBegin() {
-    return !ending && (!idleWorkers.isEmpty() || slots < poolPolicy.maxWorkers()) && firstFits();
+  private boolean mayBegin() {
+    return !isEnding && (!idleWorkers.isEmpty() || slotCount < poolPolicy.maxWorkers()) && isFirstFitting();
   }
 
-  private boolean firstFits() {
-    return first() instanceof PoolEntry<E> first && first.weight <= freePermits;
+  private boolean isFirstFitting() {
+    return first() instanceof PoolEntry<E> firstEntry && firstEntry.weight <= freePermits;
   }
 
-  private boolean pillIsNext() {
-    return pill != null && !ending && (lanes == null || lanes.waitingCount == 0) && first() == pill;
+  private boolean isPillNext() {
+    return pill != null && !isEnding && (lanes == null || lanes.waitingCount == 0) && first() == pill;
   }
 
   private void begin(WorkerSlot<E> slot) {
     var entry = (PoolEntry<E>) first();
-    busy++;
+    busyCount++;
     freePermits -= entry.weight;
     slot.hold(entry);
     remove(entry, true);
-    noteFreeWorkers();
-    slot.ready = isReady();
+    updateRunning();
+    slot.isMoreReady = isReady();
   }
 
   private void becomeIdle(WorkerSlot<E> slot, long now) {
     idleWorkers.add(slot, now);
-    noteFreeWorkers();
-    slot.ready = isReady();
+    updateRunning();
+    slot.isMoreReady = isReady();
     alertBlocked();
   }
 
-  /** This lets no blocked sender in, so it may be waiting for itself. */
+  /** Wakes blocked senders if no message can begin: each may wait for itself. */
   private void alertBlocked() {
-    if (!canBegin()) blockedSenders.alert();
+    if (!mayBegin()) blockedSenders.alert();
   }
 
-  private void done(WorkerSlot<E> slot) {
-    var entry = slot.held;
+  private void endMessage(WorkerSlot<E> slot) {
+    var entry = slot.heldEntry;
     if (entry == null) return;
     release(slot);
     advance(entry);
   }
 
   private void release(WorkerSlot<E> slot) {
-    busy--;
+    busyCount--;
     freePermits += slot.weight();
     slot.release();
   }
 
   @Override
   void prepare(QueueEntry<E> entry) {
-    if (lanes != null && pill == null && entry instanceof PoolEntry<E> pooled) lanes.findLane(pooled);
+    if (lanes != null && pill == null && entry instanceof PoolEntry<E> poolEntry) lanes.findLane(poolEntry);
   }
 
-  /** Entries in lanes hold up no other. */
+  /** Does not count entries in lanes, because they hold up no other entry. */
   @Override
-  int ahead() {
+  int countAhead() {
     return lanes == null ? entryCount : entryCount - lanes.waitingCount;
   }
 
   @Override
-  void sendAway(QueueEntry<E> entry) {
-    super.sendAway(entry);
-    if (lanes != null && entry instanceof PoolEntry<E> pooled) lanes.forget(pooled);
+  void markOutside(QueueEntry<E> entry) {
+    super.markOutside(entry);
+    if (lanes != null && entry instanceof PoolEntry<E> poolEntry) lanes.forget(poolEntry);
   }
 
   @Override
   void append(QueueEntry<E> entry) {
-    if (lanes != null && entry instanceof PoolEntry<E> pooled) {
-      if (pill != null) lanes.forget(pooled); // no message behind the pill ever begins
-      if (!lanes.enter(pooled)) {
-        pooled.goTo(QueueEntry.QUEUE);
+    if (lanes != null && entry instanceof PoolEntry<E> poolEntry) {
+      if (pill != null) lanes.forget(poolEntry); // no message behind the pill ever begins
+      if (!lanes.enter(poolEntry)) {
+        poolEntry.setState(QueueEntry.QUEUE);
         entryCount++;
         return;
       }
     }
     super.append(entry);
-    if (!entry.pill || pill != null) return;
+    if (!entry.isPill || pill != null) return;
     pill = entry;
-    noteFreeWorkers();
+    updateRunning();
   }
 
   @Override
   E take(QueueEntry<E> entry) {
     if (entry == pill) pill = null;
-    E item = entry instanceof PoolEntry<E> pooled ? remove(pooled, false) : super.take(entry);
+    E item = entry instanceof PoolEntry<E> poolEntry ? remove(poolEntry, false) : super.take(entry);
     alertBlocked();
     return item;
   }
 
-  private E remove(PoolEntry<E> entry, boolean begins) {
+  private E remove(PoolEntry<E> entry, boolean isBeginning) {
     if (lanes == null) return super.take(entry);
-    lanes.all.remove(entry);
+    lanes.allWaiting.remove(entry);
     E item = entry.item;
     if (lanes.leaveLane(entry)) markGone(entry);
     else super.take(entry);
-    if (!begins) advance(entry);
+    if (!isBeginning) advance(entry);
     return item;
   }
 
-  /** The next of its key goes to the end, but before the pill, which came later. */
+  /** Moves the next entry of the key to the end, but before the pill, which came later. */
   private void advance(PoolEntry<E> entry) {
-    var next = lanes == null ? null : lanes.advance(entry);
-    if (next == null) return;
-    if (pill == null) order.chain.add(next);
-    else order.chain.addBefore(next, pill);
+    var nextEntry = lanes == null ? null : lanes.advance(entry);
+    if (nextEntry == null) return;
+    if (pill == null) order.chain.add(nextEntry);
+    else order.chain.addBefore(nextEntry, pill);
   }
 
   @Override
-  List<E> dropOldest(QueueEntry<E> next) {
-    if (lanes == null) return super.dropOldest(next);
-    var dropped = new ArrayList<E>();
-    while (!occupancy.hasRoomFor(next)) {
-      var oldest = lanes.all.stream().filter(QueueEntry::mayBeDropped).findFirst();
-      if (oldest.isEmpty()) break;
-      dropped.add(take(oldest.get()));
+  List<E> dropOldest(QueueEntry<E> newEntry) {
+    if (lanes == null) return super.dropOldest(newEntry);
+    var droppedElements = new ArrayList<E>();
+    while (!occupiedPlaces.hasSpaceFor(newEntry)) {
+      var oldestEntry = lanes.allWaiting.stream().filter(QueueEntry::mayBeDropped).findFirst();
+      if (oldestEntry.isEmpty()) break;
+      droppedElements.add(take(oldestEntry.get()));
     }
-    return dropped;
+    return droppedElements;
   }
 }

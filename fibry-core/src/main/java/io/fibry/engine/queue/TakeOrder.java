@@ -6,53 +6,56 @@ import java.util.Comparator;
 import java.util.List;
 import java.util.TreeSet;
 
-/** First entries without a rank, as they came, then the others by rank. Guarded by its queue. */
+/**
+ * The order in which entries are taken: first the entries without a rank, in the order of their
+ * arrival, then the others by rank. Guarded by the queue's monitor.
+ */
 final class TakeOrder<E> {
-  final EntryChain<E> chain = new EntryChain<>(); // without a rank
-  private final TreeSet<RankedEntry<E>> ranked; // null: no ranks
-  private long epoch;
-  private long numbers;
+  final EntryChain<E> chain = new EntryChain<>(); // entries without a rank
+  private final TreeSet<RankedEntry<E>> rankedEntries; // null: the mailbox has no ranks
+  private long epoch; // number of pills so far
+  private long nextNumber;
 
   @SuppressWarnings("unchecked") // only messages that the mailbox can hold reach the comparator
   TakeOrder(Mailbox<?> mailbox) {
-    var ranks = (Comparator<Object>) mailbox.order().orElse(null);
-    this.ranked = ranks == null ? null : new TreeSet<>((a, b) -> a.compareTo(b, ranks));
+    var comparator = (Comparator<Object>) mailbox.order().orElse(null);
+    this.rankedEntries = comparator == null ? null : new TreeSet<>((a, b) -> a.compareTo(b, comparator));
   }
 
   void add(QueueEntry<E> entry) {
-    if (ranked == null || entry.isTask()) {
+    if (rankedEntries == null || entry.isTask()) {
       chain.add(entry);
       return;
     }
-    var one = (RankedEntry<E>) entry;
-    one.epoch = epoch;
-    one.number = numbers++;
-    ranked.add(one); // a comparator that throws has changed nothing yet
-    if (one.pill) epoch++;
+    var rankedEntry = (RankedEntry<E>) entry;
+    rankedEntry.epoch = epoch;
+    rankedEntry.number = nextNumber++;
+    rankedEntries.add(rankedEntry); // a comparator that throws has changed nothing yet
+    if (rankedEntry.isPill) epoch++;
   }
 
   QueueEntry<E> first() {
-    return chain.head != null || ranked == null || ranked.isEmpty() ? chain.head : ranked.first();
+    return chain.head != null || rankedEntries == null || rankedEntries.isEmpty() ? chain.head : rankedEntries.first();
   }
 
   void remove(QueueEntry<E> entry) {
     if (chain.contains(entry)) chain.remove(entry);
-    // the drain must not fail, so this calls no comparator
-    else if (ranked.first() == entry) ranked.pollFirst();
-    else ranked.remove((RankedEntry<E>) entry);
+    // calls no comparator, which could let the drain fail
+    else if (rankedEntries.first() == entry) rankedEntries.pollFirst();
+    else rankedEntries.remove((RankedEntry<E>) entry);
   }
 
-  List<QueueEntry<E>> entries(int most) {
-    var all = new ArrayList<QueueEntry<E>>();
-    for (var entry = chain.head; entry != null && all.size() < most; entry = entry.after) all.add(entry);
-    if (ranked != null) ranked.stream().limit(most - all.size()).forEach(all::add);
-    return all;
+  List<QueueEntry<E>> entries(int max) {
+    var entries = new ArrayList<QueueEntry<E>>();
+    for (var entry = chain.head; entry != null && entries.size() < max; entry = entry.next) entries.add(entry);
+    if (rankedEntries != null) rankedEntries.stream().limit(max - entries.size()).forEach(entries::add);
+    return entries;
   }
 
-  /** Sorts the entries that have not gone. */
+  /** Removes the entries that are not in the queue any more, and sorts the others. */
   void sort(List<QueueEntry<E>> entries) {
-    if (ranked == null) return;
-    entries.removeIf(entry -> entry.where != QueueEntry.QUEUE);
-    entries.sort((a, b) -> ranked.comparator().compare((RankedEntry<E>) a, (RankedEntry<E>) b));
+    if (rankedEntries == null) return;
+    entries.removeIf(entry -> entry.state != QueueEntry.QUEUE);
+    entries.sort((a, b) -> rankedEntries.comparator().compare((RankedEntry<E>) a, (RankedEntry<E>) b));
   }
 }

@@ -3,22 +3,25 @@ package io.fibry.engine.queue;
 import java.util.function.LongSupplier;
 
 /**
- * Predicts how long a new entry will wait: since the next entry came some entries have departed,
- * and the waiting entries will depart at the same pace. It keeps no average, so it notices a slow
- * resource while a single entry waits. An empty queue refuses nothing, or workers would idle.
- * Guarded by the queue.
+ * Estimates how long a new entry will wait. It counts how many entries have departed since the
+ * first waiting entry came, and assumes that the waiting entries will depart at the same pace. It
+ * keeps no average, so it notices a slow resource while a single entry waits. An empty queue
+ * refuses no entry, because otherwise workers would idle. Guarded by the queue's monitor.
  */
 final class WaitEstimator {
   private final LongSupplier clock;
-  private final long maxWaitNanos; // nanoseconds
-  private long departed;
+  private final long maxWaitNanos;
+  private long departed; // number of departed entries
 
-  WaitEstimator(LongSupplier clock, long target) {
+  WaitEstimator(LongSupplier clock, long maxWaitNanos) {
     this.clock = clock;
-    this.maxWaitNanos = target;
+    this.maxWaitNanos = maxWaitNanos;
   }
 
-  /** Outside the monitor. */
+  /**
+   * Reads the clock, in nanoseconds. Called outside the monitor, because the clock may be code of a
+   * user.
+   */
   long now() {
     return clock.getAsLong();
   }
@@ -26,7 +29,7 @@ final class WaitEstimator {
   // ---- under the monitor
 
   void enter(RankedEntry<?> entry, long now) {
-    entry.timed = true;
+    entry.isTimed = true;
     entry.epoch = now;
     entry.number = departed;
   }
@@ -35,19 +38,23 @@ final class WaitEstimator {
     departed++;
   }
 
-  /** Behind {@code waiting} others, {@code next} first. If not, the entry learns its wait. */
-  boolean isWithinTarget(RankedEntry<?> entry, RankedEntry<?> next, int waiting, long now) {
-    long wait = estimate(next, waiting, now);
+  /**
+   * Returns whether the entry would wait for at most the maximum behind {@code waitingCount}
+   * entries, of which {@code first} is the first. If not, the entry gets the estimate.
+   */
+  boolean isWithinTarget(RankedEntry<?> entry, RankedEntry<?> first, int waitingCount, long now) {
+    long wait = estimate(first, waitingCount, now);
     if (wait > maxWaitNanos) entry.epoch = wait;
     return wait <= maxWaitNanos;
   }
 
   /**
-   * 0 also behind an admitted entry: for that the clock, which may throw, is not read. Senders may
-   * come in another order than they read it.
+   * Returns nanoseconds; 0 if the queue is empty, or if the first entry was admitted. For an
+   * admitted entry the clock is not read, because it may throw. Senders may enter in another order
+   * than they read the clock, so the difference may be negative.
    */
-  private long estimate(RankedEntry<?> next, int waiting, long now) {
-    return next == null || !next.timed ? 0
-        : (long) ((double) Math.max(0, now - next.epoch) * waiting / (departed - next.number + 1));
+  private long estimate(RankedEntry<?> first, int waitingCount, long now) {
+    return first == null || !first.isTimed ? 0
+        : (long) ((double) Math.max(0, now - first.epoch) * waitingCount / (departed - first.number + 1));
   }
 }

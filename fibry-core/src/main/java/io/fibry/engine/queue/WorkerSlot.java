@@ -1,30 +1,34 @@
 package io.fibry.engine.queue;
 
-/** Where a worker of a {@link SharedQueue} takes its messages. Guarded by the queue. */
+/**
+ * The slot through which a worker of a {@link SharedQueue} gets its messages. Guarded by the
+ * queue's monitor.
+ */
 public final class WorkerSlot<E> {
-  PoolEntry<E> held; // the message that the worker handles or was given, or null
-  E item; // read also by the thread that was served
-  // permits held; read also by a thread that saw the worker waiting
+  PoolEntry<E> heldEntry; // the message that the worker handles or was given, or null
+  E item; // the element of `heldEntry`, or null; read also by the thread that was served
+  // number of permits that the message holds; read also by a thread that saw the worker waiting
   private int weight;
-  boolean idle;
-  long idleSince; // perhaps IdleWorkers.UNKNOWN
-  boolean retired; // takes no more
-  // when it was served, more was ready; read also by the thread served
-  boolean ready;
+  boolean isIdle;
+  long idleSince; // nanoseconds, or IdleWorkers.UNKNOWN
+  boolean isRetired; // whether the worker takes no more messages, because it must end
+  // whether more could begin, or the pill was next, when the slot was served or became idle; read
+  // also by the served thread
+  boolean isMoreReady;
   private volatile Object worker; // null until it is made; written once, by its maker
 
   WorkerSlot() {}
 
   void hold(PoolEntry<E> entry) {
-    held = entry;
+    heldEntry = entry;
     item = entry.item;
     weight = entry.weight;
     entry.slot = this;
   }
 
   void release() {
-    held.slot = null;
-    held = null;
+    heldEntry.slot = null;
+    heldEntry = null;
     item = null;
     weight = 0;
   }
@@ -34,7 +38,7 @@ public final class WorkerSlot<E> {
     return worker;
   }
 
-  public void take(Object worker) {
+  public void setWorker(Object worker) {
     this.worker = worker;
   }
 
@@ -46,7 +50,7 @@ public final class WorkerSlot<E> {
     return weight;
   }
 
-  public boolean isReady() {
-    return ready;
+  public boolean isMoreReady() {
+    return isMoreReady;
   }
 }

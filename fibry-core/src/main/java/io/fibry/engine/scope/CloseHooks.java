@@ -10,35 +10,39 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
 
 /**
- * Code that runs when a scope begins to close: each piece at most once, on a thread of its own.
- * They begin in the order in which they were registered.
+ * The hooks that run when a scope begins to close. Each hook runs at most once, on a thread of its
+ * own. They begin in the order of their registration.
  */
 final class CloseHooks {
-  private final Set<RegisteredHook> open = new ConcurrentSkipListSet<>();
-  private final AtomicLong numbers = new AtomicLong();
+  private final Set<RegisteredHook> openHooks = new ConcurrentSkipListSet<>();
+  private final AtomicLong lastNumber = new AtomicLong();
 
-  /** The caller looks afterwards whether the scope has begun to close. */
+  /**
+   * Registers a hook. After this, the caller must check whether the scope has begun to close, and
+   * if so call {@link #runAll}.
+   */
   CloseHook add(Runnable code, String scope) {
-    var registered = new RegisteredHook(numbers.incrementAndGet(), code, scope);
-    open.add(registered);
-    return registered;
+    var hook = new RegisteredHook(lastNumber.incrementAndGet(), code, scope);
+    openHooks.add(hook);
+    return hook;
   }
 
   void runAll() {
-    for (var one : open) one.start();
+    for (var hook : openHooks) hook.start();
   }
 
-  /** Those that are being said. */
-  CompletableFuture<?> end() {
-    return CompletableFuture.allOf(open.stream().map(one -> one.end).toArray(CompletableFuture<?>[]::new));
+  /** Returns a future that completes when all hooks that have begun are over. */
+  CompletableFuture<?> whenAllEnded() {
+    return CompletableFuture.allOf(openHooks.stream().map(hook -> hook.ended).toArray(CompletableFuture<?>[]::new));
   }
 
   private final class RegisteredHook implements CloseHook, Comparable<RegisteredHook> {
     private final long number;
     private final Runnable code;
     private final String scope;
-    private final AtomicBoolean over = new AtomicBoolean(); // false -> true: begun, or forgotten
-    private final CompletableFuture<Void> end = new CompletableFuture<>();
+    // false -> true by the thread that starts the hook, or closes it before it starts
+    private final AtomicBoolean isClaimed = new AtomicBoolean();
+    private final CompletableFuture<Void> ended = new CompletableFuture<>();
 
     RegisteredHook(long number, Runnable code, String scope) {
       this.number = number;
@@ -47,11 +51,11 @@ final class CloseHooks {
     }
 
     void start() {
-      if (!over.compareAndSet(false, true)) return;
+      if (!isClaimed.compareAndSet(false, true)) return;
       try {
         GuaranteedStart.start(this::run);
       } catch (Throwable noMemory) {
-        leave();
+        finish();
         throw noMemory;
       }
     }
@@ -62,13 +66,13 @@ final class CloseHooks {
       } catch (Throwable failure) {
         EngineLog.LOG.error("a farewell of scope '{}' failed", scope, failure);
       } finally {
-        leave();
+        finish();
       }
     }
 
-    private void leave() {
-      open.remove(this);
-      end.complete(null);
+    private void finish() {
+      openHooks.remove(this);
+      ended.complete(null);
     }
 
     @Override
@@ -78,7 +82,7 @@ final class CloseHooks {
 
     @Override
     public void close() {
-      if (over.compareAndSet(false, true)) leave();
+      if (isClaimed.compareAndSet(false, true)) finish();
     }
   }
 }

@@ -9,16 +9,16 @@ import java.util.Objects;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.LongPredicate;
 
-/** The members of a scope, by name and by age: cells and scopes. Any thread may call it. */
+/** The members of a scope, which are cells and inner scopes, by name and by age. Thread-safe. */
 final class MemberTable {
-  // marks of members
+  // marks of members: the lowest bits of a member's number
   static final int SCOPE = 1;
-  static final int CLOSES_FIRST = 2; // ends before the others
-  private static final int NAME_FREED = 4; // another may have its name
+  static final int CLOSES_FIRST = 2; // the member ends before the others
+  private static final int NAME_FREED = 4; // another member may have its name
   private static final int MARK_BITS = 3;
 
   private static final int STRIPE_BITS = 3;
-  private static final int STRIPES = 1 << STRIPE_BITS; // so that threads that make actors seldom meet
+  private static final int STRIPES = 1 << STRIPE_BITS; // several, so that threads that make actors seldom contend
 
   private record NumberedMember(Object member, long number) {
     long age() {
@@ -47,16 +47,19 @@ final class MemberTable {
   }
 
   private static int spread(int hash) {
-    hash *= 0x9E3779B9; // of the golden ratio: numbered names fall far apart
+    hash *= 0x9E3779B9; // 2^32 divided by the golden ratio: spreads the hashes of numbered names
     return hash ^ hash >>> 16;
   }
 
-  /** Chooses by the highest bits of the hash; its lowest bits are the place in the stripe. */
+  /**
+   * Chooses the stripe by the highest bits of the hash; the lowest bits choose the index in the
+   * stripe.
+   */
   private MemberStripe stripe(int hash) {
     return stripes[hash >>> Integer.SIZE - STRIPE_BITS];
   }
 
-  /** Returns false if another member has its name. */
+  /** Adds a member. Returns false if another member has its name. */
   boolean add(Object member) {
     int hash = hash(member);
     return stripe(hash).add(member, hash, numbers.incrementAndGet() << MARK_BITS | marks(member));
@@ -67,14 +70,14 @@ final class MemberTable {
     stripe(hash).remove(member, hash);
   }
 
-  /** Another may have its name now. */
+  /** Lets another member have the name of this one. */
   void freeName(Object member) {
     int hash = hash(member);
     stripe(hash).freeName(member, hash);
   }
 
   /** Returns null if no member has this name. */
-  Cell named(String name) {
+  Cell findByName(String name) {
     int hash = spread(name.hashCode());
     return (Cell) stripe(hash).named(name, hash);
   }
@@ -84,42 +87,46 @@ final class MemberTable {
     return true;
   }
 
-  /** Oldest first. */
-  List<Object> all() {
-    return since(0, any -> true);
+  /** Returns all members, oldest first. */
+  List<Object> allMembers() {
+    return since(0, number -> true);
   }
 
-  /** Returns the members that have this mark. */
-  List<Object> marked(int mark) {
+  /** Returns the members that have this mark, oldest first. */
+  List<Object> membersWithMark(int mark) {
     return since(0, number -> (number & mark) != 0);
   }
 
-  /** This one and those made after it; none, if it is not here. */
+  /**
+   * Returns this member and the members made after it, oldest first. Returns an empty list if it is
+   * not a member.
+   */
   List<Object> membersFrom(Object oldest) {
     int hash = hash(oldest);
-    return since(stripe(hash).number(oldest, hash), any -> true);
+    return since(stripe(hash).number(oldest, hash), number -> true);
   }
 
-  List<Object> inAnyOrder() {
-    return members(entries(0, any -> true));
+  List<Object> membersInAnyOrder() {
+    return members(entries(0, number -> true));
   }
 
-  private List<Object> since(long first, LongPredicate fits) {
-    var found = entries(first, fits);
-    var ages = found.stream().mapToLong(NumberedMember::age).summaryStatistics();
-    if (ages.getMax() - ages.getMin() >= 4L * found.size()) { // most have gone
-      found.sort(Comparator.comparingLong(NumberedMember::age));
-      return members(found);
+  private List<Object> since(long minNumber, LongPredicate filter) {
+    var entries = entries(minNumber, filter);
+    var ages = entries.stream().mapToLong(NumberedMember::age).summaryStatistics();
+    if (ages.getMax() - ages.getMin() >= 4L * entries.size()) { // most of them have been removed
+      entries.sort(Comparator.comparingLong(NumberedMember::age));
+      return members(entries);
     }
-    var places = new Object[(int) (ages.getMax() - ages.getMin() + 1)]; // sorting a million takes longer than closing
-    for (var entry : found) places[(int) (entry.age() - ages.getMin())] = entry.member;
-    return Arrays.stream(places).filter(Objects::nonNull).toList();
+    // by age, because sorting a million members takes longer than closing them
+    var sortedMembers = new Object[(int) (ages.getMax() - ages.getMin() + 1)];
+    for (var entry : entries) sortedMembers[(int) (entry.age() - ages.getMin())] = entry.member;
+    return Arrays.stream(sortedMembers).filter(Objects::nonNull).toList();
   }
 
-  private List<NumberedMember> entries(long first, LongPredicate fits) {
-    var found = new ArrayList<NumberedMember>();
-    for (var stripe : stripes) stripe.collect(found, first, fits);
-    return found;
+  private List<NumberedMember> entries(long minNumber, LongPredicate filter) {
+    var entries = new ArrayList<NumberedMember>();
+    for (var stripe : stripes) stripe.collect(entries, minNumber, filter);
+    return entries;
   }
 
   private static List<Object> members(List<NumberedMember> entries) {
@@ -127,18 +134,18 @@ final class MemberTable {
   }
 
   /**
-   * A hash table of three arrays, at most three quarters full. A member whose place is taken goes
-   * to the next free place. A map with an object for each entry weighs four times as much. Guarded
-   * by itself. While an entry is in motion nothing is called and nothing made, or the end of a
-   * stack or of memory could leave it twice.
+   * A hash table of three arrays, at most three quarters full. A member whose index is occupied
+   * goes to the next free index. A map with an object for each entry needs four times the memory.
+   * Guarded by its own monitor. While an entry is moved, no method is called and no object made,
+   * because a StackOverflowError or OutOfMemoryError could leave the entry in the table twice.
    */
   private static final class MemberStripe {
     private static final int MIN_SIZE = 4;
     private static final Object[] NONE = {null};
 
-    private Object[] members = NONE; // null: free
+    private Object[] members = NONE; // null: the index is free
     private int[] hashes = {0};
-    private long[] numbers = {0}; // with marks
+    private long[] numbers = {0}; // each with the marks of its member
     private int count;
 
     synchronized boolean isEmpty() {
@@ -156,53 +163,54 @@ final class MemberTable {
 
     private static void put(Object[] members, int[] hashes, long[] numbers, Object member, int hash, long number) {
       int mask = members.length - 1;
-      int at = hash & mask;
-      while (members[at] != null) at = at + 1 & mask;
-      hashes[at] = hash;
-      numbers[at] = number;
-      members[at] = member;
+      int index = hash & mask;
+      while (members[index] != null) index = index + 1 & mask;
+      hashes[index] = hash;
+      numbers[index] = number;
+      members[index] = member;
     }
 
-    /** Where it is not here: of a free place. */
+    /** Returns the index of the member, or a free index if it is not in the table. */
     private int find(Object member, int hash) {
       int mask = members.length - 1;
-      int at = hash & mask;
-      while (members[at] != null && members[at] != member) at = at + 1 & mask;
-      return at;
+      int index = hash & mask;
+      while (members[index] != null && members[index] != member) index = index + 1 & mask;
+      return index;
     }
 
     synchronized Object named(String name, int hash) {
       int mask = members.length - 1;
-      for (int at = hash & mask; members[at] != null; at = at + 1 & mask)
-        if (hashes[at] == hash && (numbers[at] & NAME_FREED) == 0 && name.equals(name(members[at]))) return members[at];
+      for (int index = hash & mask; members[index] != null; index = index + 1 & mask)
+        if (hashes[index] == hash && (numbers[index] & NAME_FREED) == 0 && name.equals(name(members[index])))
+          return members[index];
       return null;
     }
 
     synchronized void freeName(Object member, int hash) {
-      int at = find(member, hash);
-      if (members[at] != null) numbers[at] |= NAME_FREED;
+      int index = find(member, hash);
+      if (members[index] != null) numbers[index] |= NAME_FREED;
     }
 
-    /** The greatest there is: it is not here. */
+    /** Returns the number of the member, or Long.MAX_VALUE if it is not in the table. */
     synchronized long number(Object member, int hash) {
-      int at = find(member, hash);
-      return members[at] == null ? Long.MAX_VALUE : numbers[at] & ~NAME_FREED;
+      int index = find(member, hash);
+      return members[index] == null ? Long.MAX_VALUE : numbers[index] & ~NAME_FREED;
     }
 
     /**
-     * The gap is then filled by the next member that would be there but for the removed one, and so
-     * on.
+     * Removes a member. The gap is then filled by the next member that would be at this index
+     * without the removed one, and so on for the new gap.
      */
     synchronized void remove(Object member, int hash) {
       int gap = find(member, hash);
       if (members[gap] == null) return;
       int mask = members.length - 1;
-      for (int at = gap + 1 & mask; members[at] != null; at = at + 1 & mask) {
-        if ((at - hashes[at] & mask) < (at - gap & mask)) continue; // its own place is behind the gap
-        members[gap] = members[at];
-        hashes[gap] = hashes[at];
-        numbers[gap] = numbers[at];
-        gap = at;
+      for (int index = gap + 1 & mask; members[index] != null; index = index + 1 & mask) {
+        if ((index - hashes[index] & mask) < (index - gap & mask)) continue; // its own index is behind the gap
+        members[gap] = members[index];
+        hashes[gap] = hashes[index];
+        numbers[gap] = numbers[index];
+        gap = index;
       }
       members[gap] = null;
       count--;
@@ -212,7 +220,7 @@ final class MemberTable {
     private void shrink() {
       try {
         resize(members.length / 2);
-      } catch (OutOfMemoryError full) { // then later
+      } catch (OutOfMemoryError error) { // a later removal tries again
       }
     }
 
@@ -227,10 +235,10 @@ final class MemberTable {
       numbers = newNumbers;
     }
 
-    synchronized void collect(List<NumberedMember> found, long first, LongPredicate fits) {
+    synchronized void collect(List<NumberedMember> entries, long minNumber, LongPredicate filter) {
       for (int i = 0; i < members.length; i++)
-        if (members[i] != null && numbers[i] >= first && fits.test(numbers[i]))
-          found.add(new NumberedMember(members[i], numbers[i]));
+        if (members[i] != null && numbers[i] >= minNumber && filter.test(numbers[i]))
+          entries.add(new NumberedMember(members[i], numbers[i]));
     }
   }
 }

@@ -22,28 +22,28 @@ import java.util.concurrent.CancellationException;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.UnaryOperator;
 
-/** The public side of a scope; the inside is {@link ScopeState}. */
+/** The public methods of a scope; its state is in {@link ScopeState}. */
 public final class Scope extends ScopeState implements ActorScope {
-  static final Scope ROOT = newRoot(); // of the process
+  static final Scope ROOT = newRoot(); // the root scope of the process; a simulation has its own
 
-  private final boolean isBlockScope; // of the scope around, for a block
-  private final boolean tracks; // also actors without a name
+  private final boolean isBlockScope; // whether this inner scope was made for the actors of a block
+  private final boolean tracksUnnamed; // whether actors without a name are members, too
   private final Supervisor supervisor = new Supervisor(this);
   private final ScopeWatchdog watchdog = new ScopeWatchdog(this);
   private final DefaultActorBuilder<Object> blueprint = DefaultActorBuilder.of(this);
   private volatile Options options; // written by configure, read by all threads
 
-  Scope(String name, Options options, Scope around) {
-    super(name, around);
+  Scope(String name, Options options, Scope parent) {
+    super(name, parent);
     this.options = options;
-    this.tracks = around != null;
+    this.tracksUnnamed = parent != null;
     this.isBlockScope = false;
   }
 
-  private Scope(String name, Scope around, boolean tracks) {
-    super(name, around);
-    this.options = around.options();
-    this.tracks = tracks;
+  private Scope(String name, Scope parent, boolean tracksUnnamed) {
+    super(name, parent);
+    this.options = parent.options();
+    this.tracksUnnamed = tracksUnnamed;
     this.isBlockScope = true;
   }
 
@@ -51,13 +51,16 @@ public final class Scope extends ScopeState implements ActorScope {
     return new Scope("root", Options.defaults(), null);
   }
 
-  /** For this thread. */
+  /** Returns the root scope for this thread: that of its simulation, or of the process. */
   public static Scope root() {
-    var other = Environment.simulated;
-    return other == null ? ROOT : other.instanceFor(ROOT, Scope::newRoot);
+    var simulation = Environment.simulated;
+    return simulation == null ? ROOT : simulation.instanceFor(ROOT, Scope::newRoot);
   }
 
-  /** In the scope of an actor; in the root, if the engine has not made it. */
+  /**
+   * Returns a builder of actors in the scope of this actor, or in the root scope if the engine has
+   * not made the actor.
+   */
   public static ActorBuilder<Object> siblingBuilder(Exitable actor) {
     return (actor instanceof Cell cell ? cell.owner().scope() : root()).anonymous();
   }
@@ -74,7 +77,7 @@ public final class Scope extends ScopeState implements ActorScope {
 
   @Override
   public boolean isTracked(String label) {
-    return tracks || label != null;
+    return tracksUnnamed || label != null;
   }
 
   public synchronized void configure(UnaryOperator<Options> change) {
@@ -113,24 +116,24 @@ public final class Scope extends ScopeState implements ActorScope {
 
   @Override
   public ActorScope openScope(String name) {
-    return openScope(name, same -> same);
+    return openScope(name, options -> options);
   }
 
   @Override
   public ActorScope openScope(String name, UnaryOperator<Options> change) {
-    var below = new Scope(name, changed(change, options()), this);
-    join(below);
-    below.watchdog.applyOptions(below.options);
-    return below;
+    var innerScope = new Scope(name, changed(change, options()), this);
+    join(innerScope);
+    innerScope.watchdog.applyOptions(innerScope.options);
+    return innerScope;
   }
 
   @Override
   public Scope openBlockScope(String kind, String label) {
-    var part = new Scope(label == null ? kind : label, this, isTracked(label));
-    if (!part.tracks) return part;
-    join(part);
-    part.watchdog.applyOptions(part.options);
-    return part;
+    var blockScope = new Scope(label == null ? kind : label, this, isTracked(label));
+    if (!blockScope.tracksUnnamed) return blockScope;
+    join(blockScope);
+    blockScope.watchdog.applyOptions(blockScope.options);
+    return blockScope;
   }
 
   @Override
@@ -153,15 +156,18 @@ public final class Scope extends ScopeState implements ActorScope {
     return ScopeDump.of(this);
   }
 
-  /** Idle twice, with nothing handled in between: idle all the time. */
+  /**
+   * If the scope is quiet twice, and no message is handled in between, it is quiet all the time
+   * between.
+   */
   @Override
   public boolean awaitQuiescence(Duration limit) {
-    long most = Deadline.nanos(Deadline.notNegative(limit));
-    long began = System.nanoTime();
+    long maxNanos = Deadline.nanos(Deadline.notNegative(limit));
+    long startNanos = System.nanoTime();
     for (long pause = 20_000;; pause = Math.min(1_000_000, pause * 2)) {
-      long before = accounts().total();
-      if (isQuiet() && isQuiet() && accounts().total() == before) return true;
-      if (System.nanoTime() - began >= most) return false;
+      long handledBefore = accounts().activityCount();
+      if (isQuiet() && isQuiet() && accounts().activityCount() == handledBefore) return true;
+      if (System.nanoTime() - startNanos >= maxNanos) return false;
       if (Thread.currentThread().isInterrupted())
         throw new CancellationException("interrupted while waiting for scope '" + name() + "' to be quiet");
       LockSupport.parkNanos(this, pause);
@@ -170,19 +176,19 @@ public final class Scope extends ScopeState implements ActorScope {
 
   private boolean isQuiet() {
     if (accounts().isNotifying()) return false;
-    var pauses = closeWaits();
+    var closeWaits = closeWaits();
     var cells = cells(this);
-    Set<Cell> all = Collections.newSetFromMap(new IdentityHashMap<>());
-    all.addAll(cells);
-    // of a close around this scope, which may wait for an actor elsewhere
-    if (pauses.isPresent()) for (var pause : pauses.get()) all.add(pause.cell());
-    return pauses.isPresent() && all.stream().allMatch(cell -> cell.isQuiet(all))
-        && pauses.equals(closeWaits()); // a close that went on may have sent a pill to an actor that was idle
+    Set<Cell> examinedCells = Collections.newSetFromMap(new IdentityHashMap<>());
+    examinedCells.addAll(cells);
+    // a close of an outer scope may wait for an actor outside of this scope
+    if (closeWaits.isPresent()) for (var wait : closeWaits.get()) examinedCells.add(wait.cell());
+    return closeWaits.isPresent() && examinedCells.stream().allMatch(cell -> cell.isQuiet(examinedCells))
+        && closeWaits.equals(closeWaits()); // a close that continued may have sent a pill to an actor that was idle
   }
 
   @Override
-  public Decision decide(Object member, Exitable failed, Throwable failure) {
-    return isBlockScope ? parent.decide(this, failed, failure) : supervisor.decide(member, failed, failure);
+  public Decision decide(Object member, Exitable failedActor, Throwable failure) {
+    return isBlockScope ? parent.decide(this, failedActor, failure) : supervisor.decide(member, failedActor, failure);
   }
 
   @Override
@@ -195,29 +201,29 @@ public final class Scope extends ScopeState implements ActorScope {
     return close(Deadline.notNegative(limit), false);
   }
 
-  private Report close(Duration limit, boolean logs) {
+  private Report close(Duration limit, boolean logsLeftovers) {
     refuseNewMembers();
-    var mine = new ScopeCloser(this);
-    var first = claim(mine);
-    if (first != mine) return ((ScopeCloser) first).join();
+    var closer = new ScopeCloser(this);
+    var activeClose = claim(closer);
+    if (activeClose != closer) return ((ScopeCloser) activeClose).join();
     try {
-      var report = mine.run(Deadline.ofOrNoWait(options().scheduler(), limit));
-      if (logs) warnAboutLeftovers(report);
+      var report = closer.run(Deadline.ofOrNoWait(options().scheduler(), limit));
+      if (logsLeftovers) warnAboutLeftovers(report);
     } finally {
       if (parent == null) {
         reopen();
         watchdog.applyOptions(options);
       }
     }
-    return mine.result();
+    return closer.result();
   }
 
   private void warnAboutLeftovers(Report report) {
-    var left = report.undelivered();
-    String messages = switch (left.size()) {
+    var letters = report.undelivered();
+    String messages = switch (letters.size()) {
       case 0 -> "";
-      case 1 -> "; it left a " + left.getFirst();
-      default -> "; it left " + left.size() + " dead letters, the first are " + left.stream().limit(10).toList();
+      case 1 -> "; it left a " + letters.getFirst();
+      default -> "; it left " + letters.size() + " dead letters, the first are " + letters.stream().limit(10).toList();
     };
     String handlers = report.unresponsive().isEmpty() ? "" : "; handlers still run of " + report.unresponsive();
     if (!(messages + handlers).isEmpty()) EngineLog.LOG.warn("scope '{}' is closed{}{}", name(), messages, handlers);

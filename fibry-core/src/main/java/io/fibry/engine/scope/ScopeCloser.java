@@ -17,24 +17,25 @@ import java.util.concurrent.ExecutionException;
 /**
  * The close of one scope, by the first thread that calls it. Later threads wait for its report.
  *
- * <p><b>Order.</b> All doors are shut first. Then members end one after the other, the youngest
- * first, so that the actors that a member was given outlive it. Inner scopes are closed in their
- * turn, or by their last member if that ends earlier.
+ * <p><b>Order.</b> First the scope and its inner scopes refuse new members. The members then end
+ * one after the other, the youngest first, so that the actors that a member was given outlive it.
+ * Inner scopes are closed in their turn, or by their last member if that ends earlier.
  *
- * <p><b>Limit.</b> After the limit the rest is interrupted at once, and abandoned after a shared
- * grace. So a close lasts at most limit and grace, however deep the tree. An interrupt of the
- * closing thread ends its patience, not the close.
+ * <p><b>Limit.</b> After the limit, the remaining actors are interrupted at once, and abandoned
+ * after a grace period that they share. So a close lasts at most the limit plus the grace period,
+ * however deep the tree is. If the closing thread is interrupted, it stops waiting, but completes
+ * the close.
  *
  * <p><b>Cycles.</b> A handler that closes a scope around its actor cannot wait for that actor,
  * which exits after the message instead. A thread that waits for the report publishes the wait of
  * the closing thread as its own ({@code joinPublished}), so cycles through a close are found.
  *
- * <p><b>Errors.</b> If the closing thread runs out of stack, it kills the rest, and the report is
- * completed all the same. {@code step} is written by the closing thread only; other threads read it
+ * <p><b>Errors.</b> If the closing thread runs out of stack, it kills the remaining actors, and
+ * still completes the report. Only the closing thread writes {@code step}. Other threads read it,
  * and then wait for its {@code next}.
  */
 final class ScopeCloser implements ScopeState.PendingClose {
-  /** @param cell the actor whose end the closer waits for; null if the closer is at work */
+  /** @param cell the actor whose end the closer waits for; null if the closing thread is at work */
   private record CloserStep(Cell cell, Deadline deadline, CompletableFuture<CloserStep> next) implements ExitWait {
     CloserStep(Cell cell, Deadline deadline) {
       this(cell, deadline, new CompletableFuture<>());
@@ -47,12 +48,13 @@ final class ScopeCloser implements ScopeState.PendingClose {
 
   private final ScopeState scope;
   private final CompletableFuture<Report> report = new CompletableFuture<>();
-  private final List<ScopeCloser> below = new ArrayList<>(); // of scopes below; closer only
-  private final ScopeCloser outermost; // whose closer does the work
-  private List<Cell> currentCells = List.of(); // the closer is in their handlers; written before its first step
-  private boolean interrupted; // closer only
-  private volatile Thread closer = Thread.currentThread(); // null once the close is done; written by itself
-  // Written by the closer, read by waiting handlers
+  private final List<ScopeCloser> innerCloses = new ArrayList<>(); // the closes of inner scopes; closing thread only
+  private final ScopeCloser outermost; // the close whose thread does the work
+  // the actors in whose handlers the closing thread is; written before its first step
+  private List<Cell> currentCells = List.of();
+  private boolean isInterrupted; // whether the closing thread was interrupted; closing thread only
+  private volatile Thread closingThread = Thread.currentThread(); // null once the close is done; written by itself
+  // Written by the closing thread, read by waiting handlers
   private volatile CloserStep step = new CloserStep(null, Deadline.NONE);
 
   ScopeCloser(ScopeState scope) {
@@ -60,23 +62,23 @@ final class ScopeCloser implements ScopeState.PendingClose {
     this.outermost = this;
   }
 
-  private ScopeCloser(ScopeState below, ScopeCloser outermost) {
-    this.scope = below;
+  private ScopeCloser(ScopeState innerScope, ScopeCloser outermost) {
+    this.scope = innerScope;
     this.outermost = outermost;
   }
 
   /**
-   * Waits for the report. A handler in the scope, or a hook on the closer's thread, gets one of
-   * this moment: it would wait for itself.
+   * Waits for the report. A handler in the scope, or a hook on the closing thread, gets a report of
+   * this moment, because it would wait for itself.
    */
   Report join() {
-    if (closer == Thread.currentThread() || !scope.current().isEmpty()) return scope.report(List.of());
+    if (closingThread == Thread.currentThread() || !scope.currentCells().isEmpty()) return scope.report(List.of());
     try {
       if (Wait.WaitingHandler.current() != null) joinPublished();
       return report.get();
     } catch (InterruptedException interrupt) {
       Thread.currentThread().interrupt();
-      throw interrupted();
+      throw interruptedException();
     } catch (ExecutionException impossible) {
       throw new AssertionError(impossible);
     }
@@ -84,22 +86,25 @@ final class ScopeCloser implements ScopeState.PendingClose {
 
   @Override
   public boolean isDone() {
-    return closer == null;
+    return closingThread == null;
   }
 
   @Override
   public ExitWait currentWait() {
-    var now = outermost.step;
-    return now.isWait() ? now : null;
+    var currentStep = outermost.step;
+    return currentStep.isWait() ? currentStep : null;
   }
 
-  /** Publishes what the closer waits for, so that rings are found. */
+  /**
+   * Waits for the report, and meanwhile publishes the waits of the closing thread as its own, so
+   * that cycles are found.
+   */
   private void joinPublished() throws InterruptedException, ExecutionException {
     while (!report.isDone()) {
-      var now = outermost.step;
-      try (var wait = now.cell == null ? null : begin(now.cell)) {
-        if (wait != null) outermost.breakCycles(wait, now.cell);
-        CompletableFuture.anyOf(report, now.next).get();
+      var currentStep = outermost.step;
+      try (var wait = currentStep.cell == null ? null : begin(currentStep.cell)) {
+        if (wait != null) outermost.breakCycles(wait, currentStep.cell);
+        CompletableFuture.anyOf(report, currentStep.next).get();
       }
     }
   }
@@ -108,43 +113,46 @@ final class ScopeCloser implements ScopeState.PendingClose {
     return Wait.begin(cell, Wait.CLOSE, cell.extras().exit());
   }
 
-  /** Needs shut doors. */
+  /** Closes the scope, which must refuse new members already. */
   Report run(Deadline deadline) {
-    currentCells = scope.current();
+    currentCells = scope.currentCells();
     scope.accounts().collectUndelivered();
     try {
       currentCells.forEach(ScopeCloser::endCurrent);
       drain(scope, deadline);
       interruptRemaining();
-    } catch (Throwable deep) { // at the end of a fiber's stack a park throws a StackOverflowError
+    } catch (Throwable error) { // a fiber that parks with too little stack throws a StackOverflowError
       killRemaining();
-      throw deep;
+      throw error;
     } finally {
-      below.reversed().forEach(ScopeCloser::finish);
+      innerCloses.reversed().forEach(ScopeCloser::finish);
       finish();
     }
     return report.join();
   }
 
   Report result() {
-    if (!interrupted) return report.join();
+    if (!isInterrupted) return report.join();
     Thread.currentThread().interrupt();
-    throw interrupted();
+    throw interruptedException();
   }
 
-  /** Called by the closer and by the last member to leave. */
+  /**
+   * Completes the report. Called by the closing thread, and by the last member when it leaves the
+   * scope.
+   */
   @Override
   public void finish() {
     if (!report.isDone()) report.complete(scope.report(scope.accounts().undelivered()));
-    scope.accounts().stopCollecting(); // the last member may have left before the closer began
-    if (closer == null) return;
-    closer = null;
+    scope.accounts().stopCollecting(); // the last member may have left before the closing thread began to collect
+    if (closingThread == null) return;
+    closingThread = null;
     scope.endIfEmpty();
   }
 
   /**
-   * The actor ends after its handler. Requests in its mailbox fail now: members that wait for them
-   * could not end.
+   * Lets the actor end after its present message. The requests in its mailbox fail now, because
+   * members that wait for them could not end.
    */
   private static void endCurrent(Cell cell) {
     cell.stopAccepting(new ExitReason.Stopped());
@@ -153,20 +161,21 @@ final class ScopeCloser implements ScopeState.PendingClose {
   }
 
   /**
-   * The last made first; but doors to the outside get their pill before. A part, such as entities,
-   * makes actors until its turn, and that does not come before those doors have ended. The farewell
-   * repeats the first act of its turn.
+   * Ends the members, the youngest first. But members that close first, such as servers, get their
+   * pills before all others. The inner scope of a block, such as entities, takes new actors until
+   * its turn, which comes after the members that close first have ended. Its close hooks must end
+   * before its members do.
    */
-  private void drain(ScopeState from, Deadline deadline) {
-    var doors = from.closingFirst().stream().filter(door -> !currentCells.contains(door)).toList();
-    doors.forEach(ScopeCloser::sendPill);
-    for (var member : from.members().reversed()) {
-      if (interrupted || deadline.getAsBoolean()) return;
-      if (member instanceof ScopeState inner) {
-        if (inner.isBlockScope()) for (var door : doors) await(door, deadline);
-        claim(inner);
-        if (inner.isBlockScope()) await(inner.closeHooks.end(), deadline);
-        drain(inner, deadline); // even if another thread closes it, perhaps in a member
+  private void drain(ScopeState drainedScope, Deadline deadline) {
+    var closingFirst = drainedScope.closingFirst().stream().filter(cell -> !currentCells.contains(cell)).toList();
+    closingFirst.forEach(ScopeCloser::sendPill);
+    for (var member : drainedScope.members().reversed()) {
+      if (isInterrupted || deadline.getAsBoolean()) return;
+      if (member instanceof ScopeState innerScope) {
+        if (innerScope.isBlockScope()) for (var cell : closingFirst) await(cell, deadline);
+        claim(innerScope);
+        if (innerScope.isBlockScope()) await(innerScope.closeHooks.whenAllEnded(), deadline);
+        drain(innerScope, deadline); // even if another thread, perhaps in the handler of a member, closes it
         continue;
       }
       var cell = (Cell) member;
@@ -174,25 +183,28 @@ final class ScopeCloser implements ScopeState.PendingClose {
         if (endIdle(cell)) continue;
         cell.sendPoisonPill();
         await(cell, deadline);
-        // Ended by endOwn.
+        // endCurrent lets the others end: this thread is in their handlers
       } else for (var worker : cell.workersAndSelf()) if (!currentCells.contains(worker)) await(worker, deadline);
     }
   }
 
-  /** Called only at its turn, because a member may close it first, and report. */
-  private void claim(ScopeState inner) {
-    inner.refuseNewMembers(); // of a part
-    var close = new ScopeCloser(inner, outermost);
-    if (inner.claim(close) != close) return;
-    below.add(close);
-    inner.accounts().collectUndelivered();
-    inner.endIfEmpty();
+  /**
+   * Makes this close the close of the inner scope, unless it has one. Called only at its turn,
+   * because a member may close it earlier, and get the report.
+   */
+  private void claim(ScopeState innerScope) {
+    innerScope.refuseNewMembers(); // the scope of a block took new members until now
+    var close = new ScopeCloser(innerScope, outermost);
+    if (innerScope.claim(close) != close) return;
+    innerCloses.add(close);
+    innerScope.accounts().collectUndelivered();
+    innerScope.endIfEmpty();
   }
 
-  private void claimAll(ScopeState from) {
-    for (var inner : from.innerScopes()) {
-      claim(inner);
-      claimAll(inner);
+  private void claimAll(ScopeState outerScope) {
+    for (var innerScope : outerScope.innerScopes()) {
+      claim(innerScope);
+      claimAll(innerScope);
     }
   }
 
@@ -208,21 +220,21 @@ final class ScopeCloser implements ScopeState.PendingClose {
 
   private void interruptRemaining() {
     claimAll(scope);
-    // until its grace is over, or the closer is interrupted
+    // waits until the actor has ended or its grace period is over, or this thread is interrupted
     for (var cell : killRemaining())
       if (!await(cell, Deadline.NONE)) Termination.cutOff(cell, "before its grace was over");
   }
 
   private List<Cell> killRemaining() {
-    var rest = new ArrayList<>(ScopeState.cells(scope));
-    rest.removeAll(currentCells);
-    for (var cell : rest.reversed())
+    var remaining = new ArrayList<>(ScopeState.cells(scope));
+    remaining.removeAll(currentCells);
+    for (var cell : remaining.reversed())
       if (!cell.extras().isNotified() && !endIdle(cell)) cell.kill(new ExitReason.Stopped());
-    return rest.reversed();
+    return remaining.reversed();
   }
 
   private boolean await(Cell cell, Deadline deadline) {
-    CallerThreadRunner.beforeWait(); // this thread may have to run it
+    CallerThreadRunner.beforeWait(); // this thread may have postponed the drain of the actor
     if (cell.isStranded()) cell.rescue();
     publish(new CloserStep(cell, deadline));
     try (var wait = begin(cell)) {
@@ -233,32 +245,33 @@ final class ScopeCloser implements ScopeState.PendingClose {
     }
   }
 
-  private void publish(CloserStep now) {
-    var before = step;
-    step = now;
-    before.next.complete(now);
+  private void publish(CloserStep newStep) {
+    var previousStep = step;
+    step = newStep;
+    previousStep.next.complete(newStep);
   }
 
   /**
-   * A member that waits for the closing handler is told that the handler's actor ends, or
-   * interrupted.
+   * Breaks the cycles that this wait closes. A request of a member to the actor of the closing
+   * handler fails, because that actor ends. If a cycle has no such request, the awaited actor is
+   * killed.
    */
   private void breakCycles(Wait wait, Cell cell) {
-    var ring = WaitCycle.findFor(wait);
-    while (ring != null && ring.failOneWait(currentCells::contains)) ring = WaitCycle.findFor(wait);
-    if (ring != null) cell.kill(new ExitReason.Stopped());
+    var cycle = WaitCycle.findFor(wait);
+    while (cycle != null && cycle.failOneWait(currentCells::contains)) cycle = WaitCycle.findFor(wait);
+    if (cycle != null) cell.kill(new ExitReason.Stopped());
   }
 
-  private boolean await(CompletableFuture<?> end, Deadline deadline) {
+  private boolean await(CompletableFuture<?> future, Deadline deadline) {
     try {
-      return deadline.await(end);
+      return deadline.await(future);
     } catch (InterruptedException interrupt) {
-      interrupted = true;
-      return end.isDone();
+      isInterrupted = true;
+      return future.isDone();
     }
   }
 
-  private CancellationException interrupted() {
+  private CancellationException interruptedException() {
     return new CancellationException(
         "interrupted while closing scope '" + scope.name() + "'; what was not done by then is interrupted");
   }

@@ -4,7 +4,7 @@ import io.fibry.engine.cell.Cell;
 import java.util.List;
 import java.util.Locale;
 
-/** A scope and all below it as text, one line each. */
+/** Writes a scope with its actors and inner scopes as text, with one line for each. */
 final class ScopeDump {
   static final int MAX_COUNTED = 100_000;
 
@@ -29,7 +29,7 @@ final class ScopeDump {
     if (report.handling() > 0) text.append(", ").append(report.handling()).append(" being handled");
     text.append(", ").append(report.queued()).append(" waiting\n");
     for (var member : members)
-      if (member instanceof ScopeState below) add(below, indent + "  ");
+      if (member instanceof ScopeState innerScope) add(innerScope, indent + "  ");
       else add((Cell) member, indent + "  ");
   }
 

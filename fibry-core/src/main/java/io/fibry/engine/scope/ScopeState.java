@@ -2,8 +2,8 @@ package io.fibry.engine.scope;
 
 import io.fibry.ActorScope.CloseHook;
 import io.fibry.ActorScope.Report;
-import io.fibry.DeadLetter.Reason;
 import io.fibry.DeadLetter;
+import io.fibry.DeadLetter.Reason;
 import io.fibry.Exitable;
 import io.fibry.engine.cell.Accounts;
 import io.fibry.engine.cell.Cell;
@@ -21,10 +21,10 @@ import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.stream.Stream;
 
-/** A scope from inside: its members, their names, and its door. */
+/** The state of a scope: its members, their names, and whether it refuses new members. */
 abstract class ScopeState extends OwningScope {
   interface PendingClose {
-    /** Only the first call has an effect. */
+    /** Completes the close; only the first call has an effect. */
     void finish();
 
     boolean isDone();
@@ -32,52 +32,60 @@ abstract class ScopeState extends OwningScope {
     /** {@return the wait that its thread is in, or null if the thread is at work} */
     ExitWait currentWait();
 
-    /** A wait for the end of an actor; an object of its own each time. */
+    /** A wait for the end of an actor; each wait is a new object. */
     interface ExitWait {
       Cell cell();
     }
   }
 
-  private static final int RECENT = 8; // kinds of actors
+  private static final int MAX_RECENT = 8;
 
   private final String name;
-  final ScopeState parent; // null: this is the root
+  final ScopeState parent; // null: this is the root scope
   private final Accounts accounts;
   private final MemberTable memberTable = new MemberTable(); // a cell stays until its thread has left it
-  private final AtomicLong reported = new AtomicLong(); // handled messages; a meter must not go back
+  // the greatest number of handled messages in a report, because a meter must not decrease
+  private final AtomicLong maxReported = new AtomicLong();
   final CloseHooks closeHooks = new CloseHooks();
   // Null -> the close -> null (root only).
   private final AtomicReference<PendingClose> pendingClose = new AtomicReference<>();
-  private volatile List<Object> recent = List.of(); // newest first; a race may forget one
-  private final AtomicInteger closers = new AtomicInteger(); // threads that failures have started
-  private volatile boolean shut; // false -> true, by a close here or around; the root's stays false
+  private volatile List<Object> recentObjects = List.of(); // of intern, newest first; racing threads may lose an object
+  // number of threads that close this scope because of a failure
+  private final AtomicInteger closerCount = new AtomicInteger();
+  private volatile boolean shut; // false -> true by a close of this scope or an outer scope; stays false for the root
 
-  ScopeState(String name, ScopeState around) {
+  ScopeState(String name, ScopeState parent) {
     this.name = checkedName(name);
-    this.parent = around;
-    this.accounts = new Accounts(around == null ? null : around.accounts);
+    this.parent = parent;
+    this.accounts = new Accounts(parent == null ? null : parent.accounts);
   }
 
-  /** The root does not share, because it would keep policies and strategies for ever. */
+  /**
+   * Returns an equal object that was made recently, or this object. The root scope returns this
+   * object, because it would keep policies and strategies in memory forever.
+   */
   @Override
-  @SuppressWarnings("unchecked") // equal ones are of one type
-  public final <T> T intern(T made) {
-    if (parent == null) return made;
-    for (var one : recent) if (one.equals(made)) return (T) one;
-    recent = Stream.<Object>concat(Stream.of(made), recent.stream()).limit(RECENT).toList();
-    return made;
+  @SuppressWarnings("unchecked") // equal objects have the same type
+  public final <T> T intern(T candidate) {
+    if (parent == null) return candidate;
+    for (var object : recentObjects) if (object.equals(candidate)) return (T) object;
+    recentObjects = Stream.<Object>concat(Stream.of(candidate), recentObjects.stream()).limit(MAX_RECENT).toList();
+    return candidate;
   }
 
   abstract void close();
 
-  /** For an actor that failed; from here on this scope is not quiet until it is closed. */
+  /**
+   * Closes the scope on another thread, because an actor failed. The scope is not quiet until it is
+   * closed.
+   */
   final void closeOffThread() {
-    closers.incrementAndGet();
+    closerCount.incrementAndGet();
     try {
       GuaranteedStart.start(this::closeForFailure);
-    } catch (Throwable notStarted) {
-      closers.decrementAndGet();
-      throw notStarted;
+    } catch (Throwable failure) {
+      closerCount.decrementAndGet();
+      throw failure;
     }
   }
 
@@ -85,7 +93,7 @@ abstract class ScopeState extends OwningScope {
     try {
       close();
     } finally {
-      closers.decrementAndGet();
+      closerCount.decrementAndGet();
     }
   }
 
@@ -110,8 +118,8 @@ abstract class ScopeState extends OwningScope {
   }
 
   /**
-   * Joins, then reads {@code shut}; a close sets {@code shut}, then reads the members. So one sees
-   * the other. Returns false if another member has its name.
+   * Adds a member, then reads {@code shut}. A close sets {@code shut}, then reads the members. So
+   * at least one of the two threads sees the other. Returns false if another member has the name.
    */
   final boolean join(Object member) {
     if (!memberTable.add(member)) return false;
@@ -121,7 +129,10 @@ abstract class ScopeState extends OwningScope {
         "scope '" + name + "' is closed, so it takes nothing new; make it in a scope that is open");
   }
 
-  /** Adds, then reads {@code shut}, as {@link #join} does. */
+  /**
+   * Adds a hook, then reads {@code shut}. A close sets {@code shut}, then runs the hooks. So the
+   * hook runs in any case.
+   */
   public final CloseHook onClosing(Runnable code) {
     var hook = closeHooks.add(Objects.requireNonNull(code, "farewell"), name);
     if (shut) closeHooks.runAll();
@@ -129,7 +140,7 @@ abstract class ScopeState extends OwningScope {
   }
 
   final Cell findActor(String label) {
-    return memberTable.named(label);
+    return memberTable.findByName(label);
   }
 
   @Override
@@ -148,8 +159,8 @@ abstract class ScopeState extends OwningScope {
   }
 
   /**
-   * The last member ends a close: a thread that waits for its report may be in a member that the
-   * closer has yet to reach. Until then the scope stays in the one around.
+   * Completes a pending close if no member is left. The last member must do this, because a thread
+   * in a later member may wait for the report. Until then the scope stays a member of its parent.
    */
   final void endIfEmpty() {
     var close = pendingClose.get();
@@ -158,115 +169,124 @@ abstract class ScopeState extends OwningScope {
     parent.forget(this);
   }
 
-  /** Oldest first. */
+  /** Returns the members, oldest first. */
   final List<Object> members() {
-    return memberTable.all();
+    return memberTable.allMembers();
   }
 
-  /** Likewise. */
+  /** Returns the inner scopes, oldest first. */
   final List<ScopeState> innerScopes() {
-    return memberTable.marked(MemberTable.SCOPE).stream().map(ScopeState.class::cast).toList();
+    return memberTable.membersWithMark(MemberTable.SCOPE).stream().map(ScopeState.class::cast).toList();
   }
 
   /** Returns the actors that end before the others. */
   final List<Cell> closingFirst() {
-    return memberTable.marked(MemberTable.CLOSES_FIRST).stream().map(Cell.class::cast).toList();
+    return memberTable.membersWithMark(MemberTable.CLOSES_FIRST).stream().map(Cell.class::cast).toList();
   }
 
-  /** This member and those made after it; none, if it has gone. */
+  /**
+   * Returns this member and the members made after it, or an empty list if it is no member any
+   * more.
+   */
   final List<Object> membersFrom(Object oldest) {
     return memberTable.membersFrom(oldest);
   }
 
-  /** With workers. */
+  /**
+   * Returns the actor, or the actors of the scope and its inner scopes; pools with their workers.
+   */
   static List<Cell> cells(Object member) {
     if (member instanceof Cell cell) return cell.workersAndSelf();
-    var all = new ArrayList<Cell>();
-    for (var one : ((ScopeState) member).members()) all.addAll(cells(one));
-    return all;
+    var cells = new ArrayList<Cell>();
+    for (var innerMember : ((ScopeState) member).members()) cells.addAll(cells(innerMember));
+    return cells;
   }
 
-  /** Whose handler or hook this thread is in, with workers; in any order. */
-  final List<Cell> current() {
+  /** Returns the actors and workers in whose handler or hook this thread is, in any order. */
+  final List<Cell> currentCells() {
     if (Wait.WaitingHandler.current() == null) return List.of();
-    var found = new ArrayList<Cell>();
-    for (var member : memberTable.inAnyOrder())
-      if (member instanceof ScopeState inner) found.addAll(inner.current());
-      else for (var cell : ((Cell) member).workersAndSelf()) if (cell.isCurrent()) found.add(cell);
-    return found;
+    var cells = new ArrayList<Cell>();
+    for (var member : memberTable.membersInAnyOrder())
+      if (member instanceof ScopeState innerScope) cells.addAll(innerScope.currentCells());
+      else for (var cell : ((Cell) member).workersAndSelf()) if (cell.isCurrent()) cells.add(cell);
+    return cells;
   }
 
   /**
-   * Reads the counts against the direction in which messages move, so it counts no message twice,
-   * except those that return from a handler or the stash at this moment.
+   * Makes a report. It reads the last state of a message first and its first state last. So it
+   * counts no message twice, unless the message returns from a handler or the stash at this moment.
    */
   final Report report(List<DeadLetter> leftovers) {
-    long least = reported.get(); // first: what a later report has counted may be counted below as handled now
+    // read first: a concurrent report may count messages as handled that this report counts in an
+    // earlier state
+    long minHandled = maxReported.get();
     var unhandled = new EnumMap<Reason, Long>(Reason.class);
     for (var reason : Reason.values()) unhandled.put(reason, accounts.unhandled(reason));
-    long done = accounts.handled();
-    long waiting = 0;
-    var running = new ArrayList<String>();
-    long handling = 0;
+    long handledCount = accounts.handled();
+    long queued = 0;
+    var unresponsive = new ArrayList<String>();
+    long handlingCount = 0;
     for (var cell : cells(this)) {
       var drain = cell.countedDrain();
       if (drain != null) {
-        done += drain.handledUnsettled();
-        if (drain.isHandling()) handling++;
+        handledCount += drain.handledUnsettled();
+        if (drain.isHandling()) handlingCount++;
       }
-      waiting += cell.countQueued(Integer.MAX_VALUE);
-      if (cell.isCutOff() && cell.workersAndSelf().size() == 1) running.add(cell.name()); // a pool's workers run
+      queued += cell.countQueued(Integer.MAX_VALUE);
+      // in a pool, only the workers run handlers
+      if (cell.isCutOff() && cell.workersAndSelf().size() == 1) unresponsive.add(cell.name());
     }
-    // a message of steps is for a moment neither at work nor in the accounts
-    long handled = Math.max(done, least);
-    reported.accumulateAndGet(handled, Math::max);
-    long sent = handled + handling + waiting + unhandled.values().stream().mapToLong(Long::longValue).sum();
-    return new Report(name, sent, handled, handling, Collections.unmodifiableMap(unhandled), waiting, leftovers,
-        List.copyOf(running));
+    // a message of several steps is for a moment neither being handled nor in the accounts
+    long handled = Math.max(handledCount, minHandled);
+    maxReported.accumulateAndGet(handled, Math::max);
+    long sent = handled + handlingCount + queued + unhandled.values().stream().mapToLong(Long::longValue).sum();
+    return new Report(name, sent, handled, handlingCount, Collections.unmodifiableMap(unhandled), queued, leftovers,
+        List.copyOf(unresponsive));
   }
 
   /**
-   * Shuts the doors of all members below, too, before any member ends; but an inner scope of a
-   * block takes actors until its turn.
+   * Makes this scope and its inner scopes refuse new members, before any member ends. But the inner
+   * scope of a block takes actors until its turn.
    */
   final void refuseNewMembers() {
     shut = parent != null;
     stopWatching();
     closeHooks.runAll();
-    for (var inner : innerScopes()) if (!inner.isBlockScope()) inner.refuseNewMembers();
+    for (var innerScope : innerScopes()) if (!innerScope.isBlockScope()) innerScope.refuseNewMembers();
   }
 
-  /** Makes this the one close, unless there is one. Returns the one. */
+  /** Makes this close the pending close, unless there is one. Returns the pending close. */
   final PendingClose claim(PendingClose close) {
-    var first = pendingClose.compareAndExchange(null, close);
-    return first == null ? close : first;
+    var presentClose = pendingClose.compareAndExchange(null, close);
+    return presentClose == null ? close : presentClose;
   }
 
   /**
-   * {@return the waits of all closes in, below and around this scope, to compare with a later look;
-   * empty if at least one close is at work}
+   * {@return the waits of all closes in, below and around this scope, to compare with a later
+   * result; empty if at least one close is at work}
    */
   final Optional<List<PendingClose.ExitWait>> closeWaits() {
-    var pauses = new ArrayList<PendingClose.ExitWait>();
-    boolean atWork = false;
-    for (var each = parent; each != null && !atWork; each = each.parent) atWork = !each.addCloseWait(pauses);
-    return atWork || !addCloseWaits(pauses) ? Optional.empty() : Optional.of(pauses);
+    var waits = new ArrayList<PendingClose.ExitWait>();
+    boolean isAnyAtWork = false;
+    for (var outer = parent; outer != null && !isAnyAtWork; outer = outer.parent)
+      isAnyAtWork = !outer.addCloseWait(waits);
+    return isAnyAtWork || !addCloseWaits(waits) ? Optional.empty() : Optional.of(waits);
   }
 
-  private boolean addCloseWaits(List<PendingClose.ExitWait> pauses) {
-    if (!addCloseWait(pauses)) return false;
-    for (var inner : innerScopes()) if (!inner.addCloseWaits(pauses)) return false;
+  private boolean addCloseWaits(List<PendingClose.ExitWait> waits) {
+    if (!addCloseWait(waits)) return false;
+    for (var innerScope : innerScopes()) if (!innerScope.addCloseWaits(waits)) return false;
     return true;
   }
 
-  /** {@return whether its close, if there is one, is done or waits} */
-  private boolean addCloseWait(List<PendingClose.ExitWait> pauses) {
+  /** Adds the wait of this scope's close, if it waits. Returns false if the close is at work. */
+  private boolean addCloseWait(List<PendingClose.ExitWait> waits) {
     var close = pendingClose.get();
-    if (close == null) return closers.get() == 0;
+    if (close == null) return closerCount.get() == 0;
     if (close.isDone()) return true;
-    var pause = close.currentWait();
-    if (pause != null) pauses.add(pause);
-    return pause != null;
+    var wait = close.currentWait();
+    if (wait != null) waits.add(wait);
+    return wait != null;
   }
 
   final void reopen() {

@@ -13,93 +13,102 @@ import java.util.Map;
 import java.util.concurrent.atomic.AtomicBoolean;
 
 /**
- * Reports actors that handle a message for too long, once for each, or have too many waiting, again
- * after half are gone.
+ * Logs actors that handle a message for too long, once for each message. It also logs actors with
+ * too many waiting messages, and logs such an actor again only after the number has fallen to half
+ * of the maximum.
  */
 final class ScopeWatchdog {
-  private static final int CHECKS_PER_LIMIT = 4; // while one message may take
+  private static final int CHECKS_PER_LIMIT = 4; // checks in the time that one message may take
 
-  /** About one actor; the look in progress only. */
+  /** The reports about one actor. Only the check in progress uses it. */
   private static final class ReportState {
-    private Object reported; // not the message itself, which it would keep
-    private boolean full;
+    private Object lastReported; // identifies the last reported message, but does not keep it in memory
+    private boolean isFull; // whether too many waiting messages were reported
   }
 
   private final ScopeState scope;
   private final FailureLog log = new FailureLog();
-  private final AtomicBoolean inspecting = new AtomicBoolean(); // a look may outlast the period
-  private volatile Options.Watchdog limits; // these three are written under the monitor and read by the look
+  // whether a check is in progress, because a check may outlast the period
+  private final AtomicBoolean isInspecting = new AtomicBoolean();
+  private volatile Options.Watchdog limits; // limits, clock and timer are written under the monitor, and read by checks
   private volatile Scheduler clock;
-  private volatile Scheduler.Timer timer; // null: it does not watch
-  private volatile Map<Cell, ReportState> notes = Map.of(); // written by the look and by stop
+  private volatile Scheduler.Timer timer; // null: the watchdog is off
+  private volatile Map<Cell, ReportState> reportStates = Map.of(); // written by checks and by stop
 
   ScopeWatchdog(ScopeState scope) {
     this.scope = scope;
   }
 
   /**
-   * Starts, changes or stops the watch, then reads the door; a close shuts the door, then stops the
-   * watch. So one of the two sees the other.
+   * Starts, changes or stops the timer, then reads whether the scope is closing. A close first
+   * marks the scope as closing, then stops the timer. So at least one of the two threads sees the
+   * other.
    */
   synchronized void applyOptions(Options options) {
-    var wanted = options.watchdog().orElse(null);
-    boolean same = wanted == null ? limits == null : wanted.equals(limits);
-    if (same && clock == options.scheduler() && (timer != null || limits == null)) return;
+    var newLimits = options.watchdog().orElse(null);
+    boolean isUnchanged = newLimits == null ? limits == null : newLimits.equals(limits);
+    if (isUnchanged && clock == options.scheduler() && (timer != null || limits == null)) return;
     stop();
-    limits = wanted;
+    limits = newLimits;
     clock = options.scheduler();
-    if (wanted == null) return;
-    var period = wanted.handlingLimit().dividedBy(CHECKS_PER_LIMIT).plusNanos(1);
-    // on a fiber: printing messages is user code
+    if (newLimits == null) return;
+    var period = newLimits.handlingLimit().dividedBy(CHECKS_PER_LIMIT).plusNanos(1);
+    // on a fiber, because the text of a message is user code
     timer = clock.scheduleAtFixedRate(period, period,
         clock == Scheduler.system() ? () -> EngineThreads.startFiber(this::inspect) : this::inspect);
     if (scope.isClosing()) stop();
   }
 
-  /** A look in progress may still print. */
+  /** Stops the timer. A check in progress may still log. */
   synchronized void stop() {
     if (timer != null) timer.cancel();
     timer = null;
-    notes = Map.of();
+    reportStates = Map.of();
   }
 
-  /** Without the monitor: a closer must not wait for user code. */
+  /**
+   * Checks the actors, without the monitor, because a thread that closes the scope must not wait
+   * for user code.
+   */
   private void inspect() {
-    if (!inspecting.compareAndSet(false, true)) return;
+    if (!isInspecting.compareAndSet(false, true)) return;
     try {
-      var wanted = limits;
-      if (timer == null || wanted == null) return;
-      var seen = new IdentityHashMap<Cell, ReportState>();
+      var currentLimits = limits;
+      if (timer == null || currentLimits == null) return;
+      var newStates = new IdentityHashMap<Cell, ReportState>();
       for (var member : scope.members())
-        if (member instanceof Cell one)
-          for (var cell : one.workersAndSelf()) if (!cell.isIdle()) inspect(cell, wanted, seen);
-      notes = seen;
-      if (timer == null) notes = Map.of(); // stopped meanwhile
+        if (member instanceof Cell actor)
+          for (var cell : actor.workersAndSelf()) if (!cell.isIdle()) inspect(cell, currentLimits, newStates);
+      reportStates = newStates;
+      if (timer == null) reportStates = Map.of(); // stopped meanwhile
     } finally {
-      inspecting.set(false);
+      isInspecting.set(false);
     }
   }
 
-  private void inspect(Cell cell, Options.Watchdog wanted, Map<Cell, ReportState> seen) {
-    var note = notes.getOrDefault(cell, new ReportState());
-    seen.put(cell, note);
-    var slow = ActorInspector.findSlow(cell, wanted.handlingLimit(), note.reported);
-    if (slow != null) report(cell, slow, note);
-    if (note.full) note.full = !cell.hasAtMostQueued(wanted.maxQueued() / 2);
-    else if (cell.countQueued(wanted.maxQueued() + 1) > wanted.maxQueued()) {
-      note.full = true;
-      EngineLog.LOG.warn("more than {} messages wait for actor '{}'", wanted.maxQueued(), cell.name());
+  private void inspect(Cell cell, Options.Watchdog currentLimits, Map<Cell, ReportState> newStates) {
+    var state = reportStates.getOrDefault(cell, new ReportState());
+    newStates.put(cell, state);
+    var slow = ActorInspector.findSlow(cell, currentLimits.handlingLimit(), state.lastReported);
+    if (slow != null) report(cell, slow, state);
+    if (state.isFull) state.isFull = !cell.hasAtMostQueued(currentLimits.maxQueued() / 2);
+    else if (cell.countQueued(currentLimits.maxQueued() + 1) > currentLimits.maxQueued()) {
+      state.isFull = true;
+      EngineLog.LOG.warn("more than {} messages wait for actor '{}'", currentLimits.maxQueued(), cell.name());
     }
   }
 
-  /** Many may wait for one: of those at the same place of a user's code one a second is logged. */
-  private void report(Cell cell, ActorInspector.SlowMessage slow, ReportState note) {
-    note.reported = slow.found();
+  /**
+   * Logs a slow actor. If several actors are at the same line of a user's code, one a second is
+   * logged, because all of them may wait for the same actor.
+   */
+  private void report(Cell cell, ActorInspector.SlowMessage slow, ReportState state) {
+    state.lastReported = slow.identity();
     JfrEvents.recordStuck(cell, slow.message(), slow.nanos());
-    String place = slow.stack() == null ? "" : slow.stack().place();
+    String place = slow.stack() == null ? "" : slow.stack().describePlace();
     int omitted = log.admit(ScopeWatchdog.class, place, clock.nanoTime());
     if (omitted == FailureLog.OMITTED) return;
-    String more = omitted == 0 ? "" : "; " + omitted + " more at the same place were not logged";
-    EngineLog.LOG.warn("actor '{}' {}{}", cell.name(), slow.activity(), more, slow.stack());
+    String suffix = omitted == 0 ? "" : "; " + omitted + " more at the same place were not logged";
+    EngineLog.LOG.warn("actor '{}' {}{}", cell.name(), slow.activity(), suffix, slow.stack());
   }
 }

@@ -8,28 +8,29 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.Stream;
 
-/** The actors of a scope and all below it, as data. */
+/** Collects the statistics of the actors of a scope and its inner scopes. */
 final class StatsCollector {
   private StatsCollector() {}
 
   static List<ActorStats> of(ScopeState scope) {
-    var all = new ArrayList<ActorStats>();
-    addTo(all, List.of(), scope);
-    return List.copyOf(all);
+    var stats = new ArrayList<ActorStats>();
+    addTo(stats, List.of(), scope);
+    return List.copyOf(stats);
   }
 
-  private static void addTo(List<ActorStats> all, List<String> around, ScopeState scope) {
-    var scopes = Stream.concat(around.stream(), Stream.of(scope.name())).toList(); // one for all actors
+  private static void addTo(List<ActorStats> stats, List<String> outerNames, ScopeState scope) {
+    // one list for all actors of the scope
+    var names = Stream.concat(outerNames.stream(), Stream.of(scope.name())).toList();
     for (var member : scope.members())
-      if (member instanceof ScopeState below) addTo(all, scopes, below);
-      else all.add(of(scopes, (Cell) member));
+      if (member instanceof ScopeState innerScope) addTo(stats, names, innerScope);
+      else stats.add(of(names, (Cell) member));
   }
 
-  private static ActorStats of(List<String> scopes, Cell cell) {
-    String doing = cell.activity();
-    // No less than it says.
-    long busy = cell.workersAndSelf().stream().mapToLong(ActorInspector::busyNanos).max().orElse(0);
-    return new ActorStats(scopes, cell.name(), cell.kind(), cell.countQueued(ScopeDump.MAX_COUNTED), cell.handled(),
-        cell.failed(), doing, Duration.ofNanos(busy));
+  private static ActorStats of(List<String> scopeNames, Cell cell) {
+    String activity = cell.activity();
+    // read after the activity, so it is not less than the time in the activity's text
+    long busyNanos = cell.workersAndSelf().stream().mapToLong(ActorInspector::busyNanos).max().orElse(0);
+    return new ActorStats(scopeNames, cell.name(), cell.kind(), cell.countQueued(ScopeDump.MAX_COUNTED), cell.handled(),
+        cell.failed(), activity, Duration.ofNanos(busyNanos));
   }
 }

@@ -20,52 +20,58 @@ final class Supervisor {
     this.scope = scope;
   }
 
-  /** {@code member}: the failed actor, or its scope below. */
-  Decision decide(Object member, Exitable failed, Throwable failure) {
+  /**
+   * Decides about a failure. {@code member} is the failed actor, or the inner scope that has it.
+   */
+  Decision decide(Object member, Exitable failedActor, Throwable failure) {
     var policy = FailureHandler.resolve(scope.options().failurePolicy(), failure, "scope '" + scope.name() + "'");
     if (policy.kind() == FailurePolicy.Kind.RESUME) return Decision.RESUME;
     if (policy.kind().isRestart()) {
-      long pause = restarts.next(policy, scope.options().scheduler().nanoTime());
-      if (pause != RestartBudget.EXCEEDED) return restart(policy, member, failed, pause);
+      long pauseNanos = restarts.next(policy, scope.options().scheduler().nanoTime());
+      if (pauseNanos != RestartBudget.EXCEEDED) return restart(policy, member, failedActor, pauseNanos);
     }
-    var around = scope.parent;
-    if (policy.kind() == FailurePolicy.Kind.STOP || around == null) return end(member, (Cell) failed, failure);
-    return around.decide(scope, failed, failure);
+    var parent = scope.parent;
+    if (policy.kind() == FailurePolicy.Kind.STOP || parent == null) return end(member, (Cell) failedActor, failure);
+    return parent.decide(scope, failedActor, failure);
   }
 
-  private Decision restart(FailurePolicy policy, Object member, Exitable failed, long pause) {
-    List<Object> chosen = switch (policy.kind()) {
+  private Decision restart(FailurePolicy policy, Object member, Exitable failedActor, long pauseNanos) {
+    List<Object> chosenMembers = switch (policy.kind()) {
       case RESTART_ALL -> scope.members();
-      case RESTART_FROM_FAILED -> membersToRestart(member, failed);
+      case RESTART_FROM_FAILED -> membersToRestart(member, failedActor);
       default -> isBlockScope(member) ? List.of() : List.of(member);
     };
-    for (var one : chosen) for (var cell : ScopeState.cells(one)) if (cell != failed) cell.requestRestart(pause);
-    return new Decision(Verdict.RESTART, pause);
+    for (var chosenMember : chosenMembers)
+      for (var cell : ScopeState.cells(chosenMember)) if (cell != failedActor) cell.requestRestart(pauseNanos);
+    return new Decision(Verdict.RESTART, pauseNanos);
   }
 
   /**
-   * Returns the member and the members made after it; for an inner scope of a block, those made
-   * from the failed actor on.
+   * Returns the member and the members made after it. If the member is the inner scope of a block,
+   * its members from the failed actor on take its place.
    */
-  private List<Object> membersToRestart(Object member, Exitable failed) {
-    var rest = scope.membersFrom(member);
-    if (!isBlockScope(member) || rest.isEmpty()) return rest;
-    return Stream.concat(((ScopeState) member).membersFrom(failed).stream(), rest.stream().skip(1)).toList();
+  private List<Object> membersToRestart(Object member, Exitable failedActor) {
+    var members = scope.membersFrom(member);
+    if (!isBlockScope(member) || members.isEmpty()) return members;
+    return Stream.concat(((ScopeState) member).membersFrom(failedActor).stream(), members.stream().skip(1)).toList();
   }
 
-  /** A part is not treated as one: it stands for the actor in it that failed. */
+  /**
+   * Returns whether the member is the inner scope of a block, which stands for its actor that
+   * failed.
+   */
   private static boolean isBlockScope(Object member) {
-    return member instanceof ScopeState below && below.isBlockScope();
+    return member instanceof ScopeState innerScope && innerScope.isBlockScope();
   }
 
   /**
-   * Closes the scope, on a fiber; the root stays open and ends what failed. A close gives reasons
-   * too, so the failed actor gets its own first.
+   * Closes the scope on a fiber. The root scope stays open; only the failed actor or inner scope
+   * ends. The failed actor gets its exit reason first, because a close sets a reason, too.
    */
-  private Decision end(Object member, Cell failed, Throwable failure) {
-    failed.extras().setReason(new ExitReason.Failed(failure));
+  private Decision end(Object member, Cell failedActor, Throwable failure) {
+    failedActor.extras().setReason(new ExitReason.Failed(failure));
     if (scope.parent != null) scope.closeOffThread();
-    else if (member instanceof ScopeState below && !isBlockScope(member)) below.closeOffThread();
+    else if (member instanceof ScopeState innerScope && !isBlockScope(member)) innerScope.closeOffThread();
     return Decision.STOP;
   }
 }

@@ -1,5 +1,6 @@
 /**
- * Which actors a scope owns, and how they end. Makes them by {@code engine.actor}, knows them as
- * {@code engine.cell}. Begin with {@link io.fibry.engine.scope.ScopeState}.
+ * Which actors a scope owns, and how they end. Makes actors with {@code engine.actor}, and uses
+ * them through the types of {@code engine.cell}. Begin with
+ * {@link io.fibry.engine.scope.ScopeState}.
  */
 package io.fibry.engine.scope;

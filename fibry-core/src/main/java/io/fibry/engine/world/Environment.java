@@ -3,35 +3,37 @@ package io.fibry.engine.world;
 import java.util.function.Supplier;
 
 /**
- * Where a thread lives: in the process, or in a simulation, which has its own of what a process has
- * once, such as the root scope. Each run thus begins afresh, and leaves nothing behind.
+ * The environment of a thread: the process, or a simulation. A simulation has its own instance of
+ * each object of which a process has only one, such as the root scope. So each run begins without
+ * the objects of earlier runs.
  *
- * <p>The engine extends this nowhere. It asks only where {@link #simulated} is set. So a process
- * without a simulation pays for one comparison with null, and not on the path of a message.
+ * <p>The engine does not extend this class. It calls the environment only if {@link #simulated} is
+ * set. So a process without a simulation only compares a field with null, and not for each message.
  */
 public abstract class Environment {
   /**
-   * Null unless a simulation runs in this process. Set before a thread starts that lives in
-   * another; read by all.
+   * The environment of the simulation, or null if no simulation runs in this process. Set before
+   * the threads of the simulation start; read by all threads.
    */
   public static Environment simulated;
 
   protected Environment() {}
 
   /**
-   * {@return the object of which this thread sees one instance}
+   * {@return the instance for this thread of an object that a process has once}
    *
-   * @param <T> what
-   * @param ofProcess for a thread of the process
-   * @param maker called by the first thread of a simulation that asks, unless this was given one
+   * @param <T> the type of the object
+   * @param ofProcess the instance for threads of the process
+   * @param maker makes the instance of a simulation; called by its first thread that needs the
+   * instance
    */
   public abstract <T> T instanceFor(T ofProcess, Supplier<? extends T> maker);
 
   /**
-   * Called where an actor has failed, or restarts. Must not throw.
+   * Called when an actor has failed, or restarts. Must not throw.
    *
    * @param actor a {@code io.fibry.Actor}, which this layer does not know
-   * @param what a text, made when asked
+   * @param text describes the event
    */
-  public abstract void noteEvent(Object actor, Supplier<String> what);
+  public abstract void recordEvent(Object actor, Supplier<String> text);
 }

@@ -1,2 +1,2 @@
-/** The seam for a simulation, and nothing of the library. */
+/** The interface between the engine and a simulation. It depends on no other package. */
 package io.fibry.engine.world;

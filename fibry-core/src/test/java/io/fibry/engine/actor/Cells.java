@@ -11,9 +11,9 @@ import java.util.concurrent.CompletableFuture;
 public final class Cells {
   private Cells() {}
 
-  /** An actor with the behaviour of another one. */
+  /** An actor with the behavior of another one. */
   public static Cell like(Object actor) {
-    return new ActorCell(Inside.behaviour(actor));
+    return new ActorCell(Inside.behavior(actor));
   }
 
   public static void admit(OwningScope owner, String label, Cell cell) {
@@ -22,7 +22,7 @@ public final class Cells {
 
   /** Sends without regard to the capacity. */
   public static void admit(Object actor, Object message) {
-    ((GuardedCell) actor).admit(new Envelope(message, Baggage.of(null)));
+    ((GuardedCell) actor).addUnbounded(new Envelope(message, Baggage.of(null)));
   }
 
   /** A request, also if the protocol has none. */

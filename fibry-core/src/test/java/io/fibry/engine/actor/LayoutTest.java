@@ -50,7 +50,7 @@ class LayoutTest {
   void aHandlerOfItsOwnCosts24Bytes() {
     var cell = (ActorCell) (Actor<?>) ActorSystem.anonymous().newActor((String message) -> {});
 
-    assertEquals(24, size(Inside.behaviour(cell).getClass()));
+    assertEquals(24, size(Inside.behavior(cell).getClass()));
   }
 
   @Test
@@ -163,7 +163,7 @@ class LayoutTest {
   }
 
   /**
-   * The size of what a cell refers to. Leaves out its behaviour, from which everything in the
+   * The size of what a cell refers to. Leaves out its behavior, from which everything in the
    * process can be reached.
    */
   private static long ownParts(Object cell) {

@@ -40,7 +40,7 @@ public final class Inside {
     return cell(actor).behavior.lateWakeUps;
   }
 
-  public static ActorBehavior behaviour(Object actor) {
+  public static ActorBehavior behavior(Object actor) {
     return cell(actor).behavior;
   }
 
@@ -57,7 +57,7 @@ public final class Inside {
   }
 
   public static void end(Object actor) {
-    cell(actor).extras().end();
+    cell(actor).extras().beginEnd();
   }
 
   /** Where it was suspended, or null. */

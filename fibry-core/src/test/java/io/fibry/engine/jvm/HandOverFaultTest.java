@@ -153,9 +153,9 @@ class HandOverFaultTest {
     assertEquals(null, slots.take());
     assertEquals(null, slots.put(first));
     assertSame(first, slots.put(second));
-    assertSame(second, slots.at(0));
+    assertSame(second, slots.peek(0));
     assertTrue(slots.take(0, second));
     assertEquals(null, slots.take());
-    assertEquals(2, slots.uses());
+    assertEquals(2, slots.useCount());
   }
 }

@@ -55,7 +55,7 @@ class GuardedQueueTest {
   void admittedEntryIsNotCounted() {
     var queue = new GuardedQueue<String>(Mailbox.bounded(1, Overflow.REJECT));
 
-    queue.admit(RankedEntry.last("pill"));
+    queue.admit(RankedEntry.ofPill("pill"));
 
     assertEquals(0, queue.size());
     assertEquals(EnterResult.TAKEN, queue.offer(entry("a"), true));
@@ -114,7 +114,7 @@ class GuardedQueueTest {
 
     assertFalse(queue.await(waits, () -> false));
     assertEquals(EnterResult.SHUT, queue.offer(entry("c"), true));
-    assertEquals(EnterResult.TAKEN, queue.admit(RankedEntry.last("pill")));
+    assertEquals(EnterResult.TAKEN, queue.admit(RankedEntry.ofPill("pill")));
     assertEquals(List.of("a", "pill"), queue.queued(9));
   }
 
@@ -133,7 +133,7 @@ class GuardedQueueTest {
     var queue = new GuardedQueue<String>(Mailbox.priority(Comparator.<String>naturalOrder()));
     queue.offer(entry("c"), true);
     queue.offer(entry("b"), true);
-    queue.admit(RankedEntry.last("pill"));
+    queue.admit(RankedEntry.ofPill("pill"));
     queue.offer(entry("a"), true);
 
     assertEquals(List.of("b", "c", "pill", "a"), queue.queued(9));

@@ -68,7 +68,7 @@ class SharedQueueTest {
     offer(queue, "a");
     var slot = queue.serve(true);
 
-    queue.leave(slot);
+    queue.removeSlot(slot);
 
     assertEquals("a", slot.item());
     assertFalse(queue.isIdle());
@@ -190,8 +190,8 @@ class SharedQueueTest {
 
     assertNull(queue.next(slot, "a restart"));
     assertNull(queue.serve(true));
-    queue.leave(slot);
-    assertTrue(queue.ready());
+    queue.removeSlot(slot);
+    assertTrue(queue.mayServe());
     assertNotSame(slot, queue.serve(true));
   }
 
@@ -201,13 +201,13 @@ class SharedQueueTest {
     offer(queue, "a1");
     var slot = queue.serve(true);
     offer(queue, "a2");
-    assertEquals(EnterResult.TAKEN, queue.admit(RankedEntry.last("pill")));
+    assertEquals(EnterResult.TAKEN, queue.admit(RankedEntry.ofPill("pill")));
     offer(queue, "b, too late");
 
     assertFalse(queue.isAtPill());
     assertEquals("a2", queue.next(slot, "a1"));
 
-    assertTrue(slot.isReady());
+    assertTrue(slot.isMoreReady());
     assertTrue(queue.isAtPill());
     assertEquals(List.of("b, too late", "pill"), List.of(queue.poll(), queue.poll()));
   }
@@ -223,7 +223,7 @@ class SharedQueueTest {
 
     assertFalse(queue.takeDeserted());
     queue.finish(slot, "a");
-    queue.leave(slot);
+    queue.removeSlot(slot);
     assertTrue(queue.takeDeserted());
     assertFalse(queue.takeDeserted());
   }

@@ -28,7 +28,7 @@ class MemberTableTest {
   }
 
   private List<Object> all() {
-    return roll.all();
+    return roll.allMembers();
   }
 
   @Test
@@ -39,7 +39,7 @@ class MemberTableTest {
     roll.remove(member);
 
     assertTrue(roll.isEmpty());
-    assertNull(roll.named("a"));
+    assertNull(roll.findByName("a"));
     assertEquals(List.of(), all());
     assertEquals(List.of(), roll.membersFrom(member));
   }
@@ -53,12 +53,12 @@ class MemberTableTest {
     assertFalse(roll.add(second));
     roll.freeName(first);
 
-    assertNull(roll.named("a"));
+    assertNull(roll.findByName("a"));
     assertTrue(roll.add(second));
-    assertSame(second, roll.named("a"));
+    assertSame(second, roll.findByName("a"));
     assertEquals(List.of(first, second), all());
     roll.remove(first);
-    assertSame(second, roll.named("a"));
+    assertSame(second, roll.findByName("a"));
     assertEquals(List.of(second), all());
   }
 
@@ -69,11 +69,11 @@ class MemberTableTest {
 
     assertTrue(roll.add(one) && roll.add(other));
 
-    assertSame(one, roll.named("Aa"));
-    assertSame(other, roll.named("BB"));
+    assertSame(one, roll.findByName("Aa"));
+    assertSame(other, roll.findByName("BB"));
     roll.remove(one);
-    assertNull(roll.named("Aa"));
-    assertSame(other, roll.named("BB"));
+    assertNull(roll.findByName("Aa"));
+    assertSame(other, roll.findByName("BB"));
   }
 
   /** Beside a list of all that is in it. */
@@ -108,8 +108,8 @@ class MemberTableTest {
         }
         assertEquals(model.isEmpty(), roll.isEmpty());
         if (step % 64 > 0) continue;
-        assertEquals(model, roll.all());
-        for (var cell : names) assertSame(cell, roll.named(cell.label()));
+        assertEquals(model, roll.allMembers());
+        for (var cell : names) assertSame(cell, roll.findByName(cell.label()));
         if (model.isEmpty()) continue;
         int from = random.nextInt(model.size());
         assertEquals(model.subList(from, model.size()), roll.membersFrom(model.get(from)));

@@ -48,7 +48,7 @@ class EnvironmentTest {
     }
 
     @Override
-    public void noteEvent(Object actor, Supplier<String> what) {
+    public void recordEvent(Object actor, Supplier<String> what) {
       notes.add(((Actor<?>) actor).name() + " " + what.get());
     }
   }

@@ -4,7 +4,7 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicBoolean;
 
 /** User code that misbehaves wherever it is called, from the moment it is armed. */
-final class Misbehaviour {
+final class Misbehavior {
   enum Kind { HANGS_DEAF, HANGS, THROWS, OVERFLOWS, HAS_NO_MEMORY }
 
   final CountDownLatch struck = new CountDownLatch(1);
@@ -12,7 +12,7 @@ final class Misbehaviour {
   private final Gate never = new Gate();
   private final AtomicBoolean armed = new AtomicBoolean();
 
-  Misbehaviour(Kind kind) {
+  Misbehavior(Kind kind) {
     this.kind = kind;
   }
 
