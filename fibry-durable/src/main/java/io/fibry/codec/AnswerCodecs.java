@@ -6,7 +6,7 @@ import java.lang.reflect.ParameterizedType;
 import java.util.Arrays;
 import java.util.Objects;
 
-/** How answers become bytes, by the class of the request. */
+/** The codecs of answers to requests, by the class of the request. Thread-safe. */
 final class AnswerCodecs {
   private static final ClassValue<Codec<Object>> CODECS = new ClassValue<>() {
     @Override
@@ -21,21 +21,21 @@ final class AnswerCodecs {
     return CODECS.get(Objects.requireNonNull(request, "request"));
   }
 
-  @SuppressWarnings("unchecked") // of the type that the request's answer has
+  @SuppressWarnings("unchecked") // the codec is for the class of the request's answers
   private static Codec<Object> find(Class<?> request) {
-    var answer = Arrays.stream(request.getGenericInterfaces())
-        .map(one -> one instanceof ParameterizedType type && type.getRawType() == Request.class
-            && type.getActualTypeArguments()[1] instanceof Class<?> known ? known : null)
+    var answerClass = Arrays.stream(request.getGenericInterfaces())
+        .map(type -> type instanceof ParameterizedType generic && generic.getRawType() == Request.class
+            && generic.getActualTypeArguments()[1] instanceof Class<?> argument ? argument : null)
         .filter(Objects::nonNull).findFirst().orElseThrow(() -> noCodec(request,
             "let it implement Request<.., R> itself, where R is a class without parameters, such as a record", null));
     try {
-      return (Codec<Object>) Codec.of(answer);
-    } catch (IllegalArgumentException none) {
-      throw noCodec(request, Lines.message(none), none);
+      return (Codec<Object>) Codec.of(answerClass);
+    } catch (IllegalArgumentException refused) {
+      throw noCodec(request, Lines.message(refused), refused);
     }
   }
 
-  private static IllegalArgumentException noCodec(Class<?> request, String why, Throwable cause) {
-    return new IllegalArgumentException("answers to " + request.getName() + " have no form in bytes: " + why, cause);
+  private static IllegalArgumentException noCodec(Class<?> request, String reason, Throwable cause) {
+    return new IllegalArgumentException("answers to " + request.getName() + " have no form in bytes: " + reason, cause);
   }
 }

@@ -1,7 +1,11 @@
 package io.fibry.codec;
 
-/** The first byte of an item: three bits of a major type, five of a length or a simple value. */
+/**
+ * The numbers of CBOR (RFC 8949). The first byte of an item has its major type in the upper three
+ * bits. The lower five bits are a small argument, the size of the argument, or a simple value.
+ */
 final class Cbor {
+  // major types
   static final int UNSIGNED = 0;
   static final int NEGATIVE = 1;
   static final int BYTES = 2;
@@ -11,13 +15,14 @@ final class Cbor {
   static final int TAG = 6;
   static final int SIMPLE = 7;
 
+  // first bytes of items without content or of fixed size
   static final int FALSE = 0xf4;
   static final int TRUE = 0xf5;
   static final int NULL = 0xf6;
   static final int FLOAT = 0xfa;
   static final int DOUBLE = 0xfb;
 
-  // tags
+  // numbers of tags
   static final int BIG_POSITIVE = 2;
   static final int BIG_NEGATIVE = 3;
   static final int DECIMAL = 4;
@@ -25,6 +30,7 @@ final class Cbor {
 
   private Cbor() {}
 
+  /** Returns the name of a major type for the text of an exception. */
   static String name(int major) {
     return switch (major) {
       case UNSIGNED, NEGATIVE -> "an integer";

@@ -1,6 +1,6 @@
 package io.fibry.codec;
 
-/** CBOR (RFC 8949). */
+/** The format CBOR (RFC 8949). */
 record CborFormat() implements Format {
   @Override
   public String name() {

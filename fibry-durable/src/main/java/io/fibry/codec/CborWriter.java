@@ -7,11 +7,11 @@ import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 import java.util.UUID;
 
-/** Items of CBOR (RFC 8949) in an array that grows. Used by one thread. */
+/** Writes items of CBOR (RFC 8949) to an array that grows. Used by one thread. */
 final class CborWriter implements ItemWriter {
   private byte[] bytes = new byte[128];
-  private int length;
-  private int depth;
+  private int length; // number of bytes that are written
+  private int depth; // number of arrays and maps that have begun and not ended
 
   @Override
   public byte[] written() {
@@ -110,17 +110,18 @@ final class CborWriter implements ItemWriter {
     depth--;
   }
 
+  /** Writes a major type and its argument, which may be an unsigned number of 64 bits. */
   private void head(int major, long value) {
-    int first = major << 5;
-    if (value >= 0 && value < 24) put(first | (int) value);
-    else if (value >= 0 && value < 1L << 8) head(first | 24, value, 1);
-    else if (value >= 0 && value < 1L << 16) head(first | 25, value, 2);
-    else if (value >= 0 && value < 1L << 32) head(first | 26, value, 4);
-    else head(first | 27, value, 8);
+    int firstByte = major << 5;
+    if (value >= 0 && value < 24) put(firstByte | (int) value);
+    else if (value >= 0 && value < 1L << 8) head(firstByte | 24, value, 1);
+    else if (value >= 0 && value < 1L << 16) head(firstByte | 25, value, 2);
+    else if (value >= 0 && value < 1L << 32) head(firstByte | 26, value, 4);
+    else head(firstByte | 27, value, 8);
   }
 
-  private void head(int first, long value, int size) {
-    put(first);
+  private void head(int firstByte, long value, int size) {
+    put(firstByte);
     number(value, size);
   }
 
@@ -129,16 +130,16 @@ final class CborWriter implements ItemWriter {
     for (int shift = (size - 1) * 8; shift >= 0; shift -= 8) bytes[length++] = (byte) (value >>> shift);
   }
 
-  private void put(int one) {
+  private void put(int value) {
     ensureCapacity(1);
-    bytes[length++] = (byte) one;
+    bytes[length++] = (byte) value;
   }
 
-  private void ensureCapacity(int more) {
-    int needed = length + more;
-    if (needed < 0 || needed > Format.MAX_BYTES)
+  private void ensureCapacity(int additional) {
+    int newLength = length + additional;
+    if (newLength < 0 || newLength > Format.MAX_BYTES)
       throw CodecException.here("it takes more than " + Format.MAX_BYTES + " bytes");
-    if (needed > bytes.length)
-      bytes = Arrays.copyOf(bytes, Math.min(Format.MAX_BYTES, Math.max(needed, 2 * bytes.length)));
+    if (newLength > bytes.length)
+      bytes = Arrays.copyOf(bytes, Math.min(Format.MAX_BYTES, Math.max(newLength, 2 * bytes.length)));
   }
 }

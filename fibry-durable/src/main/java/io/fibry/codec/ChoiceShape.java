@@ -11,44 +11,47 @@ import java.util.function.Function;
 import java.util.stream.Stream;
 
 /**
- * A value of one of several types, as a map of one entry: from the name of its type to the value.
- * Changed only while the codec is made.
+ * The shape of values that may have several types. A value is a map of one entry: from the name of
+ * its type to the value. Forms are added only while the codec is made.
  */
 final class ChoiceShape implements Shape {
-  private record ChoiceForm(Class<?> type, Shape shape, Function<Object, Object> today) {
+  private record ChoiceForm(Class<?> type, Shape shape, Function<Object, Object> toCurrent) {
     Object read(ItemReader in, Consumer<String> unknown) {
-      return today.apply(shape.read(in, unknown));
+      return toCurrent.apply(shape.read(in, unknown));
     }
   }
 
   private final String name;
-  private final Map<Class<?>, String> names = new HashMap<>(); // names of the types that are written
-  private final Map<String, List<ChoiceForm>> forms = new TreeMap<>(); // the form of today first
+  private final Map<Class<?>, String> names = new HashMap<>(); // names in bytes, by type, without old forms
+  // by name in bytes; the form that is written comes first, then the old forms
+  private final Map<String, List<ChoiceForm>> forms = new TreeMap<>();
 
   ChoiceShape(String name) {
     this.name = name;
   }
 
   void add(Class<?> type, String typeName, Shape shape) {
-    var before = forms.putIfAbsent(typeName, new ArrayList<>(List.of(new ChoiceForm(type, shape, value -> value))));
-    if (before != null)
-      throw new IllegalArgumentException(before.getFirst().type.getName() + " and " + type.getName()
+    var existing = forms.putIfAbsent(typeName, new ArrayList<>(List.of(new ChoiceForm(type, shape, value -> value))));
+    if (existing != null)
+      throw new IllegalArgumentException(existing.getFirst().type.getName() + " and " + type.getName()
           + " have the same name in bytes, '" + typeName + "'; give one another with named(..)");
     names.put(type, typeName);
   }
 
   /**
-   * A form that is read, and no longer written. Bytes of it must not look like a form that is tried
-   * before it: each of those needs a field that this one has not.
+   * Adds a form that is read, but no longer written. Its bytes must not be readable as an earlier
+   * form of the same name. Therefore each earlier form must need a field that this form lacks.
+   *
+   * @param convert makes a value of a current type from a value of the old form
    */
-  void addOld(String typeName, Class<?> type, RecordShape shape, Function<Object, Object> today) {
-    var same = forms.computeIfAbsent(typeName, none -> new ArrayList<>());
-    for (var other : same) {
-      if (!(other.shape instanceof RecordShape record) || shape.names().containsAll(record.needed()))
-        throw new IllegalArgumentException("bytes of " + type.getName() + " could be read as " + other.type.getName()
+  void addOld(String typeName, Class<?> type, RecordShape shape, Function<Object, Object> convert) {
+    var formsOfName = forms.computeIfAbsent(typeName, key -> new ArrayList<>());
+    for (var earlier : formsOfName) {
+      if (!(earlier.shape instanceof RecordShape record) || shape.names().containsAll(record.needed()))
+        throw new IllegalArgumentException("bytes of " + type.getName() + " could be read as " + earlier.type.getName()
             + ", since it needs no field that they lack; give it another name with named(..)");
     }
-    same.add(new ChoiceForm(type, shape, today));
+    formsOfName.add(new ChoiceForm(type, shape, convert));
   }
 
   @Override
@@ -71,12 +74,12 @@ final class ChoiceShape implements Shape {
     in.beginMap();
     if (!in.next()) throw oneEntry(in);
     String typeName = in.text();
-    var known = forms.get(typeName);
-    if (known == null)
+    var candidates = forms.get(typeName);
+    if (candidates == null)
       throw in.failure(
           "no type named '" + Lines.line(typeName) + "' is known; those of " + name + " are " + forms.keySet());
     try {
-      var value = (known.size() == 1 ? known.getFirst() : fitting(in, known)).read(in, unknown);
+      var value = (candidates.size() == 1 ? candidates.getFirst() : chooseForm(in, candidates)).read(in, unknown);
       if (in.next()) throw oneEntry(in);
       in.end();
       return value;
@@ -90,34 +93,34 @@ final class ChoiceShape implements Shape {
   }
 
   /**
-   * Returns the first form whose fields are all there; otherwise the form of today, to say which
-   * field is missing.
+   * Returns the first form whose required fields are all present in the next item. Otherwise
+   * returns the first form, because reading it then fails with the name of the missing field.
    */
-  private static ChoiceForm fitting(ItemReader in, List<ChoiceForm> known) {
-    var names = in.keys();
-    return known.stream().filter(form -> names.containsAll(((RecordShape) form.shape).needed())).findFirst()
-        .orElse(known.getFirst());
+  private static ChoiceForm chooseForm(ItemReader in, List<ChoiceForm> candidates) {
+    var fieldNames = in.keys();
+    return candidates.stream().filter(form -> fieldNames.containsAll(((RecordShape) form.shape).needed())).findFirst()
+        .orElse(candidates.getFirst());
   }
 
   @Override
   public boolean fitsDepth(int levels) {
-    return levels > 0 && today().anyMatch(form -> form.getValue().fitsDepth(levels - 1));
+    return levels > 0 && currentForms().anyMatch(form -> form.getValue().fitsDepth(levels - 1));
   }
 
   @Override
   public void sample(Sampler sampler, int levels) {
     sampler.markSeen(this);
-    var fitting = today().filter(form -> form.getValue().fitsDepth(levels - 1)).toList();
-    var form = fitting.get(sampler.nextChoice(this, fitting.size()));
+    var fittingForms = currentForms().filter(form -> form.getValue().fitsDepth(levels - 1)).toList();
+    var form = fittingForms.get(sampler.nextChoice(this, fittingForms.size()));
     sampler.out().beginMap(1);
     sampler.out().text(form.getKey());
     form.getValue().sample(sampler, levels - 1);
     sampler.out().end();
   }
 
-  /** The forms that are written. */
-  private Stream<Map.Entry<String, Shape>> today() {
-    return names.values().stream().sorted().map(name -> Map.entry(name, forms.get(name).getFirst().shape));
+  /** Returns the shapes of the forms that are written, by name in bytes, sorted by this name. */
+  private Stream<Map.Entry<String, Shape>> currentForms() {
+    return names.values().stream().sorted().map(typeName -> Map.entry(typeName, forms.get(typeName).getFirst().shape));
   }
 
   @Override
@@ -125,12 +128,13 @@ final class ChoiceShape implements Shape {
     return name;
   }
 
+  /** Returns the line of this shape in a schema. */
   String definition() {
     var choices = new ArrayList<String>();
-    forms.forEach((typeName, same) -> {
-      for (var form : same) {
-        boolean old = names.get(form.type) == null;
-        choices.add("'" + typeName + "' " + form.shape.text() + (old ? " (old)" : ""));
+    forms.forEach((typeName, formsOfName) -> {
+      for (var form : formsOfName) {
+        boolean isOld = names.get(form.type) == null;
+        choices.add("'" + typeName + "' " + form.shape.text() + (isOld ? " (old)" : ""));
       }
     });
     return name + " = " + String.join(" | ", choices);

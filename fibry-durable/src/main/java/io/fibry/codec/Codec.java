@@ -8,7 +8,7 @@ import java.util.function.UnaryOperator;
  *
  * {@snippet class="io.fibry.codec.JavadocSnippetsTest" region="codec"}
  *
- * @param <T> the values
+ * @param <T> the type of the values
  */
 public interface Codec<T> {
 
@@ -17,14 +17,14 @@ public interface Codec<T> {
    *
    * @param value never null
    * @return its bytes
-   * @throws CodecException if the value has no form in bytes, or one of more than 16 MiB
+   * @throws CodecException if the value has no form in bytes, or needs more than 16 MiB
    */
   byte[] encode(T value);
 
   /**
    * Reads a value.
    *
-   * @param bytes as they were written, now or by an earlier version
+   * @param bytes the bytes of a value, written by this program or by an earlier version of it
    * @return the value
    * @throws CodecException if these bytes are not a value of the type
    */
@@ -32,11 +32,11 @@ public interface Codec<T> {
 
   /**
    * Reads a value, and reports fields that this codec does not know. Newer code has written them,
-   * and they would be lost if the value was written again. A durable actor does not store a state
-   * that had some. A codec that leaves this method as it is tells of none, so nodes with older code
-   * may erase what newer code has stored.
+   * and they would be lost if the value was written again. A durable actor whose state had unknown
+   * fields does not store its state again. The default implementation reports no fields: then nodes
+   * with older code may erase fields that newer code has stored.
    *
-   * @param bytes as they were written, now or by an earlier or later version
+   * @param bytes the bytes of a value, written by this program or by another version of it
    * @param unknown gets a text for each field that is skipped, such as "field 'note' of Cart"
    * @return the value
    * @throws CodecException if these bytes are not a value of the type
@@ -46,13 +46,14 @@ public interface Codec<T> {
   }
 
   /**
-   * Makes a CBOR codec for a record, an enum, or a sealed interface of these, with any components,
-   * or for one value of the JDK, such as {@code Long}. A final class without fields whose one
-   * object is its constant {@code INSTANCE}, such as an object of Kotlin, is like a record without
-   * components.
+   * Makes a CBOR codec for a record, an enum, a sealed interface of these, or a simple type of the
+   * JDK, such as {@code Long}. Components of records may have any of these types. They may also be
+   * arrays, lists, sets, maps and {@code Optional}s of them. A final class without fields whose
+   * only object is its constant {@code INSTANCE}, such as an object of Kotlin, is treated like a
+   * record without components.
    *
-   * @param <T> the values
-   * @param type of the values
+   * @param <T> the type of the values
+   * @param type the type of the values
    * @return a codec
    * @throws IllegalArgumentException if a part of the type has no form in bytes; the text names it
    */
@@ -61,26 +62,27 @@ public interface Codec<T> {
   }
 
   /**
-   * Makes a codec with names and old forms.
+   * Makes a CBOR codec that uses other names for types, or reads old forms.
    *
-   * @param <T> the values
-   * @param type of the values
+   * @param <T> the type of the values
+   * @param type the type of the values
    * @param forms adds names and old forms
    * @return a codec
-   * @throws IllegalArgumentException also if bytes could be read as two forms
+   * @throws IllegalArgumentException if a part of the type has no form in bytes, or if bytes could
+   *     be read as two forms; the text says which part or form
    */
   static <T> TypeCodec<T> of(Class<T> type, UnaryOperator<SchemaEvolution<T>> forms) {
     return TypeCodec.of(type, forms);
   }
 
   /**
-   * CBOR for the answers to a request: for {@code R}, where its class implements
-   * {@code Request<.., R>}.
+   * Returns a CBOR codec for the answers to a request. If the class of the request implements
+   * {@code Request<.., R>}, this is a codec for {@code R}.
    *
-   * @param request its class
-   * @return a codec, always the same
-   * @throws IllegalArgumentException if {@code R} is no class without parameters, or has no form in
-   *     bytes; the text says why
+   * @param request the class of the request
+   * @return the codec; each call for the same class returns the same object
+   * @throws IllegalArgumentException if the class does not implement {@code Request} itself, or if
+   *     {@code R} has type parameters or no form in bytes; the text says why
    */
   static Codec<Object> ofAnswers(Class<?> request) {
     return AnswerCodecs.of(request);

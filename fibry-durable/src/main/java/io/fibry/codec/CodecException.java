@@ -2,44 +2,48 @@ package io.fibry.codec;
 
 import io.fibry.text.Lines;
 
-/** Bytes that are not a value of the type, or a value that has no form in bytes. */
+/** Thrown when bytes are not a value of the type, or when a value has no form in bytes. */
 public final class CodecException extends RuntimeException {
   private static final long serialVersionUID = 1;
 
   /**
-   * For codecs.
+   * Makes an exception; called by codecs.
    *
-   * @param message the fault, and its place
+   * @param message the fault, and where in the value it is
    */
   public CodecException(String message) {
     super(message);
   }
 
   /**
-   * For codecs.
+   * Makes an exception with a cause; called by codecs.
    *
-   * @param message the fault, and its place
-   * @param cause what failed
+   * @param message the fault, and where in the value it is
+   * @param cause the failure that led to the fault
    */
   public CodecException(String message, Throwable cause) {
     super(message, cause);
   }
 
   /**
-   * For formats: the codec puts the place in front.
+   * Makes an exception that says only the fault; called by formats. The codec adds the position in
+   * the value in front of the text.
    *
-   * @param what is wrong
-   * @return to be thrown
+   * @param fault the fault, such as "it is null"
+   * @return the exception, which the caller throws
    */
-  public static CodecException here(String what) {
-    return new CodecException(": " + Lines.escaped(what));
+  public static CodecException here(String fault) {
+    return new CodecException(": " + Lines.escaped(fault));
   }
 
-  /** Returns the same failure, described from the place around it. */
-  CodecException in(String place) {
-    String text = String.valueOf(getMessage()); // a codec of a user may have none
-    boolean isName = !text.isEmpty() && Character.isJavaIdentifierStart(text.charAt(0));
-    var outer = new CodecException(place + (isName ? "." : "") + text, getCause());
+  /**
+   * Returns the same failure with the name of the enclosing value, field or element in front of the
+   * text.
+   */
+  CodecException in(String enclosing) {
+    String text = String.valueOf(getMessage()); // null if a codec of a user made it so
+    boolean startsWithName = !text.isEmpty() && Character.isJavaIdentifierStart(text.charAt(0));
+    var outer = new CodecException(enclosing + (startsWithName ? "." : "") + text, getCause());
     outer.setStackTrace(getStackTrace());
     return outer;
   }

@@ -15,20 +15,21 @@ import java.util.Set;
 import java.util.function.Consumer;
 
 /**
- * The shapes of what holds other values. Values that were read cannot be changed, except arrays.
+ * The shapes of collections, maps, arrays and {@code Optional}s. Collections and maps that were
+ * read cannot be changed.
  */
 final class ContainerShapes {
   private ContainerShapes() {}
 
-  /** An array of items of one shape. */
+  /** Writes a collection or an array as an array of items of one shape. */
   private interface ItemsShape extends Shape {
     Shape item();
 
     @Override
     default void write(Object value, ItemWriter out) {
-      var all = ((Collection<?>) value).toArray(); // once: another thread may change it
-      out.beginArray(all.length);
-      for (int i = 0; i < all.length; i++) writeItem(all[i], i, item(), out);
+      var items = ((Collection<?>) value).toArray(); // one copy, because another thread may change the collection
+      out.beginArray(items.length);
+      for (int i = 0; i < items.length; i++) writeItem(items[i], i, item(), out);
       out.end();
     }
 
@@ -39,9 +40,9 @@ final class ContainerShapes {
 
     @Override
     default void sample(Sampler sampler, int levels) {
-      boolean one = item().fitsDepth(levels - 1);
-      sampler.out().beginArray(one ? 1 : 0);
-      if (one) item().sample(sampler, levels - 1);
+      boolean hasItem = item().fitsDepth(levels - 1);
+      sampler.out().beginArray(hasItem ? 1 : 0);
+      if (hasItem) item().sample(sampler, levels - 1);
       sampler.out().end();
     }
   }
@@ -114,7 +115,7 @@ final class ContainerShapes {
   record MapShape(Shape key, Shape value) implements Shape {
     @Override
     public void write(Object map, ItemWriter out) {
-      var entries = List.copyOf(((Map<?, ?>) map).entrySet()); // a map that another thread changes
+      var entries = List.copyOf(((Map<?, ?>) map).entrySet()); // a copy, because another thread may change the map
       out.beginMap(entries.size());
       for (var entry : entries) {
         writeItem(entry.getKey(), "a key", key, out);
@@ -128,8 +129,9 @@ final class ContainerShapes {
       in.beginMap();
       var map = new LinkedHashMap<Object, Object>();
       while (in.next()) {
-        Object one = readItem(in, "a key", key, unknown);
-        if (map.put(one, readItem(in, one, value, unknown)) != null) throw in.failure("a map has a key twice");
+        Object mapKey = readItem(in, "a key", key, unknown);
+        if (map.put(mapKey, readItem(in, mapKey, value, unknown)) != null)
+          throw in.failure("a map has a key twice");
       }
       in.end();
       return Collections.unmodifiableMap(map);
@@ -147,9 +149,9 @@ final class ContainerShapes {
 
     @Override
     public void sample(Sampler sampler, int levels) {
-      boolean one = key.fitsDepth(levels - 1) && value.fitsDepth(levels - 1);
-      sampler.out().beginMap(one ? 1 : 0);
-      if (one) {
+      boolean hasEntry = key.fitsDepth(levels - 1) && value.fitsDepth(levels - 1);
+      sampler.out().beginMap(hasEntry ? 1 : 0);
+      if (hasEntry) {
         key.sample(sampler, levels - 1);
         value.sample(sampler, levels - 1);
       }
@@ -192,12 +194,12 @@ final class ContainerShapes {
     }
   }
 
-  private static void writeItem(Object one, Object place, Shape item, ItemWriter out) {
+  private static void writeItem(Object value, Object position, Shape item, ItemWriter out) {
     try {
-      if (one == null) throw CodecException.here("it is null");
-      item.write(one, out);
+      if (value == null) throw CodecException.here("it is null");
+      item.write(value, out);
     } catch (CodecException failure) {
-      throw failure.in("[" + Lines.line(String.valueOf(place)) + "]");
+      throw failure.in("[" + Lines.line(String.valueOf(position)) + "]");
     }
   }
 
@@ -209,11 +211,11 @@ final class ContainerShapes {
     return items;
   }
 
-  private static Object readItem(ItemReader in, Object place, Shape item, Consumer<String> unknown) {
+  private static Object readItem(ItemReader in, Object position, Shape item, Consumer<String> unknown) {
     try {
       return Objects.requireNonNull(item.read(in, unknown));
     } catch (CodecException failure) {
-      throw failure.in("[" + Lines.line(String.valueOf(place)) + "]");
+      throw failure.in("[" + Lines.line(String.valueOf(position)) + "]");
     }
   }
 }

@@ -8,11 +8,11 @@ import java.util.TreeMap;
 import java.util.function.Consumer;
 import java.util.function.Function;
 
-/** An enum, as the name of its constant. */
+/** Writes a constant of an enum as its name. */
 final class EnumShape implements Shape {
   private final Class<?> type;
-  private final Map<String, Object> constants = new TreeMap<>();
-  private final Map<Object, String> names = new HashMap<>();
+  private final Map<String, Object> constants = new TreeMap<>(); // by name in bytes
+  private final Map<Object, String> names = new HashMap<>(); // in bytes, by constant
 
   EnumShape(Class<?> type, Function<Enum<?>, String> naming) {
     this.type = type;
@@ -50,8 +50,8 @@ final class EnumShape implements Shape {
   @Override
   public void sample(Sampler sampler, int levels) {
     sampler.markSeen(this);
-    var names = constants.keySet().toArray(String[]::new);
-    sampler.out().text(names[sampler.nextChoice(this, names.length)]);
+    var constantNames = constants.keySet().toArray(String[]::new);
+    sampler.out().text(constantNames[sampler.nextChoice(this, constantNames.length)]);
   }
 
   @Override
@@ -59,6 +59,7 @@ final class EnumShape implements Shape {
     return type.getSimpleName();
   }
 
+  /** Returns the line of this enum in a schema. */
   String definition() {
     return type.getSimpleName() + " = " + String.join(" | ", Arrays.asList(constants.keySet().toArray(String[]::new)));
   }

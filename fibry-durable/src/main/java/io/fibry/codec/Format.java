@@ -4,67 +4,67 @@ import java.lang.reflect.RecordComponent;
 import java.util.Optional;
 
 /**
- * How the items that values consist of become bytes: CBOR, unless a library brings another one. It
- * says nothing of types, missing fields and old forms; that a {@link TypeCodec} does, in the same
- * way for each format. Thread-safe.
+ * Defines how the items of a value, such as texts, numbers and maps, become bytes. The default is
+ * CBOR; a library may bring another format. Types, missing fields and old forms are the task of a
+ * {@link TypeCodec}, in the same way for each format. Thread-safe.
  */
 public interface Format {
 
-  /** The most levels of arrays and maps in each other that are written, or read. */
+  /** The maximum number of nested arrays and maps that a value may have. */
   int MAX_DEPTH = 64;
 
-  /** The most bytes that a value takes. */
+  /** The maximum size of a value in bytes. */
   int MAX_BYTES = 16 << 20;
 
-  /** {@return its name: files with samples end with it} */
+  /** {@return the name of the format, with which the names of sample files end} */
   String name();
 
-  /** {@return writes one value} */
+  /** {@return a new writer, for one value} */
   ItemWriter newWriter();
 
   /**
    * Begins to read a value.
    *
-   * @param bytes {@link #MAX_BYTES} at most
-   * @return reads one value
+   * @param bytes the bytes of a value, at most {@link #MAX_BYTES}
+   * @return a new reader, for this value
    */
   ItemReader newReader(byte[] bytes);
 
   /**
-   * A component of a record, as the bytes call it.
+   * Returns the name that a component of a record has in the bytes.
    *
-   * @param component of any record
-   * @return its name
-   * @throws IllegalArgumentException if the record says something that this format cannot do
+   * @param component a component of any record
+   * @return its name in the bytes
+   * @throws IllegalArgumentException if the record has an annotation that this format cannot obey
    */
   default String nameOf(RecordComponent component) {
     return component.getName();
   }
 
   /**
-   * A constant, as the bytes call it.
+   * Returns the name that a constant of an enum has in the bytes.
    *
-   * @param constant of any enum
-   * @return its name
-   * @throws IllegalArgumentException if the enum says something that this format cannot do
+   * @param constant a constant of any enum
+   * @return its name in the bytes
+   * @throws IllegalArgumentException if the enum has an annotation that this format cannot obey
    */
   default String nameOf(Enum<?> constant) {
     return constant.name();
   }
 
   /**
-   * {@return whether the key of a map may be any item} If false, it may be a text, or a value that
-   * is one item.
+   * {@return whether keys of maps may be values of any type} If false, keys may only be constants
+   * of enums, or simple values such as texts and numbers.
    */
   default boolean hasAnyKey() {
     return true;
   }
 
   /**
-   * Returns an example of a type that this format writes as a whole, or an empty value.
+   * Returns an example of a type whose values this format itself writes and reads as a whole.
    *
    * @param type any type
-   * @return empty: a codec knows how
+   * @return an example; empty if the codec must write values of this type, item by item
    */
   default Optional<Object> example(Class<?> type) {
     return Optional.empty();

@@ -7,45 +7,49 @@ import java.util.UUID;
 import java.util.function.Consumer;
 
 /**
- * Reads the items of one value, in their order. Each method throws a {@link CodecException}, and no
- * other exception, if another item comes, for any bytes. Used by one thread.
+ * Reads the items of one value, in their order. If the next item is not of the expected type, or if
+ * the bytes are damaged, a method throws a {@link CodecException} and no other exception. Used by
+ * one thread.
  */
 public interface ItemReader {
 
-  /** {@return a number} */
+  /** {@return the next item, an integer of 64 bits} */
   long integer();
 
-  /** {@return a number} */
+  /** {@return the next item, an integer of any size} */
   BigInteger bigInteger();
 
-  /** {@return a number, of any scale} */
+  /** {@return the next item, a decimal number of any scale} */
   BigDecimal decimal();
 
-  /** {@return a number} */
+  /** {@return the next item, a floating-point number of 32 bits} */
   float float32();
 
-  /** {@return a number} */
+  /** {@return the next item, a floating-point number of 64 bits} */
   double float64();
 
-  /** {@return a truth value} */
+  /** {@return the next item, true or false} */
   boolean bool();
 
-  /** {@return a text, without halves of surrogate pairs} */
+  /** {@return the next item, a text without unpaired surrogates} */
   String text();
 
-  /** {@return bytes} */
+  /** {@return the next item, an array of bytes} */
   byte[] bytes();
 
-  /** {@return an id} */
+  /** {@return the next item, a UUID} */
   UUID uuid();
 
-  /** {@return true if there was no value, which has been read; false if another item comes} */
+  /**
+   * {@return whether the next item means that there is no value} Such an item is read; any other
+   * item is left for the next call.
+   */
   boolean isNothing();
 
   /**
-   * Reads a value that was written as a whole.
+   * Reads a value that the format itself wrote as a whole.
    *
-   * @param type the declared one
+   * @param type the declared type of the value
    * @return the value, never null
    */
   default Object whole(Class<?> type) {
@@ -53,42 +57,43 @@ public interface ItemReader {
   }
 
   /**
-   * Reads a whole value, and reports the fields in it that the type does not have.
+   * Reads a value that the format itself wrote as a whole, and reports fields that the type lacks.
    *
-   * @param type the declared one
-   * @param unknown gets the name of each field that was skipped; nothing, if a format cannot tell
+   * @param type the declared type of the value
+   * @param unknown gets the name of each field that was skipped; never called by formats that
+   *     cannot detect such fields
    * @return the value, never null
    */
   default Object whole(Class<?> type, Consumer<String> unknown) {
     return whole(type);
   }
 
-  /** Begins an array. Ask {@link #next} before each element, and call {@link #end} behind them. */
+  /** Begins an array. Call {@link #next} before each element, and {@link #end} after the last. */
   void beginArray();
 
-  /** Begins a map. Ask {@link #next} before each key, and call {@link #end} behind them. */
+  /** Begins a map. Call {@link #next} before each key, and {@link #end} after the last value. */
   void beginMap();
 
-  /** {@return whether one more element, or key, comes; asked once for each} */
+  /** {@return whether an element, or a key, follows; called once for each} */
   boolean next();
 
-  /** Ends an array or a map, all of which was read. */
+  /** Ends an array or a map; its elements or entries must all have been read. */
   void end();
 
-  /** Reads one item of any form, which nobody needs. */
+  /** Skips the next item, of any type, with all items in it. */
   void skip();
 
-  /** {@return the keys of the map that comes; it is read afterwards} */
+  /** {@return the keys of the next item, a map, which is left for the next call} */
   Set<String> keys();
 
-  /** Throws if something is behind the value. */
+  /** Throws a {@link CodecException} if bytes follow the value. */
   void checkEnd();
 
   /**
-   * Makes a failure at this place.
+   * Makes an exception that says where in the bytes this reader is.
    *
-   * @param what is wrong
-   * @return to be thrown
+   * @param fault the fault, such as "the text is not UTF-8"
+   * @return the exception, which the caller throws
    */
-  CodecException failure(String what);
+  CodecException failure(String fault);
 }

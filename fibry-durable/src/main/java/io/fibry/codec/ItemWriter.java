@@ -5,71 +5,72 @@ import java.math.BigInteger;
 import java.util.UUID;
 
 /**
- * Writes the items of one value, in their order. It refuses what has no form in its bytes, and what
- * is larger or deeper than a {@link Format} may be. Used by one thread.
+ * Writes the items of one value, in their order. A method throws a
+ * {@link CodecException} if a value has no form in the format, or exceeds {@link Format#MAX_BYTES}
+ * or {@link Format#MAX_DEPTH}. Used by one thread.
  */
 public interface ItemWriter {
 
   /**
-   * Writes a number.
+   * Writes an integer of 64 bits.
    *
-   * @param value any
+   * @param value any integer
    */
   void integer(long value);
 
   /**
-   * Writes a number.
+   * Writes an integer of any size.
    *
-   * @param value any
+   * @param value any integer
    */
   void bigInteger(BigInteger value);
 
   /**
-   * Writes a number, with its scale.
+   * Writes a decimal number with its scale.
    *
-   * @param value any
+   * @param value any decimal number
    */
   void decimal(BigDecimal value);
 
   /**
-   * Writes a number.
+   * Writes a floating-point number of 32 bits.
    *
-   * @param value a number, finite or not
+   * @param value any number, finite or not
    */
   void float32(float value);
 
   /**
-   * Writes a number.
+   * Writes a floating-point number of 64 bits.
    *
-   * @param value a number, finite or not
+   * @param value any number, finite or not
    */
   void float64(double value);
 
   /**
-   * Writes a truth value.
+   * Writes true or false.
    *
-   * @param value any
+   * @param value the truth value
    */
   void bool(boolean value);
 
   /**
-   * Writes a text: a value, the name of a field, or that of a type.
+   * Writes a text: a value, or the name of a field or of a type.
    *
-   * @param value without halves of surrogate pairs
+   * @param value a text without unpaired surrogates
    */
   void text(String value);
 
   /**
-   * Writes bytes.
+   * Writes an array of bytes.
    *
-   * @param value any
+   * @param value the bytes
    */
   void bytes(byte[] value);
 
   /**
-   * Writes an id.
+   * Writes a UUID.
    *
-   * @param value any
+   * @param value any UUID
    */
   void uuid(UUID value);
 
@@ -77,10 +78,10 @@ public interface ItemWriter {
   void nothing();
 
   /**
-   * Writes a value of a type for which the format has an {@link Format#example example}.
+   * Writes a value as a whole. Its format must have an {@link Format#example example} of the type.
    *
-   * @param type the declared one
-   * @param value of it
+   * @param type the declared type of the value
+   * @param value a value of this type
    */
   default void whole(Class<?> type, Object value) {
     throw new UnsupportedOperationException(type.getName());
@@ -89,20 +90,20 @@ public interface ItemWriter {
   /**
    * Begins an array: its elements follow, then {@link #end}.
    *
-   * @param elements how many
+   * @param elements the number of elements
    */
   void beginArray(int elements);
 
   /**
    * Begins a map: its entries follow, each a key and a value, then {@link #end}.
    *
-   * @param entries how many
+   * @param entries the number of entries
    */
   void beginMap(int entries);
 
   /** Ends an array or a map. */
   void end();
 
-  /** {@return the bytes of the value, which has ended} */
+  /** {@return the bytes of the value, all of whose items have been written} */
   byte[] written();
 }

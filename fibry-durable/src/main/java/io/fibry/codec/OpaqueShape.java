@@ -2,7 +2,7 @@ package io.fibry.codec;
 
 import java.util.function.Consumer;
 
-/** A type that its format writes as a whole. */
+/** The shape of a type whose values the format itself writes and reads as a whole. */
 record OpaqueShape(Class<?> type, Object example) implements Shape {
   @Override
   public void write(Object value, ItemWriter out) {

@@ -16,15 +16,18 @@ import java.util.function.Consumer;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
-/** A record, as a map from the names of its components. Changed only while the codec is made. */
+/**
+ * Writes a record as a map from the names of its components to their values. Fields are added only
+ * while the codec is made.
+ */
 final class RecordShape implements Shape {
   private record RecordField(String name, MethodHandle accessor, Shape shape) {}
 
   private final Class<?> type;
-  private final Set<String> ignoredFields; // names of fields that the type had before
+  private final Set<String> ignoredFields; // names of fields that earlier versions of the type had
   private final MethodHandle constructor; // Object[] -> Object
   private final List<RecordField> fields = new ArrayList<>();
-  private final Map<String, Integer> places = new HashMap<>();
+  private final Map<String, Integer> indexes = new HashMap<>(); // by name in bytes: the index in fields
 
   RecordShape(Class<?> type, Set<String> ignoredFields) {
     this.type = type;
@@ -32,9 +35,9 @@ final class RecordShape implements Shape {
     this.constructor = constructor(type);
   }
 
-  /** In their order. */
+  /** Adds a field; called in the order of the components. */
   void add(String name, RecordComponent component, Shape shape) {
-    if (places.put(name, fields.size()) != null)
+    if (indexes.put(name, fields.size()) != null)
       throw new IllegalArgumentException("two components of " + type.getName() + " have the same name in bytes, '"
           + name + "'; give one another");
     if (ignoredFields.contains(name)) throw new IllegalArgumentException(
@@ -46,9 +49,9 @@ final class RecordShape implements Shape {
     var components = type.getRecordComponents();
     var types = Arrays.stream(components).map(RecordComponent::getType).toArray(Class<?>[]::new);
     try {
-      var found = type.getDeclaredConstructor(types);
-      found.setAccessible(true);
-      return MethodHandles.lookup().unreflectConstructor(found).asFixedArity()
+      var canonical = type.getDeclaredConstructor(types);
+      canonical.setAccessible(true);
+      return MethodHandles.lookup().unreflectConstructor(canonical).asFixedArity()
           .asType(MethodType.genericMethodType(types.length)).asSpreader(Object[].class, types.length);
     } catch (InaccessibleObjectException closed) {
       throw closed(type, closed);
@@ -71,14 +74,14 @@ final class RecordShape implements Shape {
         + type.getPackageName() + " to io.fibry.durable' to its module", cause);
   }
 
-  /** The names of the fields that must be there. */
+  /** Returns the names of the fields that bytes must have. */
   Set<String> needed() {
     return fields.stream().filter(field -> field.shape.absent() == null).map(RecordField::name)
         .collect(Collectors.toSet());
   }
 
   Set<String> names() {
-    return places.keySet();
+    return indexes.keySet();
   }
 
   @Override
@@ -86,13 +89,13 @@ final class RecordShape implements Shape {
     out.beginMap(fields.size());
     for (var field : fields) {
       try {
-        Object part = read(value, field);
-        if (part == null) throw CodecException.here("it is null; an Optional can be empty");
+        Object fieldValue = read(value, field);
+        if (fieldValue == null) throw CodecException.here("it is null; an Optional can be empty");
         out.text(field.name);
-        field.shape.write(part, out);
+        field.shape.write(fieldValue, out);
       } catch (CodecException failure) {
         throw failure.in(field.name);
-      } catch (ClassCastException polluted) { // by code without type arguments
+      } catch (ClassCastException polluted) { // code without type arguments has put it into the record
         throw CodecException.here("its values are not of their types: " + Lines.message(polluted)).in(field.name);
       }
     }
@@ -109,25 +112,25 @@ final class RecordShape implements Shape {
 
   @Override
   public Object read(ItemReader in, Consumer<String> unknown) {
-    var parts = new Object[fields.size()];
+    var values = new Object[fields.size()];
     in.beginMap();
     while (in.next()) {
       String name = in.text();
-      var place = places.get(name);
-      if (place == null) skip(in, name, unknown);
-      else if (parts[place] != null) throw in.failure("field " + name + " is there twice");
-      else parts[place] = read(in, fields.get(place), unknown);
+      var index = indexes.get(name);
+      if (index == null) skip(in, name, unknown);
+      else if (values[index] != null) throw in.failure("field " + name + " is there twice");
+      else values[index] = read(in, fields.get(index), unknown);
     }
     in.end();
-    for (int i = 0; i < parts.length; i++) if (parts[i] == null) parts[i] = absent(in, fields.get(i));
+    for (int i = 0; i < values.length; i++) if (values[i] == null) values[i] = valueOfMissing(in, fields.get(i));
     try {
-      return constructor.invokeExact(parts);
+      return constructor.invokeExact(values);
     } catch (Throwable thrown) {
       throw thrownBy(thrown, "the constructor of " + type.getSimpleName());
     }
   }
 
-  /** A field that is gone, or was written by a newer form. */
+  /** Skips a field that this record lacks. Reports it unless an earlier version had it. */
   private void skip(ItemReader in, String name, Consumer<String> unknown) {
     if (!ignoredFields.contains(name)) unknown.accept(Shape.field(name, type));
     in.skip();
@@ -141,15 +144,15 @@ final class RecordShape implements Shape {
     }
   }
 
-  private Object absent(ItemReader in, RecordField field) {
+  private Object valueOfMissing(ItemReader in, RecordField field) {
     Object absent = field.shape.absent();
     if (absent == null) throw in.failure("field " + field.name + " of " + type.getSimpleName() + " is missing");
     return absent;
   }
 
-  private static CodecException thrownBy(Throwable thrown, String who) {
+  private static CodecException thrownBy(Throwable thrown, String source) {
     if (thrown instanceof Error error) throw error;
-    return new CodecException(": " + who + " threw " + Lines.thrown(thrown), thrown);
+    return new CodecException(": " + source + " threw " + Lines.thrown(thrown), thrown);
   }
 
   @Override
@@ -173,10 +176,10 @@ final class RecordShape implements Shape {
     return type.getSimpleName();
   }
 
-  /** For a schema. */
+  /** Returns the line of this record in a schema. */
   String definition() {
-    var parts = Stream.concat(fields.stream().map(field -> field.name + ": " + field.shape.text()),
+    var fieldTexts = Stream.concat(fields.stream().map(field -> field.name + ": " + field.shape.text()),
         ignoredFields.stream().sorted().map(name -> name + " (gone)"));
-    return parts.collect(Collectors.joining(", ", type.getSimpleName() + "(", ")"));
+    return fieldTexts.collect(Collectors.joining(", ", type.getSimpleName() + "(", ")"));
   }
 }

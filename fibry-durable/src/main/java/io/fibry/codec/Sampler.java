@@ -7,16 +7,17 @@ import java.util.Map;
 import java.util.Set;
 
 /**
- * Makes values such that each type, each choice and each constant is in one of them. Used by one
- * thread.
+ * Writes sample values, so that each type, each choice and each constant is in at least one sample.
+ * Used by one thread.
  */
 final class Sampler {
-  private final Map<Shape, Integer> turns = new HashMap<>();
-  private final Set<Shape> unfinished = new HashSet<>();
-  // Of a deep sample, because a type that contains itself twice doubles at each level
+  private final Map<Shape, Integer> choicesUsed = new HashMap<>(); // by shape: how many of its choices were used
+  private final Set<Shape> unfinished = new HashSet<>(); // shapes with choices that no sample has
+  // No deeper samples are made after one of this size: a type that contains itself twice doubles
+  // its size at each level.
   private static final int MAX_BYTES = 1 << 16;
 
-  private final Set<Shape> seen; // all that are in a sample
+  private final Set<Shape> seen; // records, enums and choices that are in a sample
   private final Format format;
   private ItemWriter out;
 
@@ -25,31 +26,33 @@ final class Sampler {
     this.seen = seen;
   }
 
-  /** Values of a shape, by names that say what they are. */
-  static Map<String, byte[]> samples(Shape root, Set<Shape> all, Format format) {
+  /** Returns samples of a shape as bytes, by the name of their type and a number. */
+  static Map<String, byte[]> samples(Shape root, Set<Shape> shapes, Format format) {
     var seen = new HashSet<Shape>();
     int levels = 1;
     while (!root.fitsDepth(levels) && levels < Format.MAX_DEPTH) levels++;
     levels += 2; // so that containers have elements
     var samples = new LinkedHashMap<String, byte[]>();
     int size = new Sampler(format, seen).add(root, levels, true, samples);
-    while (!seen.containsAll(all) && ++levels <= Format.MAX_DEPTH && size < MAX_BYTES)
-      size = new Sampler(format, seen).add(root, levels, false, samples); // those with types further inside
+    while (!seen.containsAll(shapes) && ++levels <= Format.MAX_DEPTH && size < MAX_BYTES)
+      size = new Sampler(format, seen).add(root, levels, false, samples); // for shapes that only deeper samples have
     return samples;
   }
 
   /**
-   * Returns the size of the largest sample. Later ones are added only if they have a type more.
+   * Adds samples until each choice was used, and returns the size of the largest sample in bytes.
+   *
+   * @param isFirst if false, a sample is added only if it has a shape that no earlier sample has
    */
-  private int add(Shape root, int levels, boolean first, Map<String, byte[]> samples) {
+  private int add(Shape root, int levels, boolean isFirst, Map<String, byte[]> samples) {
     int largest = 0;
     do {
-      int before = seen.size();
+      int seenBefore = seen.size();
       out = format.newWriter();
       root.sample(this, levels);
       byte[] sample = out.written();
       largest = Math.max(largest, sample.length);
-      if (!first && seen.size() == before) continue;
+      if (!isFirst && seen.size() == seenBefore) continue;
       String name = name(root, sample);
       int number = 1;
       while (samples.containsKey(name + "-" + number)) number++;
@@ -58,7 +61,7 @@ final class Sampler {
     return largest;
   }
 
-  /** Called by each record, enum and choice that a sample has. */
+  /** Marks a shape as part of a sample. Called by each record, enum and choice of the sample. */
   void markSeen(Shape shape) {
     seen.add(shape);
   }
@@ -75,11 +78,14 @@ final class Sampler {
     return out;
   }
 
-  /** Which of so many comes now: all of them, one after the other. */
+  /**
+   * Returns the index of the choice that a shape writes next. Successive calls return all indexes
+   * from 0 to {@code count - 1}, then again from 0.
+   */
   int nextChoice(Shape shape, int count) {
-    int turn = turns.merge(shape, 1, Integer::sum) - 1;
-    if (turn == 0 && count > 1) unfinished.add(shape);
-    if (turn >= count - 1) unfinished.remove(shape);
-    return turn % count;
+    int choice = choicesUsed.merge(shape, 1, Integer::sum) - 1;
+    if (choice == 0 && count > 1) unfinished.add(shape);
+    if (choice >= count - 1) unfinished.remove(shape);
+    return choice % count;
   }
 }

@@ -29,10 +29,10 @@ import java.util.function.BiConsumer;
 import java.util.function.Consumer;
 import java.util.function.Function;
 
-/** The shapes of the JDK's values. */
+/** The shapes of simple types of the JDK, such as numbers, texts and dates. */
 final class ScalarShapes {
-  private static final int MAX_SCALE = 100_000; // of a decimal: arithmetic with more takes all memory
-  private static final DateTimeFormatter MONTH =
+  private static final int MAX_SCALE = 100_000; // of a decimal: arithmetic with a larger scale may take all memory
+  private static final DateTimeFormatter YEAR_MONTH =
       new DateTimeFormatterBuilder().appendValue(ChronoField.YEAR, 4, 10, SignStyle.EXCEEDS_PAD).appendLiteral('-')
           .appendValue(ChronoField.MONTH_OF_YEAR, 2).toFormatter(Locale.ROOT);
   private static final Map<Class<?>, Shape> SHAPES = new HashMap<>();
@@ -69,7 +69,7 @@ final class ScalarShapes {
         in -> (short) integer(in, Short.MIN_VALUE, Short.MAX_VALUE), (short) -4711, short.class, Short.class);
     add("byte", (value, out) -> out.integer((Byte) value), in -> (byte) integer(in, Byte.MIN_VALUE, Byte.MAX_VALUE),
         (byte) 47, byte.class, Byte.class);
-    // a number, since one char may be half of a pair
+    // written as a number, because a char may be half of a surrogate pair
     add("char", (value, out) -> out.integer((Character) value),
         in -> (char) integer(in, Character.MIN_VALUE, Character.MAX_VALUE), 'x', char.class, Character.class);
     add("boolean", (value, out) -> out.bool((Boolean) value), ItemReader::bool, true, boolean.class, Boolean.class);
@@ -93,9 +93,9 @@ final class ScalarShapes {
     add(OffsetTime.class, OffsetTime::parse, "03:04:05.678+01:00");
     add(ZonedDateTime.class, ZonedDateTime::parse, "2026-01-02T03:04:05.678+01:00[Europe/Rome]");
     add(Year.class, text -> Year.of(Integer.parseInt(text)), "2026");
-    // its `toString` leaves out the sign that `parse` needs behind the year 9999
-    add("YearMonth", (value, out) -> out.text(MONTH.format((YearMonth) value)),
-        in -> parsed(in, YearMonth.class, text -> YearMonth.parse(text, MONTH)), YearMonth.of(2026, 1),
+    // not with toString, which omits the plus sign that parse requires after the year 9999
+    add("YearMonth", (value, out) -> out.text(YEAR_MONTH.format((YearMonth) value)),
+        in -> parse(in, YearMonth.class, text -> YearMonth.parse(text, YEAR_MONTH)), YearMonth.of(2026, 1),
         YearMonth.class);
     add(MonthDay.class, MonthDay::parse, "--01-02");
     add(ZoneId.class, ZoneId::of, "Europe/Rome");
@@ -109,41 +109,41 @@ final class ScalarShapes {
     for (var type : types) SHAPES.put(type, new ScalarShape(text, writer, reader, sample));
   }
 
-  /** Adds a type that is written as ISO 8601 says. */
+  /** Adds a type whose values are written with {@code toString}, and read with a parser. */
   private static <T> void add(Class<T> type, Function<String, T> parser, String sample) {
-    add(type.getSimpleName(), (value, out) -> out.text(value.toString()), in -> parsed(in, type, parser),
+    add(type.getSimpleName(), (value, out) -> out.text(value.toString()), in -> parse(in, type, parser),
         parser.apply(sample), type);
   }
 
-  private static <T> T parsed(ItemReader in, Class<T> type, Function<String, T> parser) {
+  private static <T> T parse(ItemReader in, Class<T> type, Function<String, T> parser) {
     String text = in.text();
     try {
       return parser.apply(text);
-    } catch (DateTimeException | NumberFormatException | ArithmeticException wrong) {
+    } catch (DateTimeException | NumberFormatException | ArithmeticException malformed) {
       throw in.failure("the text is no " + type.getSimpleName());
     }
   }
 
-  /** Returns null if the type is no scalar. */
+  /** Returns the shape of a type, or null if the type is not among these. */
   static Shape of(Class<?> type) {
     return SHAPES.get(type);
   }
 
-  private static long integer(ItemReader in, long least, long most) {
+  private static long integer(ItemReader in, long min, long max) {
     long value = in.integer();
-    if (value < least || value > most) throw in.failure(value + " is not in " + least + ".." + most);
+    if (value < min || value > max) throw in.failure(value + " is not in " + min + ".." + max);
     return value;
   }
 
-  /** The JDK would write a question mark for half of a pair. */
+  /** Writes a text. Refuses unpaired surrogates: the JDK would write question marks for them. */
   private static void writeText(Object value, ItemWriter out) {
     var text = (String) value;
     for (int i = 0; i < text.length(); i++) {
       char c = text.charAt(i);
       if (!Character.isSurrogate(c)) continue;
-      boolean pair = Character.isHighSurrogate(c) && i + 1 < text.length()
+      boolean isPair = Character.isHighSurrogate(c) && i + 1 < text.length()
           && Character.isLowSurrogate(text.charAt(i + 1));
-      if (!pair) throw CodecException.here("the text has half of a surrogate pair at " + i);
+      if (!isPair) throw CodecException.here("the text has half of a surrogate pair at " + i);
       i++;
     }
     out.text(text);
@@ -151,17 +151,17 @@ final class ScalarShapes {
 
   private static void writeDecimal(Object value, ItemWriter out) {
     var decimal = (BigDecimal) value;
-    if (!isReasonable(decimal)) throw CodecException.here("a decimal with a scale of " + decimal.scale());
+    if (!hasValidScale(decimal)) throw CodecException.here("a decimal with a scale of " + decimal.scale());
     out.decimal(decimal);
   }
 
   private static BigDecimal readDecimal(ItemReader in) {
     var decimal = in.decimal();
-    if (!isReasonable(decimal)) throw in.failure("a decimal with a scale of " + decimal.scale());
+    if (!hasValidScale(decimal)) throw in.failure("a decimal with a scale of " + decimal.scale());
     return decimal;
   }
 
-  private static boolean isReasonable(BigDecimal decimal) {
+  private static boolean hasValidScale(BigDecimal decimal) {
     return Math.abs((long) decimal.scale()) <= MAX_SCALE;
   }
 }

@@ -12,19 +12,20 @@ import java.util.Set;
 import java.util.function.Function;
 
 /**
- * How types are named in bytes, and which old forms are read. Immutable: each step returns a
- * changed copy.
+ * The names that types have in bytes, and the old forms that are still read. Immutable: each method
+ * returns a changed copy.
  *
  * {@snippet class="io.fibry.codec.JavadocSnippetsTest" region="forms"}
  *
- * @param <T> the values
+ * @param <T> the type of the values
  */
 public final class SchemaEvolution<T> {
+  /** @param today makes a value of a current type from a value of the old form */
   record OldForm(String name, Class<?> type, Function<Object, Object> today) {}
 
-  final Map<Class<?>, String> named;
+  final Map<Class<?>, String> named; // names in bytes, by type
   final List<OldForm> old;
-  final Map<Class<?>, Set<String>> ignoredFields;
+  final Map<Class<?>, Set<String>> ignoredFields; // names in bytes, by record
 
   private SchemaEvolution(Map<Class<?>, String> named, List<OldForm> old, Map<Class<?>, Set<String>> ignoredFields) {
     this.named = named;
@@ -39,67 +40,67 @@ public final class SchemaEvolution<T> {
   /**
    * Adds an old form: a record that is read, but no longer written.
    *
-   * @param <O> the old form
-   * @param name in the bytes; it may be the name of a type of today only if that type needs a field
-   * which the old form lacks, because otherwise bytes could be read as either
+   * @param <O> the type of the old form
+   * @param name its name in the bytes. It may be the name of a current type only if that type needs
+   *     a field that the old form lacks. Otherwise bytes could be read as either
    * @param form a record with the old fields
-   * @param now makes a value of today from the old form
+   * @param now makes a value of a current type from a value of the old form
    * @return a changed copy
    */
-  @SuppressWarnings("unchecked") // a value of the old form
+  @SuppressWarnings("unchecked") // only values of the old form are passed
   public <O> SchemaEvolution<T> readOld(String name, Class<O> form, Function<? super O, ? extends T> now) {
     checkName(name, form);
     Objects.requireNonNull(now, "now");
     if (!form.isRecord()) throw new IllegalArgumentException(form.getName() + " must be a record");
-    var all = new ArrayList<>(old);
-    all.add(new OldForm(name, form, value -> today(form, now, (O) value)));
-    return new SchemaEvolution<>(named, List.copyOf(all), ignoredFields);
+    var forms = new ArrayList<>(old);
+    forms.add(new OldForm(name, form, value -> convert(form, now, (O) value)));
+    return new SchemaEvolution<>(named, List.copyOf(forms), ignoredFields);
   }
 
-  private static <O> Object today(Class<O> form, Function<? super O, ?> now, O value) {
-    Object today;
+  private static <O> Object convert(Class<O> form, Function<? super O, ?> conversion, O value) {
+    Object converted;
     try {
-      today = now.apply(value);
+      converted = conversion.apply(value);
     } catch (RuntimeException thrown) {
       throw new CodecException(
           ": the function for " + form.getName() + " threw " + Lines.thrown(thrown), thrown);
     }
-    if (today == null) throw CodecException.here("the function for " + form.getName() + " answered null");
-    return today;
+    if (converted == null) throw CodecException.here("the function for " + form.getName() + " answered null");
+    return converted;
   }
 
   /**
-   * Gives a type a name in bytes, instead of its simple name: so the class may be renamed, and two
-   * with one simple name can be told apart.
+   * Gives a type another name in bytes than its simple name. Then the class can be renamed, and two
+   * classes with the same simple name can be distinguished.
    *
    * @param type a record or enum
-   * @param name in bytes
+   * @param name its name in the bytes
    * @return a changed copy
    */
   public SchemaEvolution<T> named(Class<?> type, String name) {
     checkName(name, type);
-    var all = new HashMap<>(named);
-    all.put(type, name);
-    return new SchemaEvolution<>(Map.copyOf(all), old, ignoredFields);
+    var names = new HashMap<>(named);
+    names.put(type, name);
+    return new SchemaEvolution<>(Map.copyOf(names), old, ignoredFields);
   }
 
   /**
-   * Names fields that a record had before. A field that is not named here may belong to newer code.
-   * It is skipped, but a durable actor that has read it does not store its state again.
+   * Names fields that a record had before. Any other unknown field may belong to newer code. Such a
+   * field is skipped, but a durable actor that has read it does not store its state again.
    *
    * @param type a record
-   * @param fields the names that they had in bytes
+   * @param fields the names that these fields had in the bytes
    * @return a changed copy
    */
   public SchemaEvolution<T> ignoreRemoved(Class<?> type, String... fields) {
-    var all = new HashMap<>(ignoredFields);
+    var fieldsByType = new HashMap<>(ignoredFields);
     var names = new HashSet<>(ignoredFields.getOrDefault(type, Set.of()));
     for (var field : Objects.requireNonNull(fields, "fields")) names.add(checkName(field, type));
-    all.put(type, Set.copyOf(names));
-    return new SchemaEvolution<>(named, old, Map.copyOf(all));
+    fieldsByType.put(type, Set.copyOf(names));
+    return new SchemaEvolution<>(named, old, Map.copyOf(fieldsByType));
   }
 
-  /** Checks a name of a type, or of a field in it, as it stands in the bytes. */
+  /** Checks and returns the name in bytes of a type, or of a field or constant of this type. */
   static String checkName(String name, Class<?> type) {
     Objects.requireNonNull(type, "type");
     if (Objects.requireNonNull(name, "name").isBlank() || !StandardCharsets.UTF_8.newEncoder().canEncode(name))

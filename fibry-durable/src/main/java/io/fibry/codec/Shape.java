@@ -3,35 +3,35 @@ package io.fibry.codec;
 import io.fibry.text.Lines;
 import java.util.function.Consumer;
 
-/** How the values of one type are written and read. Immutable. */
+/** Writes and reads the values of one type. Immutable after the codec was made. */
 interface Shape {
 
   void write(Object value, ItemWriter out);
 
-  /** @param unknown gets the name of each field that is skipped */
+  /** @param unknown gets the text of {@link #field} for each field that is skipped */
   Object read(ItemReader in, Consumer<String> unknown);
 
-  /** A field of a record, as errors name it. */
+  /** Returns a text that names a field of a record, for exceptions. */
   static String field(String name, Class<?> type) {
     return "field '" + Lines.line(name) + "' of " + type.getSimpleName();
   }
 
-  /** Whether it can be the key of a map in each format. */
+  /** Returns whether the values can be keys of maps in all formats. */
   default boolean isKey() {
     return false;
   }
 
-  /** Returns the value of a missing field, or null if the field must be there. */
+  /** Returns the value of a missing field, or null if the field must not be missing. */
   default Object absent() {
     return null;
   }
 
-  /** Whether some value takes no more than so many levels of arrays and maps. */
+  /** Returns whether some value has at most so many levels of nested arrays and maps. */
   default boolean fitsDepth(int levels) {
     return levels >= 0;
   }
 
-  /** Writes a value that fits. */
+  /** Writes a sample value. Some value must fit into the levels: see {@link #fitsDepth}. */
   void sample(Sampler sampler, int levels);
 
   /** Returns a text for a schema; two shapes that read the same bytes alike have the same text. */

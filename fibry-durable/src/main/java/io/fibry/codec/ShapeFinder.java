@@ -16,7 +16,7 @@ import java.util.Set;
 import java.util.function.Supplier;
 import java.util.stream.Stream;
 
-/** Finds the shapes of types. One for each codec; of one thread. */
+/** Finds the shapes of types. Each codec has its own finder. Used by one thread. */
 final class ShapeFinder {
   /** A type without type variables. */
   private record ResolvedType(Class<?> raw, List<ResolvedType> arguments) {
@@ -29,24 +29,24 @@ final class ShapeFinder {
     }
   }
 
-  private final Map<Class<?>, String> named;
-  private final Map<Class<?>, Set<String>> ignoredFields; // fields of records
+  private final Map<Class<?>, String> namesInBytes;
+  private final Map<Class<?>, Set<String>> ignoredFields; // names in bytes, by record
   private final Format format;
-  // Includes shapes that are being made, since a type may contain itself
-  private final Map<ResolvedType, Shape> made = new HashMap<>();
-  private final Set<Class<?>> choices = new HashSet<>();
-  private final List<Supplier<String>> definitions = new ArrayList<>();
+  // Includes shapes that are still being made, because a type may contain itself
+  private final Map<ResolvedType, Shape> shapes = new HashMap<>();
+  private final Set<Class<?>> namedTypes = new HashSet<>(); // types whose names may be in bytes
+  private final List<Supplier<String>> definitions = new ArrayList<>(); // each gives a line of the schema
 
   ShapeFinder(SchemaEvolution<?> forms, Format format) {
-    this.named = forms.named;
+    this.namesInBytes = forms.named;
     this.ignoredFields = forms.ignoredFields;
     this.format = format;
   }
 
-  /** Returns the shape of a whole value; a record is stored with its name. */
+  /** Returns the shape of the values of a codec. A record is written with its name. */
   Shape root(Class<?> type) {
-    var known = resolve(type, Map.of(), type.getTypeName());
-    var shape = of(known, type.getTypeName());
+    var resolved = resolve(type, Map.of(), type.getTypeName());
+    var shape = of(resolved, type.getTypeName());
     if (!(shape instanceof RecordShape || shape instanceof SingletonShape)) return shape;
     var choice = new ChoiceShape(type.getSimpleName());
     choice.add(type, name(type), shape);
@@ -59,164 +59,166 @@ final class ShapeFinder {
     return (RecordShape) of(resolve(type, Map.of(), type.getTypeName()), type.getTypeName());
   }
 
-  /** All types, a line each, in an order that does not change. */
+  /** Returns the schema: all types, one per line, sorted. */
   String schema() {
     return String.join("\n", definitions.stream().map(Supplier::get).sorted().distinct().toList()) + "\n";
   }
 
-  /** The records, enums and choices so far. */
+  /** Returns the shapes of all records, enums and choices that were found so far. */
   Set<Shape> allShapes() {
-    return Set.copyOf(made.values());
+    return Set.copyOf(shapes.values());
   }
 
-  /** Whether it is a record that bytes may have. */
+  /** Returns whether a type is a record that values of the codec may contain. */
   boolean isRecord(Class<?> type) {
-    return made.entrySet().stream()
-        .anyMatch(one -> one.getKey().raw == type && one.getValue() instanceof RecordShape);
+    return shapes.entrySet().stream()
+        .anyMatch(entry -> entry.getKey().raw == type && entry.getValue() instanceof RecordShape);
   }
 
-  /** Whether its name can be in bytes. */
+  /** Returns whether the name of a type may be in bytes. */
   boolean isNamed(Class<?> type) {
-    return choices.contains(type);
+    return namedTypes.contains(type);
   }
 
   private String name(Class<?> type) {
-    choices.add(type);
-    return named.getOrDefault(type, type.getSimpleName());
+    namedTypes.add(type);
+    return namesInBytes.getOrDefault(type, type.getSimpleName());
   }
 
-  private Shape of(ResolvedType type, String where) {
-    var present = made.get(type);
-    if (present != null) return present;
-    if (type.depth() > Format.MAX_DEPTH) throw new IllegalArgumentException(where + ": " + type.raw.getTypeName()
+  private Shape of(ResolvedType type, String path) {
+    var existing = shapes.get(type);
+    if (existing != null) return existing;
+    if (type.depth() > Format.MAX_DEPTH) throw new IllegalArgumentException(path + ": " + type.raw.getTypeName()
         + " has type arguments more than " + Format.MAX_DEPTH + " deep; let them end");
-    return make(type, where);
+    return make(type, path);
   }
 
-  private Shape make(ResolvedType type, String where) {
+  private Shape make(ResolvedType type, String path) {
     Class<?> raw = type.raw;
-    var whole = format.example(raw);
-    if (whole.isPresent()) return new OpaqueShape(raw, whole.get());
+    var example = format.example(raw);
+    if (example.isPresent()) return new OpaqueShape(raw, example.get());
     var scalar = ScalarShapes.of(raw);
     if (scalar != null) return scalar;
     if (raw.isArray())
-      return new ContainerShapes.ArrayShape(raw.getComponentType(), item(raw.getComponentType(), where));
-    if (raw == List.class || raw == Collection.class) return new ContainerShapes.ListShape(item(type, 0, where));
-    if (raw == Set.class) return new ContainerShapes.SetShape(item(type, 0, where));
-    if (raw == Map.class) return new ContainerShapes.MapShape(key(type, where), item(type, 1, where));
+      return new ContainerShapes.ArrayShape(raw.getComponentType(), item(raw.getComponentType(), path));
+    if (raw == List.class || raw == Collection.class) return new ContainerShapes.ListShape(item(type, 0, path));
+    if (raw == Set.class) return new ContainerShapes.SetShape(item(type, 0, path));
+    if (raw == Map.class) return new ContainerShapes.MapShape(key(type, path), item(type, 1, path));
     if (raw == Optional.class) {
-      if (type.argument(0).raw == Optional.class) throw refused(where, "an Optional of an Optional");
-      return new ContainerShapes.OptionalShape(item(type, 0, where));
+      if (type.argument(0).raw == Optional.class) throw unsupported(path, "an Optional of an Optional");
+      return new ContainerShapes.OptionalShape(item(type, 0, path));
     }
     if (raw.isRecord()) return record(type);
-    if (raw.isEnum()) return constants(type);
-    if (raw.isSealed()) return choice(type, where);
-    return singleton(type, where);
+    if (raw.isEnum()) return enumeration(type);
+    if (raw.isSealed()) return choice(type, path);
+    return singleton(type, path);
   }
 
-  private Shape singleton(ResolvedType type, String where) {
-    var shape = SingletonShape.of(type.raw).orElseThrow(() -> refused(where, type.raw.getTypeName() + hint(type.raw)));
+  private Shape singleton(ResolvedType type, String path) {
+    var shape =
+        SingletonShape.of(type.raw).orElseThrow(() -> unsupported(path, type.raw.getTypeName() + hint(type.raw)));
     definitions.add(shape::definition);
     return shape;
   }
 
-  private Shape key(ResolvedType map, String where) {
-    var key = item(map, 0, where);
+  private Shape key(ResolvedType map, String path) {
+    var key = item(map, 0, path);
     if (format.hasAnyKey() || key.isKey()) return key;
-    throw new IllegalArgumentException(where + ": a map from " + map.argument(0).raw.getTypeName() + " has no form in "
+    throw new IllegalArgumentException(path + ": a map from " + map.argument(0).raw.getTypeName() + " has no form in "
         + format.name() + ", where keys are texts; use a list of records that have key and value");
   }
 
-  private Shape item(ResolvedType container, int index, String where) {
-    return of(container.argument(index), where);
+  private Shape item(ResolvedType container, int index, String path) {
+    return of(container.argument(index), path);
   }
 
-  private Shape item(Class<?> type, String where) {
-    return of(resolve(type, Map.of(), where), where);
+  private Shape item(Class<?> type, String path) {
+    return of(resolve(type, Map.of(), path), path);
   }
 
-  private Shape constants(ResolvedType type) {
+  private Shape enumeration(ResolvedType type) {
     var shape = new EnumShape(type.raw, constant -> SchemaEvolution.checkName(format.nameOf(constant), type.raw));
-    made.put(type, shape);
+    shapes.put(type, shape);
     definitions.add(shape::definition);
     return shape;
   }
 
   private Shape record(ResolvedType type) {
     var shape = new RecordShape(type.raw, ignoredFields.getOrDefault(type.raw, Set.of()));
-    made.put(type, shape);
+    shapes.put(type, shape);
     definitions.add(shape::definition);
-    var bound = bound(type);
+    var bindings = bindings(type);
     for (var component : type.raw.getRecordComponents()) {
-      String where = type.raw.getName() + "." + component.getName();
+      String path = type.raw.getName() + "." + component.getName();
       shape.add(SchemaEvolution.checkName(format.nameOf(component), type.raw), component,
-          of(resolve(component.getGenericType(), bound, where), where));
+          of(resolve(component.getGenericType(), bindings, path), path));
     }
     return shape;
   }
 
-  private Shape choice(ResolvedType type, String where) {
+  private Shape choice(ResolvedType type, String path) {
     var shape = new ChoiceShape(type.raw.getSimpleName());
-    made.put(type, shape);
+    shapes.put(type, shape);
     definitions.add(shape::definition);
-    addAll(type, shape, where);
+    addAll(type, shape, path);
     return shape;
   }
 
-  private void addAll(ResolvedType type, ChoiceShape shape, String where) {
+  private void addAll(ResolvedType type, ChoiceShape shape, String path) {
     for (var permitted : type.raw.getPermittedSubclasses()) {
-      var known = permitted(permitted, type, where);
-      if (permitted.isSealed() && format.example(permitted).isEmpty()) addAll(known, shape, where);
-      else shape.add(permitted, name(permitted), of(known, where));
+      var resolved = permitted(permitted, type, path);
+      if (permitted.isSealed() && format.example(permitted).isEmpty()) addAll(resolved, shape, path);
+      else shape.add(permitted, name(permitted), of(resolved, path));
     }
   }
 
-  /** A subtype, with the arguments that it gets from its supertype. */
-  private static ResolvedType permitted(Class<?> subtype, ResolvedType supertype, String where) {
-    var bound = new HashMap<TypeVariable<?>, ResolvedType>();
+  /** Returns a subtype, with the type arguments that follow from those of its supertype. */
+  private static ResolvedType permitted(Class<?> subtype, ResolvedType supertype, String path) {
+    var bindings = new HashMap<TypeVariable<?>, ResolvedType>();
     Stream.concat(Stream.of(subtype.getGenericInterfaces()), Stream.ofNullable(subtype.getGenericSuperclass()))
-        .filter(type -> type instanceof ParameterizedType one && one.getRawType() == supertype.raw)
+        .filter(type -> type instanceof ParameterizedType generic && generic.getRawType() == supertype.raw)
         .map(ParameterizedType.class::cast).forEach(type -> {
           for (int i = 0; i < supertype.arguments.size(); i++)
             if (type.getActualTypeArguments()[i] instanceof TypeVariable<?> variable)
-              bound.put(variable, supertype.argument(i));
+              bindings.put(variable, supertype.argument(i));
         });
-    var arguments = Stream.of(subtype.getTypeParameters()).map(variable -> resolve(variable, bound, where)).toList();
+    var arguments = Stream.of(subtype.getTypeParameters()).map(variable -> resolve(variable, bindings, path)).toList();
     return new ResolvedType(subtype, arguments);
   }
 
-  private static Map<TypeVariable<?>, ResolvedType> bound(ResolvedType type) {
-    var bound = new HashMap<TypeVariable<?>, ResolvedType>();
+  private static Map<TypeVariable<?>, ResolvedType> bindings(ResolvedType type) {
+    var bindings = new HashMap<TypeVariable<?>, ResolvedType>();
     var variables = type.raw.getTypeParameters();
-    for (int i = 0; i < variables.length; i++) bound.put(variables[i], type.argument(i));
-    return bound;
+    for (int i = 0; i < variables.length; i++) bindings.put(variables[i], type.argument(i));
+    return bindings;
   }
 
-  private static ResolvedType resolve(Type type, Map<TypeVariable<?>, ResolvedType> bound, String where) {
+  private static ResolvedType resolve(Type type, Map<TypeVariable<?>, ResolvedType> bindings, String path) {
     return switch (type) {
       case Class<?> raw -> {
         if (raw.getTypeParameters().length > 0)
-          throw refused(where, "a raw " + raw.getTypeName() + " (make a record that has one, with its type arguments)");
+          throw unsupported(path,
+              "a raw " + raw.getTypeName() + " (make a record that has one, with its type arguments)");
         yield new ResolvedType(raw, List.of());
       }
-      case ParameterizedType applied -> new ResolvedType((Class<?>) applied.getRawType(),
-          Stream.of(applied.getActualTypeArguments()).map(argument -> resolve(argument, bound, where)).toList());
+      case ParameterizedType generic -> new ResolvedType((Class<?>) generic.getRawType(),
+          Stream.of(generic.getActualTypeArguments()).map(argument -> resolve(argument, bindings, path)).toList());
       case WildcardType wildcard when wildcard.getLowerBounds().length == 0 -> resolve(wildcard.getUpperBounds()[0],
-          bound, where);
-      case TypeVariable<?> variable when bound.containsKey(variable) -> bound.get(variable);
-      default -> throw refused(where, type.getTypeName());
+          bindings, path);
+      case TypeVariable<?> variable when bindings.containsKey(variable) -> bindings.get(variable);
+      default -> throw unsupported(path, type.getTypeName());
     };
   }
 
-  private static IllegalArgumentException refused(String where, String what) {
-    return new IllegalArgumentException(where + ": " + what + " has no form in bytes; use records, enums, sealed "
+  private static IllegalArgumentException unsupported(String path, String typeText) {
+    return new IllegalArgumentException(path + ": " + typeText + " has no form in bytes; use records, enums, sealed "
         + "interfaces of them, values and collections of the JDK, or a codec of your own");
   }
 
-  /** For a class that could be a record. */
+  /** Returns advice for a class of Kotlin; an empty text for any other class. */
   private static String hint(Class<?> type) {
-    boolean isKotlin =
-        Arrays.stream(type.getAnnotations()).anyMatch(one -> one.annotationType().getName().equals("kotlin.Metadata"));
+    boolean isKotlin = Arrays.stream(type.getAnnotations())
+        .anyMatch(annotation -> annotation.annotationType().getName().equals("kotlin.Metadata"));
     return isKotlin ? " (a class of Kotlin: write @JvmRecord in front of 'data class', or make it an object)" : "";
   }
 }

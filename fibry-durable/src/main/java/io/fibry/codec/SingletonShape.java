@@ -7,20 +7,23 @@ import java.util.Arrays;
 import java.util.Optional;
 import java.util.function.Consumer;
 
-/** A class that has one object, as a map of no entries, like a record without components. */
+/**
+ * The shape of a class that has only one object. It is written as an empty map, like a record
+ * without components.
+ */
 record SingletonShape(Class<?> type, Object one) implements Shape {
   private static final String CONSTANT = "INSTANCE";
 
-  /** Empty if there may be several objects, or if they may differ. */
+  /** Returns the shape of a class; empty if the class may have several objects, or has fields. */
   static Optional<SingletonShape> of(Class<?> type) {
-    if (!Modifier.isFinal(type.getModifiers()) || type.isRecord() || hasState(type)) return Optional.empty();
+    if (!Modifier.isFinal(type.getModifiers()) || type.isRecord() || hasFields(type)) return Optional.empty();
     return Arrays.stream(type.getDeclaredFields()).filter(field -> isConstant(field, type)).findFirst()
         .map(field -> new SingletonShape(type, value(field)));
   }
 
-  private static boolean hasState(Class<?> type) {
-    for (Class<?> each = type; each != null; each = each.getSuperclass())
-      if (Arrays.stream(each.getDeclaredFields()).anyMatch(field -> !Modifier.isStatic(field.getModifiers())))
+  private static boolean hasFields(Class<?> type) {
+    for (Class<?> current = type; current != null; current = current.getSuperclass())
+      if (Arrays.stream(current.getDeclaredFields()).anyMatch(field -> !Modifier.isStatic(field.getModifiers())))
         return true;
     return false;
   }
@@ -51,7 +54,7 @@ record SingletonShape(Class<?> type, Object one) implements Shape {
   public Object read(ItemReader in, Consumer<String> unknown) {
     in.beginMap();
     while (in.next()) {
-      unknown.accept(Shape.field(in.text(), type)); // written by a newer form
+      unknown.accept(Shape.field(in.text(), type)); // a newer version of the class has fields
       in.skip();
     }
     in.end();
@@ -73,7 +76,7 @@ record SingletonShape(Class<?> type, Object one) implements Shape {
     return type.getSimpleName();
   }
 
-  /** For a schema. */
+  /** Returns the line of this class in a schema. */
   String definition() {
     return type.getSimpleName() + "()";
   }

@@ -8,44 +8,44 @@ import java.util.function.Consumer;
 import java.util.function.UnaryOperator;
 
 /**
- * CBOR (RFC 8949), or another {@link Format}, for the values of a type. A record is a map from the
- * names of its components; one of several types has its simple name with it. Thread-safe;
- * immutable.
+ * Writes and reads the values of a type in CBOR (RFC 8949), or in another {@link Format}. A record
+ * is written as a map from the names of its components to their values. If a value may have several
+ * types, its simple type name is written with it. Thread-safe and immutable.
  *
  * <p>Bytes stay readable when a type changes. An unknown field is skipped, which
  * {@link #decode(byte[], Consumer)} reports. A missing field is empty if it is a collection, an
  * array or an {@code Optional}. Any other difference fails with a {@link CodecException}: no value
- * is silently zero. Only the types named here are ever made from bytes. {@link SchemaEvolution}
- * covers the changes that these rules do not.
+ * is silently zero. Reading bytes creates objects of no other types than the codec's own.
+ * {@link SchemaEvolution} covers the changes that these rules do not.
  *
- * @param <T> the values
+ * @param <T> the type of the values
  */
 public final class TypeCodec<T> implements Codec<T> {
   private static final Format CBOR = new CborFormat();
-  private static final Consumer<String> IGNORED = field -> {};
+  private static final Consumer<String> IGNORE = field -> {};
 
   private final Class<T> type;
-  private final Class<?> boxed; // of its values
+  private final Class<?> boxed; // the class of the values: type, or its wrapper if it is primitive
   private final Format format;
   private final Shape root;
-  private final Set<Shape> shapes; // of the types of today
+  private final Set<Shape> shapes; // of current records, enums and choices, without old forms
   private final String schema;
 
   private TypeCodec(Class<T> type, SchemaEvolution<T> forms, Format format) {
     this.type = type;
     this.boxed = MethodType.methodType(type).wrap().returnType();
     this.format = format;
-    var shapes = new ShapeFinder(forms, format);
-    this.root = shapes.root(type);
-    this.shapes = shapes.allShapes();
-    for (var old : forms.old) choice().addOld(old.name(), old.type(), shapes.old(old.type()), old.today());
-    for (var one : forms.named.keySet())
-      if (!shapes.isNamed(one))
-        throw new IllegalArgumentException(one.getName() + " has a name, but is no choice in " + type.getName());
-    for (var one : forms.ignoredFields.keySet())
-      if (!shapes.isRecord(one)) throw new IllegalArgumentException(
-          one.getName() + " has fields that are gone, but is no record in " + type.getName());
-    this.schema = shapes.schema();
+    var finder = new ShapeFinder(forms, format);
+    this.root = finder.root(type);
+    this.shapes = finder.allShapes();
+    for (var old : forms.old) rootChoice().addOld(old.name(), old.type(), finder.old(old.type()), old.today());
+    for (var namedType : forms.named.keySet())
+      if (!finder.isNamed(namedType))
+        throw new IllegalArgumentException(namedType.getName() + " has a name, but is no choice in " + type.getName());
+    for (var record : forms.ignoredFields.keySet())
+      if (!finder.isRecord(record)) throw new IllegalArgumentException(
+          record.getName() + " has fields that are gone, but is no record in " + type.getName());
+    this.schema = finder.schema();
   }
 
   static <T> TypeCodec<T> of(Class<T> type, UnaryOperator<SchemaEvolution<T>> forms) {
@@ -53,24 +53,24 @@ public final class TypeCodec<T> implements Codec<T> {
   }
 
   /**
-   * For libraries: a codec by the same rules, in another format.
+   * Makes a codec that follows the same rules in another format; called by libraries.
    *
-   * @param <T> the values
-   * @param type of the values
+   * @param <T> the type of the values
+   * @param type the type of the values
    * @param forms adds names and old forms
-   * @param format of the bytes
+   * @param format the format of the bytes
    * @return a codec
    * @throws IllegalArgumentException if a part of the type has no form in bytes, or bytes could be
    *     read as two forms
    */
   public static <T> TypeCodec<T> of(Class<T> type, UnaryOperator<SchemaEvolution<T>> forms, Format format) {
     Objects.requireNonNull(type, "type");
-    var known = Objects.requireNonNull(forms, "forms").apply(SchemaEvolution.none());
-    return new TypeCodec<>(type, Objects.requireNonNull(known, "what forms answers"),
+    var evolution = Objects.requireNonNull(forms, "forms").apply(SchemaEvolution.none());
+    return new TypeCodec<>(type, Objects.requireNonNull(evolution, "what forms answers"),
         Objects.requireNonNull(format, "format"));
   }
 
-  private ChoiceShape choice() {
+  private ChoiceShape rootChoice() {
     if (root instanceof ChoiceShape choice) return choice;
     throw new IllegalArgumentException(
         type.getName() + " is written without a name; only records and sealed interfaces have one");
@@ -81,16 +81,20 @@ public final class TypeCodec<T> implements Codec<T> {
     return format;
   }
 
-  /** {@return all types and their fields, a line each: codecs with one schema read bytes alike} */
+  /**
+   * {@return all types and their fields, one type per line} Codecs that have the same schema read
+   * the same bytes in the same way.
+   */
   public String schema() {
     return schema;
   }
 
   /**
-   * Bytes of values that have each type and constant at least once; the same for the same schema.
-   * For tests that keep them, to see whether later versions read them.
+   * Returns sample values as bytes. Each type and constant is in at least one of them. Codecs that
+   * have the same schema return the same samples. Tests store them, and check that later versions
+   * still read them.
    *
-   * @return by the name of the type and a number
+   * @return the samples, by the name of their type and a number
    */
   public Map<String, byte[]> samples() {
     return Sampler.samples(root, shapes, format);
@@ -108,7 +112,7 @@ public final class TypeCodec<T> implements Codec<T> {
     return out.written();
   }
 
-  /** Code without type arguments gives anything. */
+  /** Checks the class of a value, because code without type arguments may pass any object. */
   private void check(Object value) {
     if (!boxed.isInstance(value))
       throw CodecException.here(value.getClass().getName() + " is no " + type.getSimpleName());
@@ -116,11 +120,11 @@ public final class TypeCodec<T> implements Codec<T> {
 
   @Override
   public T decode(byte[] bytes) {
-    return decode(bytes, IGNORED);
+    return decode(bytes, IGNORE);
   }
 
   @Override
-  @SuppressWarnings("unchecked") // the shape is that of the type
+  @SuppressWarnings("unchecked") // the shape reads values of the type
   public T decode(byte[] bytes, Consumer<String> unknown) {
     Objects.requireNonNull(unknown, "unknown");
     try {

@@ -1,5 +1,5 @@
 /**
- * Values as bytes that stay readable: {@link io.fibry.codec.Codec}, for records, enums and sealed
- * interfaces.
+ * Codecs, which write records, enums and sealed interfaces as bytes that later versions can read.
+ * Begin with {@link io.fibry.codec.Codec}.
  */
 package io.fibry.codec;

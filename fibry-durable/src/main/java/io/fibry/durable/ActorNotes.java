@@ -11,25 +11,25 @@ import java.util.Optional;
 import java.util.function.Predicate;
 import java.util.stream.Stream;
 
-/** All notes of an actor that still mean something. Used by the actor's thread. */
+/** The notes of an actor, without obsolete ones. Used by the actor's thread. */
 final class ActorNotes {
-  private static final int MAX_BYTES = 1 << 20; // of answers
-  private static final int NOTE_OVERHEAD = 64; // bytes of a note, about, without its texts
+  private static final int MAX_ANSWER_BYTES = 1 << 20;
+  private static final int NOTE_OVERHEAD = 64; // approximate bytes of a note, without its texts
 
   private final int maxAnswers;
-  private final Duration answerTime;
+  private final Duration maxAnswerAge;
   private final Predicate<String> isParked;
-  private final LinkedHashMap<String, Note.Answered> answers = new LinkedHashMap<>(); // oldest first
-  // by message id; the message with the latest step is the last
+  private final LinkedHashMap<String, Note.Answered> answers = new LinkedHashMap<>(); // by message id, oldest first
+  // by message id; the message with the latest step comes last
   private final LinkedHashMap<String, List<Note.Step>> steps = new LinkedHashMap<>();
-  private final Map<String, Note.PutAside> parked = new HashMap<>(); // Once messages with steps, by message id
-  private final Map<String, Note.Begun> attempts = new HashMap<>();
-  private long answerBytes; // their bytes
+  private final Map<String, Note.PutAside> parked = new HashMap<>(); // idempotent messages with steps, by message id
+  private final Map<String, Note.Begun> attempts = new HashMap<>(); // by message id
+  private long answerBytes; // approximate bytes of all answers
 
-  /** @param isParked whether a message is parked; gets the id that it had before */
-  ActorNotes(int maxAnswers, Duration answerTime, Predicate<String> isParked) {
+  /** @param isParked returns whether a message is parked; gets the id that it had before parking */
+  ActorNotes(int maxAnswers, Duration maxAnswerAge, Predicate<String> isParked) {
     this.maxAnswers = maxAnswers;
-    this.answerTime = answerTime;
+    this.maxAnswerAge = maxAnswerAge;
     this.isParked = isParked;
   }
 
@@ -42,15 +42,15 @@ final class ActorNotes {
         removeExpired(answered.at());
       }
       case Note.Step step -> {
-        var all = steps.getOrDefault(step.message(), new ArrayList<>());
-        all.add(step);
-        steps.putLast(step.message(), all);
+        var stepsOfMessage = steps.getOrDefault(step.message(), new ArrayList<>());
+        stepsOfMessage.add(step);
+        steps.putLast(step.message(), stepsOfMessage);
         if (steps.size() > maxAnswers) removeOldestSteps();
       }
-      case Note.PutAside one -> parked.put(one.message(), one);
-      case Note.Begun one -> {
-        if (one.times() > 0) attempts.put(one.message(), one);
-        else attempts.remove(one.message());
+      case Note.PutAside putAside -> parked.put(putAside.message(), putAside);
+      case Note.Begun begun -> {
+        if (begun.times() > 0) attempts.put(begun.message(), begun);
+        else attempts.remove(begun.message());
       }
       case Note.Over over -> {
         steps.remove(over.message());
@@ -61,46 +61,46 @@ final class ActorNotes {
   }
 
   private void removeExpired(Instant now) {
-    var oldest = answers.values().iterator();
-    while (oldest.hasNext()) {
-      var one = oldest.next();
-      if (answers.size() <= maxAnswers && answerBytes <= MAX_BYTES && !isExpired(one, now)) return;
-      oldest.remove();
-      answerBytes -= size(one);
+    var iterator = answers.values().iterator();
+    while (iterator.hasNext()) {
+      var oldest = iterator.next();
+      if (answers.size() <= maxAnswers && answerBytes <= MAX_ANSWER_BYTES && !isExpired(oldest, now)) return;
+      iterator.remove();
+      answerBytes -= size(oldest);
     }
   }
 
   /**
-   * Forgets the steps of the message whose last step is the oldest, among Once messages that are
-   * not parked: a client may send those again, or never.
+   * Removes the steps of one idempotent message if too many have steps: that with the oldest last
+   * step. Parked messages are not counted. A client may send the others again, or never.
    */
   private void removeOldestSteps() {
-    parked.values().removeIf(one -> !isParked.test(one.waiting()));
-    var clients =
-        steps.keySet().stream().filter(one -> StoredNames.isIdempotent(one) && !parked.containsKey(one)).toList();
-    if (clients.size() > maxAnswers) steps.remove(clients.getFirst());
+    parked.values().removeIf(note -> !isParked.test(note.waiting()));
+    var idempotentIds =
+        steps.keySet().stream().filter(id -> StoredNames.isIdempotent(id) && !parked.containsKey(id)).toList();
+    if (idempotentIds.size() > maxAnswers) steps.remove(idempotentIds.getFirst());
   }
 
   /** {@return the notes to store when a message is parked} */
-  List<Note> park(Optional<String> message, String waiting) {
+  List<Note> park(Optional<String> messageId, String uniqueId) {
     var notes = new ArrayList<Note>(0);
-    if (attempts(waiting) > 0) notes.add(new Note.Begun(waiting, 0));
-    message.filter(one -> StoredNames.isIdempotent(one) && steps.containsKey(one))
-        .ifPresent(one -> notes.add(new Note.PutAside(one, waiting)));
+    if (attempts(uniqueId) > 0) notes.add(new Note.Begun(uniqueId, 0));
+    messageId.filter(id -> StoredNames.isIdempotent(id) && steps.containsKey(id))
+        .ifPresent(id -> notes.add(new Note.PutAside(id, uniqueId)));
     return notes;
   }
 
-  private boolean isExpired(Note.Answered one, Instant now) {
-    return Duration.between(one.at(), now).compareTo(answerTime) > 0; // no sum: `time` may be for ever
+  private boolean isExpired(Note.Answered answer, Instant now) {
+    return Duration.between(answer.at(), now).compareTo(maxAnswerAge) > 0; // `at` plus the limit could overflow
   }
 
   private void removeMessage(String message) {
-    var before = answers.remove(message);
-    if (before != null) answerBytes -= size(before);
+    var answer = answers.remove(message);
+    if (answer != null) answerBytes -= size(answer);
   }
 
-  private static int size(Note.Answered one) {
-    return NOTE_OVERHEAD + one.message().length() + one.answer().map(bytes -> bytes.length).orElse(0);
+  private static int size(Note.Answered answered) {
+    return NOTE_OVERHEAD + answered.message().length() + answered.answer().map(bytes -> bytes.length).orElse(0);
   }
 
   private static int size(Note.Step step) {
@@ -108,8 +108,8 @@ final class ActorNotes {
         + step.result().map(bytes -> bytes.length).orElse(0);
   }
 
-  Optional<Note.Answered> answer(String message, Instant now) {
-    return Optional.ofNullable(answers.get(message)).filter(one -> !isExpired(one, now));
+  Optional<Note.Answered> knownAnswer(String messageId, Instant now) {
+    return Optional.ofNullable(answers.get(messageId)).filter(answer -> !isExpired(answer, now));
   }
 
   List<Note.Step> steps(String message) {
@@ -117,38 +117,38 @@ final class ActorNotes {
   }
 
   int attempts(String message) {
-    var one = attempts.get(message);
-    return one == null ? 0 : one.times();
+    var begun = attempts.get(message);
+    return begun == null ? 0 : begun.times();
   }
 
-  /** There is something to forget of some message. */
+  /** Returns whether any message has steps or attempts. */
   boolean hasMessageNotes() {
     return !steps.isEmpty() || !attempts.isEmpty();
   }
 
-  /** There is something to forget when it does not come again. */
+  /** Returns whether the message has steps or attempts. */
   boolean hasNotesOf(String message) {
     return steps.containsKey(message) || attempts.containsKey(message);
   }
 
-  /** The messages of which something is known. */
-  List<String> messagesWithPrefix(String beginning) {
-    return Stream.concat(steps.keySet().stream(), attempts.keySet().stream()).filter(one -> one.startsWith(beginning))
+  /** Returns the ids with this prefix of messages that have steps or attempts. */
+  List<String> messagesWithPrefix(String prefix) {
+    return Stream.concat(steps.keySet().stream(), attempts.keySet().stream()).filter(id -> id.startsWith(prefix))
         .distinct().toList();
   }
 
   List<Note> allNotes() {
-    var all = new ArrayList<Note>(answers.values());
-    steps.values().forEach(all::addAll);
-    all.addAll(parked.values());
-    all.addAll(attempts.values());
-    return all;
+    var notes = new ArrayList<Note>(answers.values());
+    steps.values().forEach(notes::addAll);
+    notes.addAll(parked.values());
+    notes.addAll(attempts.values());
+    return notes;
   }
 
-  /** In bytes, about. */
+  /** Returns the approximate size of all notes, in bytes. */
   long size() {
     if (!hasMessageNotes()) return answerBytes;
-    long ofSteps = steps.values().stream().flatMap(List::stream).mapToLong(ActorNotes::size).sum();
-    return answerBytes + ofSteps + (long) NOTE_OVERHEAD * (attempts.size() + 2 * parked.size());
+    long stepBytes = steps.values().stream().flatMap(List::stream).mapToLong(ActorNotes::size).sum();
+    return answerBytes + stepBytes + (long) NOTE_OVERHEAD * (attempts.size() + 2 * parked.size());
   }
 }

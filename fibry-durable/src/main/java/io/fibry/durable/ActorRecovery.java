@@ -9,9 +9,9 @@ import java.util.TreeMap;
 import java.util.function.Supplier;
 
 /**
- * Reads an actor from its turns. If events are stored and the snapshot in front of them cannot be
- * read, for example after a change of the state's class, the events before it are read instead.
- * Used by the actor's thread.
+ * Computes the state and the notes of an actor from its stored turns. If the snapshot in front of
+ * stored events cannot be decoded, for example after a change of the state's class, the events
+ * before it are read instead. Used by the actor's thread.
  */
 final class ActorRecovery<S, E> {
   private final DurableDefinition<S, E, ?> definition;
@@ -19,11 +19,11 @@ final class ActorRecovery<S, E> {
   private final ActorNotes actorNotes;
   private S state;
   private long stateSize; // in bytes, when it was last stored
-  private long size; // in bytes, of all that was read
-  private int count; // of turns
-  private String unknownInState = ""; // the name of a field that newer code has written, or empty
-  private String unknownInNotes = "";
-  private boolean isSnapshotUnreadable; // reading has failed there
+  private long size; // bytes of all bodies that were read
+  private int count; // bodies that were read
+  private String unknownInState = ""; // name of a field that only newer code knows, or empty
+  private String unknownInNotes = ""; // name of a field that only newer code knows, or empty
+  private boolean isSnapshotUnreadable; // set while a snapshot is decoded, and stays set if that fails
 
   private ActorRecovery(DurableDefinition<S, E, ?> definition, Store.ActorId id, ActorNotes actorNotes)
       throws Exception {
@@ -37,51 +37,52 @@ final class ActorRecovery<S, E> {
       Store.LoadedActor loaded,
       Supplier<ActorNotes> actorNotes) throws Exception {
     var bodies = loaded.bodies();
-    var reading = new ActorRecovery<>(definition, id, actorNotes.get());
+    var recovery = new ActorRecovery<>(definition, id, actorNotes.get());
     try {
-      reading.addAll(bodies, loaded.lastTurn());
-      return reading;
+      recovery.addAll(bodies, loaded.lastTurn());
+      return recovery;
     } catch (CodecException unreadable) {
-      if (!reading.isSnapshotUnreadable) throw unreadable;
-      var again = new ActorRecovery<>(definition, id, actorNotes.get());
-      long first = loaded.lastTurn() - bodies.size() + 1; // the turn of the snapshot
-      var all = new ArrayList<>(again.readTurns(first, store, unreadable));
-      all.addAll(bodies.subList(1, bodies.size()));
-      again.addAll(all, loaded.lastTurn(), unreadable);
+      if (!recovery.isSnapshotUnreadable) throw unreadable;
+      var fromEvents = new ActorRecovery<>(definition, id, actorNotes.get());
+      long snapshotTurn = loaded.lastTurn() - bodies.size() + 1;
+      var allBodies = new ArrayList<>(fromEvents.readTurns(snapshotTurn, store, unreadable));
+      allBodies.addAll(bodies.subList(1, bodies.size()));
+      fromEvents.addAll(allBodies, loaded.lastTurn(), unreadable);
       StoreRegistry.of(store).failureLog().logUnreadableEvents(id, unreadable);
-      return again;
+      return fromEvents;
     }
   }
 
-  /** The bodies of all turns up to one, without a snapshot. */
-  private List<byte[]> readTurns(long last, Store store, CodecException unreadable) {
-    var found = store.turns(id).stream().filter(past -> past.number() <= last).toList();
-    long whole =
-        found.stream().filter(Store.StoredTurn::isFullState).mapToLong(Store.StoredTurn::number).max().orElse(0);
-    if (whole == last) throw unreadable; // it is a turn, and no snapshot
-    long begin = Math.max(1, whole);
-    var turns = new TreeMap<Long, byte[]>(); // a turn may come again
-    for (var past : found) if (past.number() >= begin) turns.put(past.number(), past.body());
-    for (long number = begin; number <= last; number++) if (!turns.containsKey(number))
-      throw withoutEvents("turn " + number + " is not stored any more", unreadable);
-    return List.copyOf(turns.values());
+  /** Returns the bodies of the turns up to {@code lastTurn}, which a snapshot had replaced. */
+  private List<byte[]> readTurns(long lastTurn, Store store, CodecException unreadable) {
+    var storedTurns = store.turns(id).stream().filter(turn -> turn.number() <= lastTurn).toList();
+    long lastFullState =
+        storedTurns.stream().filter(Store.StoredTurn::isFullState).mapToLong(Store.StoredTurn::number).max().orElse(0);
+    if (lastFullState == lastTurn) throw unreadable; // the unreadable body is a turn, not a snapshot
+    long firstTurn = Math.max(1, lastFullState);
+    var bodies = new TreeMap<Long, byte[]>(); // by number, because a store may return a turn twice
+    for (var turn : storedTurns) if (turn.number() >= firstTurn) bodies.put(turn.number(), turn.body());
+    for (long number = firstTurn; number <= lastTurn; number++) if (!bodies.containsKey(number))
+      throw noEventsFailure("turn " + number + " is not stored any more", unreadable);
+    return List.copyOf(bodies.values());
   }
 
-  private static CodecException withoutEvents(String why, CodecException unreadable) {
+  private static CodecException noEventsFailure(String reason, CodecException unreadable) {
     return new CodecException(Lines.message(unreadable) + "; nor can its state be computed from its events, since "
-        + why + ". Give events(..) a codec of the state that reads the old form, by evolution.readOld(..)", unreadable);
+        + reason + ". Give events(..) a codec of the state that reads the old form, by evolution.readOld(..)",
+        unreadable);
   }
 
-  private void addAll(List<byte[]> bodies, long last, CodecException unreadable) {
+  private void addAll(List<byte[]> bodies, long lastTurn, CodecException unreadable) {
     try {
-      addAll(bodies, last);
-    } catch (CodecException noEvent) {
-      throw withoutEvents(Lines.message(noEvent), unreadable);
+      addAll(bodies, lastTurn);
+    } catch (CodecException unreadableEvent) {
+      throw noEventsFailure(Lines.message(unreadableEvent), unreadable);
     }
   }
 
-  private void addAll(List<byte[]> bodies, long last) {
-    long turn = last - bodies.size();
+  private void addAll(List<byte[]> bodies, long lastTurn) {
+    long turn = lastTurn - bodies.size();
     for (var body : bodies) add(body, ++turn);
   }
 
@@ -89,28 +90,28 @@ final class ActorRecovery<S, E> {
     try {
       var body = Body.of(bytes, field -> unknownInNotes = field);
       if (body.state().isPresent()) readState(body.state().get());
-      for (var event : body.events()) {
-        var read =
-            definition.requireCodec(definition.events(), "events").decode(event, field -> unknownInState = field);
-        state = definition.applyEvent(state, read, turn, id);
+      for (var encoded : body.events()) {
+        var event =
+            definition.requireCodec(definition.eventCodec(), "events").decode(encoded, field -> unknownInState = field);
+        state = definition.applyEvent(state, event, turn, id);
       }
       body.notes().forEach(actorNotes::add);
       size += bytes.length;
       count++;
-    } catch (CodecException unknown) {
-      throw new CodecException("turn " + turn + " of " + id + " cannot be read: " + Lines.message(unknown), unknown);
+    } catch (CodecException failure) {
+      throw new CodecException("turn " + turn + " of " + id + " cannot be read: " + Lines.message(failure), failure);
     }
   }
 
   private void readState(byte[] bytes) {
-    isSnapshotUnreadable = count == 0 && definition.events().isPresent();
+    isSnapshotUnreadable = count == 0 && definition.eventCodec().isPresent();
     unknownInState = "";
-    state = definition.requireCodec(definition.state(), "a state").decode(bytes, field -> unknownInState = field);
+    state = definition.requireCodec(definition.stateCodec(), "a state").decode(bytes, field -> unknownInState = field);
     stateSize = bytes.length;
     isSnapshotUnreadable = false;
   }
 
-  // ---- what was found
+  // ---- the result
 
   ActorNotes actorNotes() {
     return actorNotes;
@@ -124,15 +125,15 @@ final class ActorRecovery<S, E> {
     return stateSize;
   }
 
-  long size() {
+  long readBytes() {
     return size;
   }
 
-  int count() {
+  int bodyCount() {
     return count;
   }
 
-  UnknownFields unknown() {
+  UnknownFields unknownFields() {
     return new UnknownFields(unknownInState, unknownInNotes);
   }
 }

@@ -9,10 +9,10 @@ import java.util.Optional;
 import java.util.function.Consumer;
 
 /**
- * What a turn says: the state, or events, and notes. Fields that come later are collections or
- * optional, so that what was written before them is read.
+ * The content of a turn: the state or events, and notes. Fields that are added later are
+ * collections or optional, so that older bodies can still be decoded.
  *
- * @param last events of the turn that ended the actor: views see them, and no state follows
+ * @param last events of the turn that erased the actor: views read them, but no state needs them
  */
 record Body(Optional<byte[]> state, List<byte[]> events, List<Note> notes, List<byte[]> last) {
   private static final Codec<Body> CODEC = Codec.of(Body.class);
@@ -25,13 +25,14 @@ record Body(Optional<byte[]> state, List<byte[]> events, List<Note> notes, List<
     return CODEC.decode(bytes);
   }
 
-  /** @param unknown gets fields that a newer version of the library has written */
-  static Body of(byte[] bytes, Consumer<String> unknown) {
-    return CODEC.decode(bytes, unknown);
+  /** @param onUnknownField gets the name of each field that only a newer version knows */
+  static Body of(byte[] bytes, Consumer<String> onUnknownField) {
+    return CODEC.decode(bytes, onUnknownField);
   }
 
   /**
-   * Encodes the body of a turn of an actor, which the exception names if the body is too large.
+   * Encodes the body of a turn of this actor. If the body is too large, the exception names the
+   * actor.
    */
   byte[] bytes(Store.ActorId actor) {
     try {

@@ -7,10 +7,10 @@ import io.fibry.text.Lines;
 import java.util.Objects;
 import java.util.function.Consumer;
 
-/** A codec of a user, held to what it promises: no null, and {@link CodecException}s only. */
+/** Wraps a user's codec, so that a null or any exception becomes a {@link CodecException}. */
 record CheckedCodec<T>(Codec<T> codec) implements Codec<T> {
 
-  /** Those of the library are what they promise. */
+  /** Wraps a codec, except for codecs of the library, which need no check. */
   static <T> Codec<T> of(Codec<T> codec) {
     return Objects.requireNonNull(codec, "codec") instanceof TypeCodec || codec instanceof CheckedCodec ? codec
         : new CheckedCodec<>(codec);
@@ -23,23 +23,23 @@ record CheckedCodec<T>(Codec<T> codec) implements Codec<T> {
     } catch (CodecException failure) {
       throw failure;
     } catch (RuntimeException failure) {
-      throw failed("encode", failure);
+      throw exceptionOf("encode", failure);
     }
   }
 
   @Override
   public T decode(byte[] bytes) {
-    return decode(bytes, unknown -> {});
+    return decode(bytes, field -> {});
   }
 
   @Override
-  public T decode(byte[] bytes, Consumer<String> unknown) {
+  public T decode(byte[] bytes, Consumer<String> onUnknownField) {
     try {
-      return checkResult(codec.decode(bytes, unknown), "decode");
+      return checkResult(codec.decode(bytes, onUnknownField), "decode");
     } catch (CodecException failure) {
       throw failure;
     } catch (RuntimeException failure) {
-      throw failed("decode", failure);
+      throw exceptionOf("decode", failure);
     }
   }
 
@@ -48,7 +48,7 @@ record CheckedCodec<T>(Codec<T> codec) implements Codec<T> {
     return result;
   }
 
-  private CodecException failed(String verb, RuntimeException failure) {
+  private CodecException exceptionOf(String verb, RuntimeException failure) {
     return new CodecException(
         verb + " of " + codec.getClass().getName() + " threw " + Lines.thrown(failure), failure);
   }

@@ -12,13 +12,13 @@ import java.util.Optional;
 import java.util.concurrent.Callable;
 import java.util.function.BiFunction;
 
-/** The steps of a definition. */
+/** The settings of a kind, and the steps of its definition. */
 record DefaultDurableBuilder<M>(String name, MessageCodecs<M> messages, int snapshotEvery, int maxUnstoredTurns,
     int maxStoredMessages,
     int maxRememberedAnswers,
     Duration rememberedTime, Optional<Duration> retention) implements Durable.Builder<M> {
   private static final String NO_SUCH_ACTOR = "there can be no such actor of kind '";
-  private static final Duration MAX_DURATION = Duration.ofDays(365_000_000); // a million years: for ever
+  private static final Duration MAX_DURATION = Duration.ofDays(365_000_000); // a million years mean forever
 
   static <M> DefaultDurableBuilder<M> of(String name, Class<M> messages) {
     Objects.requireNonNull(messages, "messages");
@@ -29,7 +29,7 @@ record DefaultDurableBuilder<M>(String name, MessageCodecs<M> messages, int snap
   }
 
   @Override
-  @SuppressWarnings("unchecked") // the class of a value of the type
+  @SuppressWarnings("unchecked") // `initial` is an S
   public <S> Durable.StateStep<S, M> state(S initial) {
     var type = (Class<S>) typeOf(Objects.requireNonNull(initial, "initial"));
     var codec = codecOf(name, "state", type);
@@ -38,18 +38,18 @@ record DefaultDurableBuilder<M>(String name, MessageCodecs<M> messages, int snap
     return state(codec, initial);
   }
 
-  /** The sealed interface of which it is a choice, if there is one: later states may be others. */
+  /** Returns the sealed interface of the value, as later states may be others; else its class. */
   private static Class<?> typeOf(Object value) {
     Class<?> type = value instanceof Enum<?> constant ? constant.getDeclaringClass() : value.getClass();
     while (!type.getName().startsWith("java.")) {
-      var sealed = Arrays.stream(type.getInterfaces()).filter(Class::isSealed).toList();
-      if (sealed.size() != 1) break;
-      type = sealed.getFirst();
+      var sealedInterfaces = Arrays.stream(type.getInterfaces()).filter(Class::isSealed).toList();
+      if (sealedInterfaces.size() != 1) break;
+      type = sealedInterfaces.getFirst();
     }
     return type;
   }
 
-  /** Whether a type that has a codec has only one object, so that no other state could follow. */
+  /** Returns whether a type that has a codec has only one object: no other state could follow. */
   private static boolean isSingleton(Class<?> type) {
     return !(type.isRecord() || type.isEnum() || type.isSealed() || type.isArray()
         || type.getName().startsWith("java."));
@@ -59,18 +59,18 @@ record DefaultDurableBuilder<M>(String name, MessageCodecs<M> messages, int snap
   public <S> Durable.StateStep<S, M> state(Codec<S> codec, S initial) {
     var checked = CheckedCodec.of(codec);
     byte[] bytes = checked.encode(Objects.requireNonNull(initial, "initial"));
-    checked.decode(bytes); // so that a codec that cannot is found out now
+    checked.decode(bytes); // fails now, not at the first load, if the codec cannot
     return new DefaultStateStep<>(this, checked, () -> checked.decode(bytes));
   }
 
-  /** Throws if the type has none. */
-  static <T> Codec<T> codecOf(String kind, String what, Class<T> type) {
+  /** Returns the codec of a type, or throws if it has none. */
+  static <T> Codec<T> codecOf(String kind, String role, Class<T> type) {
     try {
-      return Codec.of(Objects.requireNonNull(type, what));
-    } catch (IllegalArgumentException none) {
+      return Codec.of(Objects.requireNonNull(type, role));
+    } catch (IllegalArgumentException noCodec) {
       throw new IllegalArgumentException(
-          "the " + what + " of kind '" + kind + "' cannot be stored: " + Lines.message(none),
-          none);
+          "the " + role + " of kind '" + kind + "' cannot be stored: " + Lines.message(noCodec),
+          noCodec);
     }
   }
 
@@ -86,7 +86,7 @@ record DefaultDurableBuilder<M>(String name, MessageCodecs<M> messages, int snap
     public Durable<M> handler(Durable.StateHandlerWithContext<S, M> handler) {
       Objects.requireNonNull(handler, "handler");
       return new DurableDefinition<S, Void, M>(kind, initial, Optional.of(codec), Optional.empty(),
-          (state, none) -> state,
+          (state, event) -> state,
           handler::handle);
     }
   }
@@ -102,31 +102,31 @@ record DefaultDurableBuilder<M>(String name, MessageCodecs<M> messages, int snap
   }
 
   @Override
-  public <S, E> Durable.EventsStep<S, E, M> events(Codec<E> codec, Codec<S> state, S initial,
+  public <S, E> Durable.EventsStep<S, E, M> events(Codec<E> codec, Codec<S> stateCodec, S initial,
       BiFunction<S, E, S> after) {
-    var checked = CheckedCodec.of(Objects.requireNonNull(state, "state"));
-    // A state that cannot be encoded is found now
-    checked.decode(checked.encode(Objects.requireNonNull(initial, "initial")));
-    return events(codec, Optional.of(checked), initial, after);
+    var checkedStateCodec = CheckedCodec.of(Objects.requireNonNull(stateCodec, "state"));
+    // Fails now, not at the first snapshot, if the codec cannot encode or decode the state.
+    checkedStateCodec.decode(checkedStateCodec.encode(Objects.requireNonNull(initial, "initial")));
+    return events(codec, Optional.of(checkedStateCodec), initial, after);
   }
 
-  private <S, E> Durable.EventsStep<S, E, M> events(Codec<E> codec, Optional<Codec<S>> state, S initial,
-      BiFunction<S, E, S> after) {
+  private <S, E> Durable.EventsStep<S, E, M> events(Codec<E> codec, Optional<Codec<S>> stateCodec, S initial,
+      BiFunction<S, E, S> applyEvent) {
     if (!Immutability.isImmutable(initial))
       throw new IllegalArgumentException("kind '" + name + "' begins with an object of "
           + initial.getClass().getName()
           + ", which all keys would share, and which can be changed; take initialState(() -> ..)");
-    return new DefaultEventsStep<>(this, () -> initial, state, codec, after);
+    return new DefaultEventsStep<>(this, () -> initial, stateCodec, codec, applyEvent);
   }
 
-  /** Returns an empty value if the type has no form in bytes. */
-  @SuppressWarnings("unchecked") // the class of a value of the type
+  /** Returns the codec of the state; empty if its type has no form in bytes, or one object only. */
+  @SuppressWarnings("unchecked") // `initial` is an S
   private static <S> Optional<Codec<S>> codecOf(S initial) {
     var type = (Class<S>) typeOf(initial);
     try {
       Codec<S> codec = Codec.of(type);
       return isSingleton(type) ? Optional.empty() : Optional.of(codec);
-    } catch (IllegalArgumentException none) {
+    } catch (IllegalArgumentException noCodec) {
       return Optional.empty();
     }
   }
@@ -150,20 +150,21 @@ record DefaultDurableBuilder<M>(String name, MessageCodecs<M> messages, int snap
   }
 
   private record DefaultEventsStep<S, E, M>(DefaultDurableBuilder<M> kind, Callable<? extends S> initial,
-      Optional<Codec<S>> state,
-      Codec<E> events, BiFunction<S, E, S> applyEvent) implements Durable.EventsStep<S, E, M> {
+      Optional<Codec<S>> stateCodec,
+      Codec<E> eventCodec, BiFunction<S, E, S> applyEvent) implements Durable.EventsStep<S, E, M> {
     DefaultEventsStep {
-      events = CheckedCodec.of(events);
+      eventCodec = CheckedCodec.of(eventCodec);
       Objects.requireNonNull(applyEvent, "after");
     }
 
     @Override
     public Durable<M> handler(Durable.EventHandler<S, E, M> handler) {
       Objects.requireNonNull(handler, "handler");
-      return new DurableDefinition<>(kind, initial, state, Optional.of(events), applyEvent, (before, message, turn) -> {
-        handler.handle(before, message, turn);
-        return turn.state();
-      });
+      return new DurableDefinition<>(kind, initial, stateCodec, Optional.of(eventCodec), applyEvent,
+          (state, message, turn) -> {
+            handler.handle(state, message, turn);
+            return turn.state();
+          });
     }
   }
 
@@ -220,11 +221,11 @@ record DefaultDurableBuilder<M>(String name, MessageCodecs<M> messages, int snap
     return new Store.ActorId(name, key);
   }
 
-  /** A message that waits: due at once. */
+  /** Returns a pending message that is due at once. */
   Store.PendingMessage toPendingMessage(String key, M message, Instant now, String context) {
-    var to = id(checkedKey(key));
+    var actor = id(checkedKey(key));
     byte[] bytes =
-        messages.requireCodec().encode(Objects.requireNonNull(message, () -> "the message to " + to + " is null"));
+        messages.requireCodec().encode(Objects.requireNonNull(message, () -> "the message to " + actor + " is null"));
     return toPendingMessage(key, bytes, now, context);
   }
 
@@ -238,18 +239,18 @@ record DefaultDurableBuilder<M>(String name, MessageCodecs<M> messages, int snap
     if (Objects.requireNonNull(age, "age").isNegative())
       throw new IllegalArgumentException("kind '" + name + "': a history of " + age
           + "; give zero or more");
-    var known = age.compareTo(MAX_DURATION) > 0 ? MAX_DURATION : age;
+    var cappedAge = age.compareTo(MAX_DURATION) > 0 ? MAX_DURATION : age;
     return new DefaultDurableBuilder<>(name, messages, snapshotEvery, maxUnstoredTurns, maxStoredMessages,
         maxRememberedAnswers, rememberedTime,
-        Optional.of(known));
+        Optional.of(cappedAge));
   }
 
   String checkedKey(String key) {
     return StoredNames.checkText(NO_SUCH_ACTOR + name + "': its key", Objects.requireNonNull(key, "key"));
   }
 
-  IllegalArgumentException invalidDefinition(String why) {
-    return new IllegalArgumentException(NO_SUCH_ACTOR + name + "': " + why);
+  IllegalArgumentException invalidDefinition(String reason) {
+    return new IllegalArgumentException(NO_SUCH_ACTOR + name + "': " + reason);
   }
 
   private int requirePositive(int number, String option) {

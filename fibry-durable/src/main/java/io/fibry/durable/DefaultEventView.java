@@ -17,8 +17,8 @@ import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
 
-/** The kind, its events and the handlers of a view. */
-record DefaultEventView<E>(String kind, Codec<E> events, Optional<String> name,
+/** A view as it is defined, without an actor. */
+record DefaultEventView<E>(String kind, Codec<E> eventCodec, Optional<String> name,
     Handler<EventView.EndedActor> endHandler)
     implements EventView<E> {
   static <E> EventView<E> of(String kind, Codec<E> events) {
@@ -27,19 +27,19 @@ record DefaultEventView<E>(String kind, Codec<E> events, Optional<String> name,
 
   @Override
   public EventView<E> named(String view) {
-    return new DefaultEventView<>(kind, events, Optional.of(StoredNames.checkPlain("view", view)), endHandler);
+    return new DefaultEventView<>(kind, eventCodec, Optional.of(StoredNames.checkPlain("view", view)), endHandler);
   }
 
   @Override
   public EventView<E> onEnd(Handler<EndedActor> handler) {
-    return new DefaultEventView<>(kind, events, name, Objects.requireNonNull(handler, "handler"));
+    return new DefaultEventView<>(kind, eventCodec, name, Objects.requireNonNull(handler, "handler"));
   }
 
   @Override
   public void forget(Store store) {
     Objects.requireNonNull(store, "store");
     StoredViews.forgetView(store, id().orElseThrow(
-        () -> new IllegalStateException(this + " has no name that a store could forget; call as(name) first")));
+        () -> new IllegalStateException(this + " has no name, so no store knows it; call named(name) first")));
   }
 
   private Optional<Store.ActorId> id() {
@@ -47,60 +47,60 @@ record DefaultEventView<E>(String kind, Codec<E> events, Optional<String> name,
   }
 
   @Override
-  public Exitable newActor(ActorBuilder<?> how, Store store, Handler<StoredEvent<E>> handler) {
-    Objects.requireNonNull(how, "how");
+  public Exitable newActor(ActorBuilder<?> builder, Store store, Handler<StoredEvent<E>> handler) {
+    Objects.requireNonNull(builder, "builder");
     StoreRegistry.checkComplete(store);
     Objects.requireNonNull(handler, "handler");
     var id = id();
-    return id.isEmpty() ? startReader(how, store, id, handler)
-        : StoreRegistry.registerActor(store, id.get(), () -> startReader(how, store, id, handler));
+    return id.isEmpty() ? startReader(builder, store, id, handler)
+        : StoreRegistry.registerActor(store, id.get(), () -> startReader(builder, store, id, handler));
   }
 
-  @SuppressWarnings("unchecked") // its messages are given here only
-  private Actor<EventViewReader.EventDelivery> startReader(ActorBuilder<?> how, Store store, Optional<Store.ActorId> id,
-      Handler<StoredEvent<E>> handler) {
-    if (BlockBuilder.of(how).isPooled())
-      throw new IllegalArgumentException(this + " gives one event after the other; a pool has no order");
-    var actor = ((ActorBuilder<EventViewReader.EventDelivery>) how)
-        .newActor((EventViewReader.EventDelivery told, ActorContext<EventViewReader.EventDelivery> context) -> {
-          told.handlerTask().run();
-          context.reply(told, Done.DONE);
+  @SuppressWarnings("unchecked") // the actor gets only the deliveries of the reader
+  private Actor<EventViewReader.EventDelivery> startReader(ActorBuilder<?> builder, Store store,
+      Optional<Store.ActorId> id, Handler<StoredEvent<E>> handler) {
+    if (BlockBuilder.of(builder).isPooled())
+      throw new IllegalArgumentException(this + " reads events in their order, which a pool cannot keep");
+    var actor = ((ActorBuilder<EventViewReader.EventDelivery>) builder)
+        .newActor((EventViewReader.EventDelivery event, ActorContext<EventViewReader.EventDelivery> context) -> {
+          event.handling().run();
+          context.reply(event, Done.DONE);
         });
-    boolean begun = false;
+    boolean started = false;
     try {
-      actor.closeOnExit(EventViewReader.start(this, handler, store, id, BlockBuilder.of(how).scheduler(), actor));
-      begun = true;
+      actor.closeOnExit(EventViewReader.start(this, handler, store, id, BlockBuilder.of(builder).scheduler(), actor));
+      started = true;
       return actor;
     } finally {
-      if (!begun) actor.kill();
+      if (!started) actor.kill();
     }
   }
 
-  /** The events of a turn, and the end of its actor if the turn is a whole one. */
+  /** Returns a delivery for each event of a turn, and for the actor's end if the turn erased it. */
   List<EventViewReader.EventDelivery> deliveries(Store.StoredTurn turn, Handler<StoredEvent<E>> handler) {
     try {
       var body = Body.of(turn.body());
       if (body.state().isPresent()) throw new NoEventsException("kind '" + kind
-          + "' keeps its state, not events; only events can be followed");
-      var all = new ArrayList<EventViewReader.EventDelivery>();
-      for (var bytes : body.events()) all.add(deliveries(turn, bytes, handler));
-      for (var bytes : body.last()) all.add(deliveries(turn, bytes, handler));
-      var ended = new EndedActor(turn.key(), turn.number(), turn.at());
-      if (turn.isFullState()) all.add(new EventViewReader.EventDelivery(ended, () -> endHandler.handle(ended)));
-      return all;
-    } catch (CodecException unknown) {
+          + "' stores its state, but a view can only read events");
+      var deliveries = new ArrayList<EventViewReader.EventDelivery>();
+      for (var event : body.events()) deliveries.add(delivery(turn, event, handler));
+      for (var event : body.last()) deliveries.add(delivery(turn, event, handler));
+      var end = new EndedActor(turn.key(), turn.number(), turn.at());
+      if (turn.isFullState()) deliveries.add(new EventViewReader.EventDelivery(end, () -> endHandler.handle(end)));
+      return deliveries;
+    } catch (CodecException unreadable) {
       throw new CodecException("turn " + turn.number() + " of " + new Store.ActorId(kind, turn.key())
-          + " cannot be followed: " + Lines.message(unknown), unknown);
+          + " cannot be read: " + Lines.message(unreadable), unreadable);
     }
   }
 
-  private EventViewReader.EventDelivery deliveries(Store.StoredTurn turn, byte[] event,
+  private EventViewReader.EventDelivery delivery(Store.StoredTurn turn, byte[] event,
       Handler<StoredEvent<E>> handler) {
-    var fact = new StoredEvent<>(turn.key(), turn.number(), turn.at(), events.decode(event));
-    return new EventViewReader.EventDelivery(fact, () -> handler.handle(fact));
+    var storedEvent = new StoredEvent<>(turn.key(), turn.number(), turn.at(), eventCodec.decode(event));
+    return new EventViewReader.EventDelivery(storedEvent, () -> handler.handle(storedEvent));
   }
 
-  /** The turns of a kind can never be followed, so its store need keep nothing for this view. */
+  /** The kind stores no events, so its store need not keep turns for this view. */
   static final class NoEventsException extends IllegalStateException {
     private static final long serialVersionUID = 1;
 

@@ -13,9 +13,9 @@ import java.util.function.Consumer;
 import java.util.function.Supplier;
 import org.slf4j.LoggerFactory;
 
-/** When each actor is to be looked after next, by the store's clock. Thread-safe. */
+/** The next time at which each actor needs a courier, by the store's clock. Thread-safe. */
 final class DueTimes {
-  // So late is a clock noticed that was set forward.
+  // Max delay until a change is noticed that sets the store's clock forward.
   private static final Duration CLOCK_CHECK_INTERVAL = Duration.ofMinutes(1);
 
   private record DueEntry(Instant at, String key) {}
@@ -23,50 +23,51 @@ final class DueTimes {
   private final Supplier<Instant> now;
   private final Scheduler scheduler;
   private final Consumer<String> onDue;
-  private final Map<String, Instant> dueByKey = new HashMap<>(); // by key; all under this object's monitor
-  // may have entries that are not `dueByKey`
-  private final PriorityQueue<DueEntry> queue = new PriorityQueue<>((one, other) -> one.at.compareTo(other.at));
+  private final Map<String, Instant> dueByKey = new HashMap<>(); // it and the fields below: guarded by this
+  // also has obsolete entries, whose time differs from that in `dueByKey`
+  private final PriorityQueue<DueEntry> queue = new PriorityQueue<>((a, b) -> a.at.compareTo(b.at));
   private Scheduler.Timer timer;
   private boolean closed;
 
-  /** @param onDue gets the keys of actors whose time has come, on the timers' thread */
+  /** @param onDue gets the key of each actor that is due, on the timers' thread */
   DueTimes(Supplier<Instant> now, Scheduler scheduler, Consumer<String> onDue) {
     this.now = now;
     this.scheduler = scheduler;
     this.onDue = onDue;
   }
 
-  /** Does nothing if it is looked after earlier. */
-  synchronized void add(String key, Instant at) {
-    var before = dueByKey.get(key);
-    if (closed || before != null && !at.isBefore(before)) return;
-    dueByKey.put(key, at);
-    var entry = new DueEntry(at, key);
+  /** Sets the due time of an actor, unless it has an earlier one. */
+  synchronized void add(String key, Instant due) {
+    var existing = dueByKey.get(key);
+    if (closed || existing != null && !due.isBefore(existing)) return;
+    dueByKey.put(key, due);
+    var entry = new DueEntry(due, key);
     queue.add(entry);
     if (queue.peek() == entry) setTimer();
   }
 
   /**
-   * Sets the timer for the first entry. If a manual clock has reached its time already, the timer
-   * calls {@link #runDue} here, under the monitor, which then sets the next timer. The reader of due
-   * entries may take locks, because no thread that calls this method holds one of them.
+   * Sets the timer for the first entry. If a manual clock has reached the entry's time already, the
+   * timer calls {@link #runDue} at once, under the monitor, and that sets the next timer. In this
+   * case, too, {@code onDue} may take locks, because no caller of this method holds one of them.
    */
   private void setTimer() {
     if (timer != null) timer.cancel();
     timer = null;
-    var fresh = scheduler.scheduleAt(nextClockCheck(queue.peek().at), this::runDue);
-    if (timer == null) timer = fresh;
+    var newTimer = scheduler.scheduleAt(nextClockCheck(queue.peek().at), this::runDue);
+    if (timer == null) timer = newTimer;
   }
 
   /**
-   * Returns when to read the store's clock next, by the scheduler's clock. The scheduler's clock is
-   * read first: if both move in between, the next look comes too early, and another look follows.
+   * Returns when to read the store's clock next, in nanoseconds of the scheduler's clock. The
+   * scheduler's clock is read first. If both clocks move in between, the next check comes too
+   * early, and another check follows.
    */
-  private long nextClockCheck(Instant time) {
+  private long nextClockCheck(Instant due) {
     long nanos = scheduler.nanoTime();
-    var left = Duration.between(now.get(), time);
+    var wait = Duration.between(now.get(), due);
     return nanos
-        + (left.isNegative() ? Duration.ZERO : left.compareTo(CLOCK_CHECK_INTERVAL) > 0 ? CLOCK_CHECK_INTERVAL : left)
+        + (wait.isNegative() ? Duration.ZERO : wait.compareTo(CLOCK_CHECK_INTERVAL) > 0 ? CLOCK_CHECK_INTERVAL : wait)
             .toNanos();
   }
 
@@ -77,19 +78,19 @@ final class DueTimes {
   private void runDue() {
     for (var key : removeDue()) try {
       onDue.accept(key);
-    } catch (Throwable failure) { // of memory: the others still want to be looked after
-      LoggerFactory.getLogger(Durable.class).error("what waits for '{}' is late", Lines.escaped(key), failure);
+    } catch (Throwable failure) { // such as a lack of memory: the other keys still get their courier
+      LoggerFactory.getLogger(Durable.class).error("waiting messages for '{}' are late", Lines.escaped(key), failure);
     }
   }
 
   private synchronized List<String> removeDue() {
-    var due = new ArrayList<String>();
-    for (var first = queue.peek(); first != null && !first.at.isAfter(now.get()); first = queue.peek()) {
+    var dueKeys = new ArrayList<String>();
+    for (var entry = queue.peek(); entry != null && !entry.at.isAfter(now.get()); entry = queue.peek()) {
       queue.poll();
-      if (dueByKey.remove(first.key, first.at)) due.add(first.key);
+      if (dueByKey.remove(entry.key, entry.at)) dueKeys.add(entry.key);
     }
     if (!queue.isEmpty() && !closed) setTimer();
-    return due;
+    return dueKeys;
   }
 
   synchronized void close() {

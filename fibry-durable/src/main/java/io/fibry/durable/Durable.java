@@ -13,18 +13,18 @@ import java.util.concurrent.Callable;
 import java.util.function.BiFunction;
 
 /**
- * What a kind of actor keeps, and what it does with a message. Its actors know after a crash what
- * they knew before. Immutable and thread-safe: a constant, which says nothing of a place.
+ * The definition of a kind of actors whose state is stored, so that it survives a crash. Immutable
+ * and thread-safe. It names no store, so it is usually a constant.
  * {@snippet class="io.fibry.durable.JavadocSnippetsTest" region="durable"}
  *
- * <p>All that a handler did with one message is a <i>turn</i>. It is stored when the handler has
- * returned: whole, or not at all. The answer of a turn leaves afterwards. Meanwhile the actor
- * handles further messages; their answers wait for the turns before. If a turn cannot be stored,
- * neither are those behind it: their requests fail with a {@link NotStoredException}, and the actor
- * reads its state again.
+ * <p>All that a handler did with one message is a <i>turn</i>. When the handler has returned, the
+ * turn is stored completely or not at all. Its answer is sent afterwards. Meanwhile the actor
+ * handles further messages; their answers wait for the earlier turns. If a turn cannot be stored,
+ * later turns are not stored either. Their requests fail with a {@link NotStoredException}, and the
+ * actor reads its state again.
  *
- * <p>A handler that throws stores nothing, and leaves the state as it was. Effects elsewhere, such
- * as sending a message to another actor, are not a part of the turn.
+ * <p>A handler that throws stores nothing, and leaves the state unchanged. Effects outside of the
+ * store, such as a message to the address of another actor, are not a part of the turn.
  *
  * @param <M> messages
  */
@@ -35,66 +35,66 @@ public sealed interface Durable<M> permits DurableDefinition {
    *
    * @param <M> messages
    * @param name of the kind, in the store; lower-case letters, digits and hyphens, at most 64
-   * @param messages their type
-   * @return a kind without state
+   * @param messages type of the messages
+   * @return a builder of the definition
    */
   static <M> Builder<M> kind(String name, Class<M> messages) {
     return DefaultDurableBuilder.of(name, messages);
   }
 
   /**
-   * Begins a view of what the actors of a kind have stored.
+   * Defines a view, which reads the events that the actors of a kind have stored.
    *
    * @param <E> events
-   * @param kind which; its definition keeps events
-   * @param events their type
-   * @return a view from the first event on
+   * @param kind name of the kind, which stores events
+   * @param events type of the events
+   * @return a view that begins with the first event
    */
   static <E> EventView<E> view(String kind, Class<E> events) {
     return DefaultEventView.of(kind, DefaultDurableBuilder.codecOf(kind, "events", events));
   }
 
   /**
-   * Follows a kind, with a codec of its events.
+   * Defines a view, with a codec of the events.
    *
    * @param <E> events
-   * @param kind which; its definition keeps events
+   * @param kind name of the kind, which stores events
    * @param events the codec of the definition
-   * @return a view from the first event on
+   * @return a view that begins with the first event
    */
   static <E> EventView<E> view(String kind, Codec<E> events) {
     return DefaultEventView.of(kind, CheckedCodec.of(events));
   }
 
   /**
-   * An actor with the state that is stored under its name. When it ends, it waits for its last turn
-   * to be stored.
+   * Makes an actor with the state that is stored under its name. When the actor ends, it waits
+   * until its last turn is stored.
    *
-   * @param how makes it; the builder's name is the key
-   * @param store where it is kept
+   * @param builder builder of the actor; its name is the key
+   * @param store the store that has the state
    * @return the actor, whose state is read before its first message
-   * @throws IllegalArgumentException if the builder has no name, one of more than 512 bytes, a pool
-   * or a selective mailbox
-   * @throws IllegalStateException if this key has an actor at this store
+   * @throws IllegalArgumentException if the builder has no name, a name of more than 512 bytes, a
+   * pool, or a mailbox that is selective or reorders messages
+   * @throws IllegalStateException if this key has an actor at this store already
    */
-  Actor<M> newActor(ActorBuilder<? super M> how, Store store);
+  Actor<M> newActor(ActorBuilder<? super M> builder, Store store);
 
   /**
-   * An actor for each key, made when it is needed.
+   * Makes entities: one actor for each key, made when it is needed.
    *
-   * @param how makes them
-   * @param store where they are kept
-   * @param idle how long an actor stays without a message
-   * @return entities, none alive
+   * @param builder builder of the actors
+   * @param store the store that has the states
+   * @param idle time without a message after which an actor is passivated
+   * @return entities, which are not loaded yet
    */
-  Entities<String, M> entities(ActorBuilder<? super M> how, Store store, Duration idle);
+  Entities<String, M> entities(ActorBuilder<? super M> builder, Store store, Duration idle);
 
   /**
-   * Messages that were kept and are not handled any more: their handler threw, or they ended the
-   * process again and again. They stay in the store, for a human.
+   * Returns the stored messages that are not handled any more, because their handler threw, or
+   * because they ended the process again and again. They stay in the store for an operator.
    *
-   * @param store where they are
-   * @return those of all keys
+   * @param store the store that has the messages
+   * @return the parked messages of all keys
    */
   List<ParkedMessage<M>> parked(Store store);
 
@@ -103,99 +103,99 @@ public sealed interface Durable<M> permits DurableDefinition {
    * its steps are not run again, and its turn is stored once. If it fails again, it is parked
    * again.
    *
-   * @param store where it is
-   * @param parked as {@link #parked(Store)} answered it
-   * @throws IllegalStateException if it is not aside any more
-   * @throws io.fibry.store.StoreException if the store refuses it
+   * @param store the store that has the message
+   * @param parked a message that {@link #parked(Store)} returned
+   * @throws IllegalStateException if the message is not parked any more
+   * @throws io.fibry.store.StoreException if the store refuses the message
    */
   void retry(Store store, ParkedMessage<M> parked);
 
   /**
-   * Removes a parked message, which is then never handled. The message leaves the store when its
-   * actor lives.
+   * Discards a parked message, which is then never handled. Its actor deletes it from the store as
+   * soon as the actor is loaded.
    *
-   * @param store where it is
-   * @param parked as {@link #parked(Store)} answered it
-   * @throws IllegalStateException if it is not aside any more
-   * @throws io.fibry.store.StoreException if the store refuses it
+   * @param store the store that has the message
+   * @param parked a message that {@link #parked(Store)} returned
+   * @throws IllegalStateException if the message is not parked any more
+   * @throws io.fibry.store.StoreException if the store refuses the change
    */
   void discard(Store store, ParkedMessage<M> parked);
 
   /**
-   * The beginning of a definition. Immutable: each step returns a changed copy.
+   * Builds a definition. Immutable: each method returns a changed copy.
    *
    * @param <M> messages
    */
   interface Builder<M> {
 
     /**
-     * Keeps the state itself, which replaces the one before.
+     * Stores the state itself, which replaces the previous state.
      *
      * @param <S> state
-     * @param initial of each key; also tells the type
+     * @param initial state of each new key; its class is the type of the state
      * @return a kind with a state
      */
     <S> StateStep<S, M> state(S initial);
 
     /**
-     * Gives the actors a state, with its codec.
+     * Stores the state itself, with a codec.
      *
      * @param <S> state
      * @param codec of the state
-     * @param initial of each key, which gets a copy by the codec
+     * @param initial state of each new key, which gets a copy that the codec makes
      * @return a kind with a state
      */
     <S> StateStep<S, M> state(Codec<S> codec, S initial);
 
     /**
-     * Keeps events, from which the state follows.
+     * Stores events, from which the state is computed.
      *
      * @param <S> state
      * @param <E> events
-     * @param events their type
-     * @param initial of each key: a value, since all keys share it
-     * @param after the state after an event; it does nothing else, and never fails
+     * @param events type of the events
+     * @param initial state of each new key; immutable, because all keys share it
+     * @param after returns the state after an event; it has no other effect, and never fails
      * @return a kind with events
      */
     <S, E> EventsStep<S, E, M> events(Class<E> events, S initial, BiFunction<S, E, S> after);
 
     /**
-     * Gives the actors events, with their codec.
+     * Stores events, with a codec.
      *
      * @param <S> state
      * @param <E> events
      * @param codec of the events
-     * @param initial of each key: a value, since all keys share it
-     * @param after the state after an event; it does nothing else, and never fails
+     * @param initial state of each new key; immutable, because all keys share it
+     * @param after returns the state after an event; it has no other effect, and never fails
      * @return a kind with events
      */
     <S, E> EventsStep<S, E, M> events(Codec<E> codec, S initial, BiFunction<S, E, S> after);
 
     /**
-     * Gives the actors events, with codecs of the events and of the state, which may read snapshots
-     * of an old form.
+     * Stores events, with codecs of the events and of the state. The codec of the state may read
+     * snapshots of an old form.
      *
      * @param <S> state
      * @param <E> events
      * @param codec of the events
      * @param state the codec of the state
-     * @param initial of each key: a value, since all keys share it
-     * @param after the state after an event; it does nothing else, and never fails
+     * @param initial state of each new key; immutable, because all keys share it
+     * @param after returns the state after an event; it has no other effect, and never fails
      * @return a kind with events
      */
     <S, E> EventsStep<S, E, M> events(Codec<E> codec, Codec<S> state, S initial, BiFunction<S, E, S> after);
 
     /**
-     * For a state that changes itself: each key begins with a new one.
+     * Sets a mutable initial state, which events change. Each new key gets its own object.
      *
      * @param <S> state
-     * @param initial makes it
-     * @return a kind that needs events
+     * @param initial makes the object
+     * @return a step that needs events
      */
     <S> MutableStateStep<S, M> initialState(Callable<? extends S> initial);
 
     /**
-     * Messages are written in this way, if they are kept, sent by a turn, or reminders.
+     * Sets the codec for messages that are stored: also messages of turns, and reminders.
      *
      * @param codec by default {@code Codec.of(messages)}
      * @return a changed copy
@@ -203,43 +203,43 @@ public sealed interface Durable<M> permits DurableDefinition {
     Builder<M> messages(Codec<M> codec);
 
     /**
-     * Answers to a request that is {@link Idempotent} are remembered in this way.
+     * Sets the codec with which answers to an {@link Idempotent} request are remembered.
      *
      * @param <R> answers
-     * @param request its class
+     * @param request class of the request
      * @param codec for the answers; it may read answers of an old form
      * @return a changed copy
      */
     <R> Builder<M> answers(Class<? extends Request<?, R>> request, Codec<R> codec);
 
     /**
-     * Stores messages before they are handled. After that, {@code sendMessage} returns true when
-     * the message is stored. The message is handled even if the process ends before, and its turn
-     * is stored once. One that fails is put {@link Durable#parked aside} at once, unless its asker
-     * hears of it; the failure policy does not try it again. The addresses that {@code newActor}
-     * and {@code entities} return do this, but neither their timers nor tasks.
+     * Stores messages before they are handled: {@code sendMessage} returns true when the message is
+     * stored. The message is handled even if the process ends before, and its turn is stored once.
+     * A message that fails is {@link Durable#parked parked} at once, unless its asker gets the
+     * failure; the failure policy does not retry it. This holds for the addresses that
+     * {@code newActor} and {@code entities} return, except for their timers and tasks.
      *
-     * <p>Messages keep the order of their sender. Requests are kept, too, and may overtake only
-     * messages that are tried again, or wait behind 63 others.
+     * <p>Messages of one sender keep their order. Requests are stored, too. They may overtake only
+     * messages that are tried again, or that wait behind 63 others.
      *
-     * @param max how many may wait for an actor; further ones are refused
+     * @param max how many messages may wait for an actor; further messages are refused
      * @return a changed copy
      */
     Builder<M> storeMessages(int max);
 
     /**
-     * How long an actor remembers messages that are {@link Idempotent}, and their answers.
+     * Sets how long an actor remembers {@link Idempotent} messages and their answers.
      *
-     * @param answers how many; by default 1,000, and at most 1 MiB
-     * @param time how long; by default a day
+     * @param answers max number of answers; by default 1,000, and at most 1 MiB in total
+     * @param time max age of an answer; by default one day
      * @return a changed copy
      */
     Builder<M> deduplicate(int answers, Duration time);
 
     /**
-     * Events are read from the last snapshot of the state, which is stored now and then. A state
-     * that has no form in bytes has none: all its events are read. So they are where a snapshot
-     * cannot be read, if none has gone; a folder reads the history of the whole kind for that.
+     * Sets how often a snapshot of the state is stored; a load reads only the events after it. If
+     * the state has no form in bytes, a load reads all events. It also does if a snapshot cannot be
+     * decoded and no event is deleted. A folder then reads the history of the whole kind.
      *
      * @param turns from one snapshot to the next; by default 1,000
      * @return a changed copy
@@ -247,25 +247,25 @@ public sealed interface Durable<M> permits DurableDefinition {
     Builder<M> snapshotEvery(int turns);
 
     /**
-     * Sets how many turns of an actor may be handled before the first of them is stored. Further
-     * ones wait.
+     * Sets how many turns of an actor may be pending at the store. The next turn waits until the
+     * first of them is stored.
      *
-     * @param turns by default 1,024; 1 stores them one by one
+     * @param turns by default 1,024; 1 stores the turns one by one
      * @return a changed copy
      */
     Builder<M> maxUnstoredTurns(int turns);
 
     /**
-     * How long events stay that a snapshot has made needless. They are for views, and for humans.
+     * Sets how long events are kept for views and operators, after a snapshot has replaced them.
      *
-     * @param age by default for ever; zero or more
+     * @param age by default forever; zero or more
      * @return a changed copy
      */
     Builder<M> retainEvents(Duration age);
   }
 
   /**
-   * A kind whose state changes itself by events.
+   * A kind whose state is a mutable object, which events change.
    *
    * @param <S> state
    * @param <M> messages
@@ -273,28 +273,28 @@ public sealed interface Durable<M> permits DurableDefinition {
   interface MutableStateStep<S, M> {
 
     /**
-     * Keeps events.
+     * Stores events.
      *
      * @param <E> events
-     * @param events their type
-     * @param after the state after an event, mostly the same object
+     * @param events type of the events
+     * @param after returns the state after an event, usually the same object
      * @return a kind with events
      */
     <E> EventsStep<S, E, M> events(Class<E> events, BiFunction<S, E, S> after);
 
     /**
-     * Adds events, with their codec.
+     * Stores events, with a codec.
      *
      * @param <E> events
      * @param codec of the events
-     * @param after the state after an event, mostly the same object
+     * @param after returns the state after an event, usually the same object
      * @return a kind with events
      */
     <E> EventsStep<S, E, M> events(Codec<E> codec, BiFunction<S, E, S> after);
   }
 
   /**
-   * A kind that keeps its state.
+   * A kind that stores its state.
    *
    * @param <S> state
    * @param <M> messages
@@ -302,7 +302,7 @@ public sealed interface Durable<M> permits DurableDefinition {
   interface StateStep<S, M> {
 
     /**
-     * Ends the definition.
+     * Completes the definition.
      *
      * @param handler returns the next state
      * @return a kind of actor
@@ -310,7 +310,7 @@ public sealed interface Durable<M> permits DurableDefinition {
     Durable<M> handler(StateHandler<S, M> handler);
 
     /**
-     * Ends the definition.
+     * Completes the definition.
      *
      * @param handler returns the next state
      * @return a kind of actor
@@ -319,7 +319,7 @@ public sealed interface Durable<M> permits DurableDefinition {
   }
 
   /**
-   * A kind that keeps events.
+   * A kind that stores events.
    *
    * @param <S> state
    * @param <E> events
@@ -328,7 +328,7 @@ public sealed interface Durable<M> permits DurableDefinition {
   interface EventsStep<S, E, M> {
 
     /**
-     * Ends the definition.
+     * Completes the definition.
      *
      * @param handler persists events
      * @return a kind of actor
@@ -370,7 +370,7 @@ public sealed interface Durable<M> permits DurableDefinition {
      *
      * @param state the state of this actor
      * @param message the message
-     * @param context valid until this returns
+     * @param context valid until this method returns
      * @return the next state; the same object if there is no change to store
      * @throws Exception a failure of the actor
      */
@@ -392,7 +392,7 @@ public sealed interface Durable<M> permits DurableDefinition {
      *
      * @param state the state of this actor
      * @param message the message
-     * @param context valid until this returns
+     * @param context valid until this method returns
      * @throws Exception a failure of the actor
      */
     void handle(S state, M message, EventContext<S, E, M> context) throws Exception;

@@ -29,57 +29,57 @@ import java.util.function.Function;
 import java.util.function.Supplier;
 
 /**
- * The address of a durable actor. Where its kind keeps messages, they are stored on the sender's
- * thread, and then sent.
+ * The address of a durable actor. If its kind stores messages, the sender's thread stores each
+ * message before it sends the message to the actor.
  */
 final class DurableActor<M> extends ForwardingExitable<Actor<M>> implements Actor<M>, LastingAddress {
-  private static final Duration FOR_EVER = Duration.ofNanos(Long.MAX_VALUE);
+  private static final Duration NO_LIMIT = Duration.ofNanos(Long.MAX_VALUE);
 
-  private final Actor<Object> front;
+  private final Actor<Object> target;
   private final DefaultDurableBuilder<M> kind;
   private final PendingDelivery delivery;
   private final String key;
-  private final Exitable hostNode; // while it lives, messages are kept
-  private final byte[] encoded; // of the one message that is sent through this; empty if made from the message
+  private final Exitable host; // the actor or its entities; messages are not stored after its end
+  private final byte[] encoded; // the only message that this address gets; empty if it encodes each
 
-  DurableActor(Actor<Object> front, DefaultDurableBuilder<M> kind, PendingDelivery delivery, String key,
-      Exitable hostNode) {
-    this(front, kind, delivery, key, hostNode, new byte[0]);
+  DurableActor(Actor<Object> target, DefaultDurableBuilder<M> kind, PendingDelivery delivery, String key,
+      Exitable host) {
+    this(target, kind, delivery, key, host, new byte[0]);
   }
 
-  private DurableActor(Actor<Object> front, DefaultDurableBuilder<M> kind, PendingDelivery delivery, String key,
-      Exitable hostNode, byte[] bytes) {
-    this.encoded = bytes;
-    this.front = front;
+  private DurableActor(Actor<Object> target, DefaultDurableBuilder<M> kind, PendingDelivery delivery, String key,
+      Exitable host, byte[] encoded) {
+    this.encoded = encoded;
+    this.target = target;
     this.kind = kind;
     this.delivery = delivery;
     this.key = key;
-    this.hostNode = hostNode;
+    this.host = host;
   }
 
   @Override
   protected Actor<Object> target() {
-    return front;
+    return target;
   }
 
   @Override
   public Exitable owner() {
-    return LastingAddress.owner(front);
+    return LastingAddress.owner(target);
   }
 
   @Override
   public ActorBuilder<Object> beside() {
-    return ActorSystem.beside(front);
+    return ActorSystem.beside(target);
   }
 
-  static Exitable unwrap(Exitable one) {
-    return one instanceof DurableActor<?> actor ? actor.front
-        : one instanceof DurableEntities<?> entities ? entities.target() : one;
+  static Exitable unwrap(Exitable exitable) {
+    return exitable instanceof DurableActor<?> actor ? actor.target
+        : exitable instanceof DurableEntities<?> entities ? entities.target() : exitable;
   }
 
-  /** For one message, which is stored as these bytes: newer code has written them. */
+  /** Returns an address for one message, which is stored as these bytes of perhaps newer code. */
   DurableActor<M> withEncodedMessage(byte[] bytes) {
-    return new DurableActor<>(front, kind, delivery, key, hostNode, bytes);
+    return new DurableActor<>(target, kind, delivery, key, host, bytes);
   }
 
   private Store.PendingMessage toPendingMessage(M message, String context) {
@@ -95,74 +95,75 @@ final class DurableActor<M> extends ForwardingExitable<Actor<M>> implements Acto
 
   @Override
   public boolean sendMessage(M message) {
-    if (!storesMessages()) return front.sendMessage(message);
-    long since = System.nanoTime();
+    if (!storesMessages()) return target.sendMessage(message);
+    long startNanos = System.nanoTime();
     String context = delivery.blockBuilder.contextText(this, message);
-    var waiting = toPendingMessage(message, context);
+    var pending = toPendingMessage(message, context);
     try {
-      if (!enqueue(waiting, FOR_EVER)) return false;
+      if (!enqueue(pending, NO_LIMIT)) return false;
     } catch (InterruptedException interrupt) {
       Thread.currentThread().interrupt();
       return false;
-    } catch (TimeoutException never) {
-      throw new AssertionError(never);
-    } catch (StoreException | CancellationException refused) {
+    } catch (TimeoutException impossible) {
+      throw new AssertionError(impossible);
+    } catch (StoreException | CancellationException refusal) {
       StoreRegistry.of(delivery.store()).failureLog().logRefusal(
           id() + " does not get a message, since it could not be kept",
-          refused);
+          refusal);
       return false;
     }
-    delivery.deliver(front, key, toStoredMessage(waiting, message, context, false, since));
-    return true; // though the actor may be unable to take it now
+    delivery.deliver(target, key, toStoredMessage(pending, message, context, false, startNanos));
+    return true; // even if the actor cannot take it now
   }
 
   @Override
-  public boolean sendMessages(List<? extends M> block) {
-    if (storesMessages()) throw new UnsupportedOperationException(id() + " keeps messages, and stores each by itself");
-    return front.sendMessages(block);
+  public boolean sendMessages(List<? extends M> messages) {
+    if (storesMessages())
+      throw new UnsupportedOperationException(id() + " stores each message by itself; call sendMessage");
+    return target.sendMessages(messages);
   }
 
   private boolean storesMessages() {
-    return kind.maxStoredMessages() > 0 && !hostNode.onExit().isDone();
+    return kind.maxStoredMessages() > 0 && !host.onExit().isDone();
   }
 
-  private <R> StoredMessage<R> toStoredMessage(Store.PendingMessage waiting, Object message, String context,
-      boolean asked,
-      long since) {
-    return new StoredMessage<>(waiting.id(), waiting.due(), message, Mail.of(encoded, context), false,
-        asked ? Optional.of(new AtomicReference<>(StoredMessage.RequestStage.SENT)) : Optional.empty(), since);
+  private <R> StoredMessage<R> toStoredMessage(Store.PendingMessage pending, Object message, String context,
+      boolean isRequest,
+      long startNanos) {
+    return new StoredMessage<>(pending.id(), pending.due(), message, Mail.of(encoded, context), false,
+        isRequest ? Optional.of(new AtomicReference<>(StoredMessage.RequestStage.SENT)) : Optional.empty(), startNanos);
   }
 
-  /** False if too many messages wait. The message is in hand until it is given, or released. */
-  private boolean enqueue(Store.PendingMessage waiting, Duration limit) throws InterruptedException, TimeoutException {
-    boolean known = false;
-    delivery.reserve(key, waiting.id());
+  /** Reserves and stores a message. Returns false, without storing it, if too many wait. */
+  private boolean enqueue(Store.PendingMessage pending, Duration limit) throws InterruptedException, TimeoutException {
+    boolean isSettled = false;
+    delivery.reserve(key, pending.id());
     try {
-      var stored = delivery.store().enqueue(waiting, kind.maxStoredMessages()).toCompletableFuture();
+      var storing = delivery.store().enqueue(pending, kind.maxStoredMessages()).toCompletableFuture();
       try {
-        if (!isDoneIn(stored, limit)) throw new TimeoutException();
-        boolean kept = stored.get();
-        if (!kept) delivery.unreserve(key, waiting.id());
-        known = true;
-        return kept;
-      } catch (InterruptedException | TimeoutException early) { // it is given when it is stored all the same
-        known = true;
-        stored.whenComplete((done, failure) -> delivery.release(key, waiting.id()));
-        throw early;
+        if (!awaitDone(storing, limit)) throw new TimeoutException();
+        boolean isStored = storing.get();
+        if (!isStored) delivery.unreserve(key, pending.id());
+        isSettled = true;
+        return isStored;
+      } catch (InterruptedException | TimeoutException noResult) { // it may still be stored; then it is delivered
+        isSettled = true;
+        storing.whenComplete((result, refusal) -> delivery.release(key, pending.id()));
+        throw noResult;
       }
-    } catch (ExecutionException failed) {
-      throw TurnPipeline.refusalCause(failed);
+    } catch (ExecutionException failure) {
+      throw TurnPipeline.refusalCause(failure);
     } finally {
-      if (!known) delivery.release(key, waiting.id()); // the store may have it all the same
+      if (!isSettled) delivery.release(key, pending.id()); // the store may have it nevertheless
     }
   }
 
-  /** Waits by the clock of the actor's scope, which has no time for a wait without a limit. */
-  private boolean isDoneIn(CompletableFuture<?> future, Duration limit) throws InterruptedException {
-    if (limit != FOR_EVER) return delivery.blockBuilder.scheduler().awaitDone(future, limit);
+  /** Returns whether the future is done within the limit, by the clock of the actor's scope. */
+  private boolean awaitDone(CompletableFuture<?> future, Duration limit) throws InterruptedException {
+    if (limit != NO_LIMIT) return delivery.blockBuilder.scheduler().awaitDone(future, limit);
     try {
       future.get();
-    } catch (ExecutionException | CancellationException failed) {} // the caller gets the failure again
+    } catch (ExecutionException | CancellationException failure) {} // the caller reads the failure from the future
     return true;
   }
 
@@ -172,88 +173,89 @@ final class DurableActor<M> extends ForwardingExitable<Actor<M>> implements Acto
   public <Q extends M, R> R ask(Request<Q, R> request) {
     var limit = BlockBuilder.of(beside()).askLimit();
     if (storesMessages()) return ask(request, limit);
-    var left = awaitOrder(request, limit);
-    return left == limit ? front.ask(unchecked(request)) : front.ask(unchecked(request), left);
+    var remaining = awaitOrder(request, limit);
+    return remaining == limit ? target.ask(unchecked(request)) : target.ask(unchecked(request), remaining);
   }
 
   @Override
   public <Q extends M, R> R ask(Request<Q, R> request, Duration limit) {
-    if (!storesMessages()) return front.ask(unchecked(request), awaitOrder(request, limit));
-    var kept = storeRequest(request, limit);
+    if (!storesMessages()) return target.ask(unchecked(request), awaitOrder(request, limit));
+    var call = storeRequest(request, limit);
     try {
-      return front.ask(kept, awaitOrder(kept, limit));
+      return target.ask(call, awaitOrder(call, limit));
     } catch (Throwable failure) {
-      if (isInterrupted(failure)) throw interrupted(kept, failure);
-      if (isUnanswered(kept, failure)) throw RequestStoredException.of(id(), delivery, request, failure);
+      if (isInterrupted(failure)) throw interruption(call, failure);
+      if (isUnanswered(call, failure)) throw RequestStoredException.of(id(), delivery, request, failure);
       throw failure;
     } finally {
-      delivery.release(key, kept.id());
+      delivery.release(key, call.id());
     }
   }
 
   @Override
   public <Q extends M, R> CompletableFuture<R> sendMessageReturn(Request<Q, R> request) {
-    if (!storesMessages()) return afterOrder(request, FOR_EVER, left -> front.sendMessageReturn(unchecked(request)));
-    var kept = storeRequest(request, FOR_EVER);
-    return whileReserved(kept, () -> afterOrder(kept, FOR_EVER, left -> front.sendMessageReturn(kept)));
+    if (!storesMessages()) return afterOrder(request, NO_LIMIT, time -> target.sendMessageReturn(unchecked(request)));
+    var call = storeRequest(request, NO_LIMIT);
+    return sendReserved(call, () -> afterOrder(call, NO_LIMIT, time -> target.sendMessageReturn(call)));
   }
 
   @Override
   public <Q extends M, R> CompletableFuture<R> sendMessageReturn(Request<Q, R> request, Duration limit) {
-    if (!storesMessages()) return afterOrder(request, limit, left -> front.sendMessageReturn(unchecked(request), left));
-    var kept = storeRequest(request, limit);
-    return whileReserved(kept, () -> afterOrder(kept, limit, left -> front.sendMessageReturn(kept, left)));
+    if (!storesMessages())
+      return afterOrder(request, limit, time -> target.sendMessageReturn(unchecked(request), time));
+    var call = storeRequest(request, limit);
+    return sendReserved(call, () -> afterOrder(call, limit, time -> target.sendMessageReturn(call, time)));
   }
 
-  /** Until it is answered. */
-  private <R> CompletableFuture<R> whileReserved(StoredMessage<R> kept, Supplier<CompletableFuture<R>> sending) {
-    boolean sent = false;
+  /** Sends a stored request, and releases it when it is answered. */
+  private <R> CompletableFuture<R> sendReserved(StoredMessage<R> call, Supplier<CompletableFuture<R>> sending) {
+    boolean isSent = false;
     try {
       var answer = sending.get();
-      sent = true;
-      CompletableFuture<R> told = answer.newIncompleteFuture(); // a handler that waits for it waits for that
+      isSent = true;
+      CompletableFuture<R> result = answer.newIncompleteFuture(); // made by `answer`, so that a handler's wait is known
       answer.whenComplete((value, failure) -> {
-        delivery.release(key, kept.id());
-        if (failure == null) told.complete(value);
-        else told.completeExceptionally(isUnanswered(kept, failure)
-            ? RequestStoredException.of(id(), delivery, kept.message(), failure) : failure);
+        delivery.release(key, call.id());
+        if (failure == null) result.complete(value);
+        else result.completeExceptionally(isUnanswered(call, failure)
+            ? RequestStoredException.of(id(), delivery, call.message(), failure) : failure);
       });
-      told.whenComplete((value, failure) -> answer.cancel(true)); // where it has an answer, this does nothing
-      return told;
-    } catch (RuntimeException unborn) {
-      if (isInterrupted(unborn)) throw interrupted(kept, unborn);
-      throw RequestStoredException.of(id(), delivery, kept.message(), unborn);
+      result.whenComplete((value, failure) -> answer.cancel(true)); // no effect if it is done
+      return result;
+    } catch (RuntimeException notSent) {
+      if (isInterrupted(notSent)) throw interruption(call, notSent);
+      throw RequestStoredException.of(id(), delivery, call.message(), notSent);
     } finally {
-      if (!sent) delivery.release(key, kept.id());
+      if (!isSent) delivery.release(key, call.id());
     }
   }
 
-  /** Until the request overtakes no message. An interrupt is the front's to tell. */
+  /** Waits until the request overtakes no message. If interrupted, it lets `ask` throw. */
   private Duration awaitOrder(Request<?, ?> request, Duration limit) {
-    var order = delivery.orderBarrier(key);
-    if (order.isDone() || !limit.isPositive()) return limit;
-    long begin = delivery.blockBuilder.scheduler().nanoTime();
+    var barrier = delivery.orderBarrier(key);
+    if (barrier.isDone() || !limit.isPositive()) return limit;
+    long startNanos = delivery.blockBuilder.scheduler().nanoTime();
     try {
-      if (!isDoneIn(order, limit)) throw timeout(request, limit);
+      if (!awaitDone(barrier, limit)) throw timeout(request, limit);
     } catch (InterruptedException interrupt) {
       Thread.currentThread().interrupt();
     }
-    return remaining(limit, begin);
+    return remaining(limit, startNanos);
   }
 
   private <R> CompletableFuture<R> afterOrder(Request<?, R> request, Duration limit,
       Function<Duration, CompletableFuture<R>> sending) {
-    var order = delivery.orderBarrier(key);
-    if (order.isDone() || !limit.isPositive()) return sending.apply(limit);
-    long begin = delivery.blockBuilder.scheduler().nanoTime();
+    var barrier = delivery.orderBarrier(key);
+    if (barrier.isDone() || !limit.isPositive()) return sending.apply(limit);
+    long startNanos = delivery.blockBuilder.scheduler().nanoTime();
     var answer = new CompletableFuture<R>();
-    if (limit != FOR_EVER) {
-      var late = delivery.blockBuilder.scheduler().schedule(limit, // code of the asker may be chained to it
+    if (limit != NO_LIMIT) {
+      var timer = delivery.blockBuilder.scheduler().schedule(limit, // elsewhere: the asker may have chained code
           () -> Thread.startVirtualThread(() -> answer.completeExceptionally(timeout(request, limit))));
-      order.thenRun(late::cancel);
+      barrier.thenRun(timer::cancel);
     }
-    order.thenRun(() -> {
-      if (!answer.isDone()) send(answer, () -> sending.apply(remaining(limit, begin)));
+    barrier.thenRun(() -> {
+      if (!answer.isDone()) send(answer, () -> sending.apply(remaining(limit, startNanos)));
     });
     return answer;
   }
@@ -266,70 +268,71 @@ final class DurableActor<M> extends ForwardingExitable<Actor<M>> implements Acto
         name(), request, limit, null);
   }
 
-  /** Otherwise it is what the handler threw, also if that is of a request of its own. */
-  private static boolean isUnanswered(StoredMessage<?> kept, Throwable failure) {
-    var stage = kept.stage().orElseThrow().get();
-    return failure instanceof RequestException none && none.request() == kept
+  /** Returns false if the handler threw the failure, which may be that of another request. */
+  private static boolean isUnanswered(StoredMessage<?> call, Throwable failure) {
+    var stage = call.stage().orElseThrow().get();
+    return failure instanceof RequestException unanswered && unanswered.request() == call
         && stage != StoredMessage.RequestStage.FAILED
-        || failure instanceof Exception && stage == StoredMessage.RequestStage.SENT; // there is no actor
+        || failure instanceof Exception && stage == StoredMessage.RequestStage.SENT; // no actor began it
   }
 
   private static boolean isInterrupted(Throwable failure) {
     return failure instanceof CancellationException && Thread.currentThread().isInterrupted();
   }
 
-  private CancellationException interrupted(StoredMessage<?> kept, Throwable cause) {
-    var told = new CancellationException("interrupted while waiting for the answer of " + id() + " to "
-        + delivery.blockBuilder.describeRequest(kept) + ", which is stored, and is handled without being sent again");
-    told.initCause(cause);
-    return told;
+  private CancellationException interruption(StoredMessage<?> call, Throwable cause) {
+    var exception = new CancellationException("interrupted while waiting for the answer of " + id() + " to "
+        + delivery.blockBuilder.describeRequest(call) + ", which is stored, and is handled without being sent again");
+    exception.initCause(cause);
+    return exception;
   }
 
-  private NotStoredException notStored(Object request, StoreException why) {
-    return NotStoredException.ofMessage(id().toString(), delivery.blockBuilder.describeRequest(request), request, why);
+  private NotStoredException notStored(Object request, StoreException cause) {
+    return NotStoredException.ofMessage(id().toString(), delivery.blockBuilder.describeRequest(request), request,
+        cause);
   }
 
-  private Duration remaining(Duration limit, long begin) {
-    var left = limit.minusNanos(delivery.blockBuilder.scheduler().nanoTime() - begin);
-    return left.isPositive() ? left : Duration.ofNanos(1);
+  private Duration remaining(Duration limit, long startNanos) {
+    var remaining = limit.minusNanos(delivery.blockBuilder.scheduler().nanoTime() - startNanos);
+    return remaining.isPositive() ? remaining : Duration.ofNanos(1);
   }
 
-  /** Called by a courier, which code of the asker must not hold up. */
+  /** Sends a held request. Called by a courier, which must not run code of the asker. */
   private static <R> void send(CompletableFuture<R> answer, Supplier<CompletableFuture<R>> sending) {
-    CompletableFuture<R> sent;
+    CompletableFuture<R> future;
     try {
-      sent = sending.get();
-    } catch (RuntimeException refused) {
-      sent = CompletableFuture.failedFuture(refused);
+      future = sending.get();
+    } catch (RuntimeException refusal) {
+      future = CompletableFuture.failedFuture(refusal);
     }
-    var of = sent;
-    answer.whenComplete((value, failure) -> of.cancel(true)); // where it has an answer, this does nothing
-    Runnable settle = () -> of.whenComplete((value, failure) -> {
+    var targetAnswer = future;
+    answer.whenComplete((value, failure) -> targetAnswer.cancel(true)); // no effect if it is done
+    Runnable settle = () -> targetAnswer.whenComplete((value, failure) -> {
       if (failure == null) answer.complete(value);
       else answer.completeExceptionally(failure);
     });
-    if (of.isDone()) Thread.startVirtualThread(settle);
+    if (targetAnswer.isDone()) Thread.startVirtualThread(settle);
     else settle.run();
   }
 
-  @SuppressWarnings("unchecked") // a request of the kind's messages is one
+  @SuppressWarnings("unchecked") // the public methods accept only requests that are an M
   private <R> StoredMessage<R> storeRequest(Request<?, R> request, Duration limit) {
-    if (!Objects.requireNonNull(limit, "limit").isPositive()) // before it is kept
+    if (!Objects.requireNonNull(limit, "limit").isPositive()) // checked before it is stored
       throw new IllegalArgumentException("a limit of " + limit + " leaves no time to wait; give more than zero");
-    long since = System.nanoTime();
+    long startNanos = System.nanoTime();
     String context = delivery.blockBuilder.contextText(this, request);
-    var waiting = toPendingMessage((M) request, context);
+    var pending = toPendingMessage((M) request, context);
     try {
-      if (enqueue(waiting, limit)) return toStoredMessage(waiting, request, context, true, since);
+      if (enqueue(pending, limit)) return toStoredMessage(pending, request, context, true, startNanos);
       throw notStored(request,
           new StoreFullException(kind.maxStoredMessages() + " messages wait for it already", null));
     } catch (InterruptedException interrupt) {
       Thread.currentThread().interrupt();
       throw new CancellationException("interrupted while a request to " + id() + " was stored");
-    } catch (TimeoutException late) {
-      throw notStored(request, new StoreBusyException("the store has not said within " + limit + " that it has it"));
-    } catch (StoreException refused) {
-      throw notStored(request, refused);
+    } catch (TimeoutException timeout) {
+      throw notStored(request, new StoreBusyException("the store has not confirmed it within " + limit));
+    } catch (StoreException refusal) {
+      throw notStored(request, refusal);
     }
   }
 
@@ -340,28 +343,28 @@ final class DurableActor<M> extends ForwardingExitable<Actor<M>> implements Acto
 
   // ---- the end
 
-  /** After the requests that wait for a courier. */
+  /** Sends the pill after the requests that wait for a courier. */
   @Override
   public void sendPoisonPill() {
-    delivery.endBarrier(key::equals).thenRun(front::sendPoisonPill);
+    delivery.endBarrier(key::equals).thenRun(target::sendPoisonPill);
   }
 
   @Override
   public void close() {
-    close(delivery.endBarrier(key::equals), front, 2);
+    close(delivery.endBarrier(key::equals), target, 2);
   }
 
-  /** @param own names in the ring of a handler that closes what it is of: that does not wait */
-  static void close(CompletableFuture<Void> order, Exitable front, int own) {
-    if (order.isDone()) {
-      front.close();
+  /** @param ownCycle size of the cycle if a handler closes its own actor, which is not awaited */
+  static void close(CompletableFuture<Void> barrier, Exitable target, int ownCycle) {
+    if (barrier.isDone()) {
+      target.close();
       return;
     }
-    order.thenRun(front::sendPoisonPill);
+    barrier.thenRun(target::sendPoisonPill);
     try {
-      front.waitForExit();
-    } catch (AskCycleException ring) {
-      if (ring.cycle().size() > own) throw ring;
+      target.waitForExit();
+    } catch (AskCycleException waitCycle) {
+      if (waitCycle.cycle().size() > ownCycle) throw waitCycle;
     }
   }
 
@@ -369,41 +372,41 @@ final class DurableActor<M> extends ForwardingExitable<Actor<M>> implements Acto
 
   @Override
   public Scheduler.Timer sendMessageLater(M message, Duration delay) {
-    return front.sendMessageLater(message, delay);
+    return target.sendMessageLater(message, delay);
   }
 
   @Override
   public Scheduler.Timer sendMessageLater(Object timer, M message, Duration delay) {
-    return front.sendMessageLater(timer, message, delay);
+    return target.sendMessageLater(timer, message, delay);
   }
 
   @Override
   public Scheduler.Timer sendMessageEvery(M message, Duration period) {
-    return front.sendMessageEvery(message, period);
+    return target.sendMessageEvery(message, period);
   }
 
   @Override
   public Scheduler.Timer sendMessageEvery(Object timer, M message, Duration period) {
-    return front.sendMessageEvery(timer, message, period);
+    return target.sendMessageEvery(timer, message, period);
   }
 
   @Override
   public void execute(Runnable task) {
-    front.execute(task);
+    target.execute(task);
   }
 
   @Override
   public boolean equals(Object other) {
-    return other instanceof DurableActor<?> actor && front.equals(actor.front);
+    return other instanceof DurableActor<?> actor && target.equals(actor.target);
   }
 
   @Override
   public int hashCode() {
-    return front.hashCode();
+    return target.hashCode();
   }
 
   @Override
   public String toString() {
-    return front.toString();
+    return target.toString();
   }
 }

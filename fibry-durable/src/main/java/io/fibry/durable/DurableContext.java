@@ -7,100 +7,103 @@ import java.time.Duration;
 import java.util.concurrent.Callable;
 
 /**
- * What a handler of a durable actor may do beside its work. Answers leave when the turn is stored,
- * and the turns before. Messages can be neither received nor stashed.
+ * The context of a handler of a durable actor. Answers are sent when this turn and all turns before
+ * it are stored. {@code receive} and {@code stash} are not supported.
  *
  * @param <M> messages
  */
 public interface DurableContext<M> extends ActorContext<M> {
 
-  /** {@return the key of this actor; also later, and on other threads} */
+  /** {@return the key of this actor} It can be called at any time, on any thread. */
   String key();
 
   /**
    * Sends a message as a part of this turn. If the turn is stored, the message is handled even if
-   * the process ends before, and its own turn is stored once. If not, the message was never sent.
-   * Messages from one actor to another keep their order. The store has the message until an actor
-   * with this key is made here. Actors that are not durable are told {@link #afterCommit}.
+   * the process ends before, and its own turn is stored once. If the turn is not stored, the
+   * message is not sent. Messages from one actor to another keep their order. The message waits in
+   * the store until the receiver is made. Use {@link #afterCommit} to send to actors that are not
+   * durable.
    *
-   * @param <N> messages of the other
-   * @param to its kind
-   * @param key its key
-   * @param message a request gets no answer
+   * @param <N> messages of the receiver
+   * @param to kind of the receiver
+   * @param key key of the receiver
+   * @param message the message; if it is a request, it gets no answer
    */
   <N> void sendMessage(Durable<N> to, String key, N message);
 
   /**
    * Sends this actor a message later, as a part of this turn. The reminder survives the process,
-   * and wakes an actor that does not live. It comes at its time by the store's clock, or when the
-   * process runs again; at most a minute late if the clock is set forward.
+   * and loads an actor that is not loaded. It comes at its time by the store's clock, or when the
+   * process runs again. If the clock is set forward, it may come up to a minute late.
    *
-   * @param name of the reminder, 1 to 512 bytes; replaces the one with this name
+   * @param name of the reminder, 1 to 512 bytes; replaces the reminder with this name
    * @param message the message
    * @param delay from now; more than zero, at most 100 years
    */
   void setReminder(String name, M message, Duration delay);
 
   /**
-   * Sets a reminder that comes again and again. Reminders that came due while the process was down
-   * come once.
+   * Sets a reminder that comes repeatedly. If it came due several times while the process was down,
+   * it comes once for all of them.
    *
-   * @param name of the reminder; replaces the one with this name
+   * @param name of the reminder; replaces the reminder with this name
    * @param message the message
    * @param period more than zero, at most 100 years
    */
   void setRepeatingReminder(String name, M message, Duration period);
 
   /**
-   * Takes a reminder back, as a part of this turn.
+   * Cancels a reminder, as a part of this turn.
    *
-   * @param name of the reminder; does nothing if there is none
+   * @param name of the reminder; does nothing if no reminder has this name
    */
   void cancelReminder(String name);
 
   /**
-   * Runs an effect elsewhere, and stores its result. When this message comes again because the
-   * process ended, the step returns the stored result. A step that ran, but could not be stored,
-   * runs again: {@link #idempotencyKey} tells others that it is the same.
+   * Runs an effect outside of the store, and stores its result. If this message comes again because
+   * the process ended, the step returns the stored result. A step runs again if its result could
+   * not be stored. {@link #idempotencyKey} lets the called system recognize the repetition.
    *
-   * <p>It first waits until the turns before are stored, and afterwards until its result is.
+   * <p>A step first waits until the earlier turns are stored, and afterwards until its result is.
    *
    * @param <R> result
-   * @param name of the step, 1 to 512 bytes; the second one of a name is "name#2"
+   * @param name of the step, 1 to 512 bytes; the second step with a name is stored as "name#2"
    * @param type of the result: a record, or a value of the JDK
-   * @param effect the effect; it has no steps itself, and adds nothing to the turn
-   * @return the value, never null
-   * @throws IllegalStateException if this message could not come again: neither is it kept, nor
-   * {@link Idempotent}
-   * @throws StepMismatchException if the handler did another step here before
+   * @param effect the effect; it must not run other steps or add anything to the turn
+   * @return the result, never null
+   * @throws IllegalStateException if this message could not come again, because it is neither
+   * stored nor {@link Idempotent}
+   * @throws StepMismatchException if the handler ran another step at this point when the message
+   * came before
    * @throws StepFailedException if the effect throws
    * @throws Exception if it is interrupted, or the store fails
    */
   <R> R step(String name, Class<R> type, Callable<? extends R> effect) throws Exception;
 
   /**
-   * Runs an effect, with a codec that may read results of an old form.
+   * Runs an effect as {@link #step(String, Class, Callable)} does, with a codec that may read
+   * results of an old form.
    *
    * @param <R> result
-   * @param name of the step, 1 to 512 bytes; the second one of a name is "name#2"
+   * @param name of the step, 1 to 512 bytes; the second step with a name is stored as "name#2"
    * @param codec of the result
-   * @param effect the effect; it has no steps itself, and adds nothing to the turn
-   * @return the value, never null
-   * @throws Exception as the other one
+   * @param effect the effect; it must not run other steps or add anything to the turn
+   * @return the result, never null
+   * @throws Exception as {@link #step(String, Class, Callable)} throws
    */
   <R> R step(String name, Codec<R> codec, Callable<? extends R> effect) throws Exception;
 
   /**
-   * A text that is the same whenever this message comes again, and different for any other message:
-   * a key by which others see that they know a call.
+   * Returns a text that is the same whenever this message comes again, and different for any other
+   * message. Give it to a called system, which can then recognize a repeated call.
    *
    * @param name of a step
-   * @return kind, key, message and step
+   * @return kind, key, message and step, separated by slashes
    */
   String idempotencyKey(String name);
 
   /**
-   * Waits, as a {@link #step}: after a restart, only for what is left.
+   * Waits, as a {@link #step}: after a restart, only for the remaining time.
    *
    * @param name of the step
    * @param time how long, by the store's clock; at most 100 years
@@ -109,18 +112,18 @@ public interface DurableContext<M> extends ActorContext<M> {
   void sleep(String name, Duration time) throws Exception;
 
   /**
-   * Runs code when the turn is stored, on a thread of its own: at most once.
+   * Runs code at most once, when the turn is stored, on a thread of its own.
    *
-   * @param task if it throws, that is logged
+   * @param task the code; if it throws, the failure is logged
    */
   void afterCommit(Handler.Task task);
 
   /**
-   * With this turn the state, the events before and of this turn, and the reminders are forgotten:
-   * the next message finds the actor as it was at first. The store removes the events when all
-   * views with a name have passed this turn, or at once if there are none; see {@link EventView}.
-   * Messages that wait for it still come. One that is sent again, and is a
-   * {@link Idempotent}, gets the answer of before; so does this very message.
+   * Erases the actor with this turn: its state, its reminders and its events, also the events of
+   * this turn. The next message finds the initial state. The store removes the events when all
+   * views with a name have read this turn, or at once if there are no such views; see
+   * {@link EventView}. Messages that wait for the actor are still handled. Answers to
+   * {@link Idempotent} messages stay remembered, also the answer to this message.
    */
   void erase();
 }

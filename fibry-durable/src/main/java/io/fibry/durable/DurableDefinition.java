@@ -20,18 +20,18 @@ import java.util.function.BiFunction;
 import java.util.function.Predicate;
 
 /**
- * A kind of actor, all told.
+ * The complete definition of a kind of actors.
  *
- * @param initial makes the state of a key
- * @param state the codec of the state; empty if events are stored, without snapshots
- * @param events the codec of events; empty if the state itself is stored
- * @param applyEvent the state after an event
+ * @param initial returns the initial state of a key
+ * @param stateCodec the codec of the state; empty if events are stored, without snapshots
+ * @param eventCodec the codec of events; empty if the state itself is stored
+ * @param applyEvent returns the state after an event
  */
 record DurableDefinition<S, E, M>(DefaultDurableBuilder<M> kind, Callable<? extends S> initial,
-    Optional<Codec<S>> state,
-    Optional<Codec<E>> events, BiFunction<S, E, S> applyEvent, TurnHandler<S, E, M> handler) implements Durable<M> {
+    Optional<Codec<S>> stateCodec,
+    Optional<Codec<E>> eventCodec, BiFunction<S, E, S> applyEvent, TurnHandler<S, E, M> handler) implements Durable<M> {
 
-  /** Lets the handler do a turn, and returns the next state. */
+  /** Calls the user's handler for one turn, and returns the next state. */
   interface TurnHandler<S, E, M> {
     S runTurn(S state, M message, TurnContext<S, E, M> turn) throws Exception;
   }
@@ -41,22 +41,22 @@ record DurableDefinition<S, E, M>(DefaultDurableBuilder<M> kind, Callable<? exte
     IdempotentAnswers.check(kind.messages().type(), kind.messages().answers().keySet());
   }
 
-  /** The state with which an actor begins. */
+  /** Returns the initial state of an actor. */
   S newState(Store.ActorId actor) throws Exception {
     return Objects.requireNonNull(initial.call(), () -> "the initial state of " + actor + " is null");
   }
 
-  /** For what was stored: the kind may have been another one then. */
-  <T> Codec<T> requireCodec(Optional<Codec<T>> codec, String what) {
-    return codec.orElseThrow(() -> new CodecException("it has " + what + ", which " + this
+  /** Returns the codec of stored data, or throws if the kind has none any more. */
+  <T> Codec<T> requireCodec(Optional<Codec<T>> codec, String content) {
+    return codec.orElseThrow(() -> new CodecException("it has " + content + ", which " + this
         + " does not keep; let it keep what it kept, or give it another name"));
   }
 
-  /** The state after an event of a turn. */
-  S applyEvent(S before, E event, long turn, Store.ActorId actor) {
+  /** Returns the state after an event of a turn. */
+  S applyEvent(S state, E event, long turn, Store.ActorId actor) {
     S next;
     try {
-      next = applyEvent.apply(before, event);
+      next = applyEvent.apply(state, event);
     } catch (RuntimeException thrown) {
       throw new IllegalStateException(noStateMessage(event, turn, actor) + "threw " + Lines.thrown(thrown),
           thrown);
@@ -70,71 +70,71 @@ record DurableDefinition<S, E, M>(DefaultDurableBuilder<M> kind, Callable<? exte
   }
 
   @Override
-  public Actor<M> newActor(ActorBuilder<? super M> how, Store store) {
-    check(how, store);
-    String key = kind.checkedKey(BlockBuilder.of(how).name()
+  public Actor<M> newActor(ActorBuilder<? super M> builder, Store store) {
+    check(builder, store);
+    String key = kind.checkedKey(BlockBuilder.of(builder).name()
         .orElseThrow(
             () -> kind.invalidDefinition("it needs a key: take a builder with a name, such as ActorSystem.named(..)")));
-    var delivery = new PendingDelivery(store, kind, BlockBuilder.of(how), key::equals);
-    var actor = startActor(how, delivery, key).closeOnExit(delivery);
-    start(actor, () -> delivery.start(same -> actor));
+    var delivery = new PendingDelivery(store, kind, BlockBuilder.of(builder), key::equals);
+    var actor = startActor(builder, delivery, key).closeOnExit(delivery);
+    start(actor, () -> delivery.start(sameKey -> actor));
     return new DurableActor<>(actor, kind, delivery, key, actor);
   }
 
   @Override
-  public Entities<String, M> entities(ActorBuilder<? super M> how, Store store, Duration idle) {
-    return entities(how, store, idle, all -> true);
+  public Entities<String, M> entities(ActorBuilder<? super M> builder, Store store, Duration idle) {
+    return entities(builder, store, idle, key -> true);
   }
 
-  Entities<String, M> entities(ActorBuilder<? super M> how, Store store, Duration idle, Predicate<String> keys) {
-    check(how, store);
-    return openEntities(how, new PendingDelivery(store, kind, BlockBuilder.of(how), keys), idle);
+  Entities<String, M> entities(ActorBuilder<? super M> builder, Store store, Duration idle, Predicate<String> keys) {
+    check(builder, store);
+    return openEntities(builder, new PendingDelivery(store, kind, BlockBuilder.of(builder), keys), idle);
   }
 
-  private <B> Entities<String, M> openEntities(ActorBuilder<B> how, PendingDelivery delivery, Duration idle) {
+  private <B> Entities<String, M> openEntities(ActorBuilder<B> builder, PendingDelivery delivery, Duration idle) {
     Entities<String, Object> entities =
-        Entities.open(BlockBuilder.of(how).defaultName(kind.name()), idle,
-            (ActorBuilder<B> builder, String key) -> startActor(builder, delivery, key));
+        Entities.open(BlockBuilder.of(builder).defaultName(kind.name()), idle,
+            (ActorBuilder<B> keyBuilder, String key) -> startActor(keyBuilder, delivery, key));
     entities.closeOnExit(delivery);
     start(entities, () -> delivery.start(entities::actor));
     return new DurableEntities<>(entities, kind, delivery);
   }
 
-  /** Begins to give waiting messages. If the store cannot list them, the actor is closed again. */
-  private static void start(Exitable made, Runnable delivery) {
+  /** Starts to deliver waiting messages. If the store cannot list them, the receiver is killed. */
+  private static void start(Exitable receiver, Runnable delivery) {
     boolean started = false;
     try {
       delivery.run();
       started = true;
     } finally {
-      if (!started) made.kill();
+      if (!started) receiver.kill();
     }
   }
 
-  private void check(ActorBuilder<?> how, Store store) {
-    Objects.requireNonNull(how, "how");
+  private void check(ActorBuilder<?> builder, Store store) {
+    Objects.requireNonNull(builder, "builder");
     StoreRegistry.checkComplete(store);
     StoreEvents.prepare();
-    if (BlockBuilder.of(how).isPooled())
+    if (BlockBuilder.of(builder).isPooled())
       throw kind.invalidDefinition("a pool handles several messages at a time; make entities");
-    if (BlockBuilder.of(how).mailbox().isSelective())
+    if (BlockBuilder.of(builder).mailbox().isSelective())
       throw kind.invalidDefinition("what it does with one message is a turn, so its mailbox cannot be selective");
-    if (BlockBuilder.of(how).mailbox().isOrdered())
+    if (BlockBuilder.of(builder).mailbox().isOrdered())
       throw kind
           .invalidDefinition("messages that wait at the store keep their order, so its mailbox cannot have another");
     kind.retention().ifPresent(age -> store.setRetention(kind.name(), age));
   }
 
-  /** Makes the actor that takes messages of users, and messages from the store. */
-  @SuppressWarnings("unchecked") // its messages are known by their own types
-  private Actor<Object> startActor(ActorBuilder<?> how, PendingDelivery delivery, String key) {
+  /** Makes the ordinary actor that handles messages of users, and messages from the store. */
+  @SuppressWarnings("unchecked") // `DurableRuntime.handle` checks the type of each message
+  private Actor<Object> startActor(ActorBuilder<?> builder, PendingDelivery delivery, String key) {
     var id = kind.id(kind.checkedKey(key));
-    // a kind that keeps messages cannot be found by name, because a message sent past the address
-    // would not be kept
-    var builder = (ActorBuilder<Object>) (kind.maxStoredMessages() > 0 ? how
-        : ((ActorBuilder<M>) how).protocol(kind.messages().type()));
+    // If messages are stored, the actor gets no protocol, so it cannot be found by name: a message
+    // to that address would not be stored.
+    var objectBuilder = (ActorBuilder<Object>) (kind.maxStoredMessages() > 0 ? builder
+        : ((ActorBuilder<M>) builder).protocol(kind.messages().type()));
     return StoreRegistry.registerActor(delivery.store(), id,
-        () -> builder.initialState(() -> new DurableRuntime<>(this, delivery, id)).onStop(DurableRuntime::end)
+        () -> objectBuilder.initialState(() -> new DurableRuntime<>(this, delivery, id)).onStop(DurableRuntime::end)
             .newActor(DurableRuntime<S, E, M>::handle));
   }
 
@@ -148,12 +148,12 @@ record DurableDefinition<S, E, M>(DefaultDurableBuilder<M> kind, Callable<? exte
         .filter(Mail::isParked).map(this::parked).toList();
   }
 
-  private ParkedMessage<M> parked(Store.PendingMessage one) {
-    var mail = Mail.read(one.body());
-    var failed = mail.failed().orElseThrow();
-    return new ParkedMessage<>(one.to().key(), one.id(), kind.messages().requireCodec().decode(mail.message()),
-        failed.reason(),
-        failed.at());
+  private ParkedMessage<M> parked(Store.PendingMessage pending) {
+    var mail = Mail.read(pending.body());
+    var failure = mail.failed().orElseThrow();
+    return new ParkedMessage<>(pending.to().key(), pending.id(), kind.messages().requireCodec().decode(mail.message()),
+        failure.reason(),
+        failure.at());
   }
 
   @Override
@@ -163,7 +163,7 @@ record DurableDefinition<S, E, M>(DefaultDurableBuilder<M> kind, Callable<? exte
 
   @Override
   public void discard(Store store, ParkedMessage<M> parked) {
-    StoreRegistry.of(store).unpark(store, idOf(parked), parked.id(), mail -> mail); // with its failure, but due
+    StoreRegistry.of(store).unpark(store, idOf(parked), parked.id(), mail -> mail); // now due, with its failure
   }
 
   private Store.ActorId idOf(ParkedMessage<M> parked) {

@@ -4,7 +4,7 @@ import io.fibry.Actor;
 import io.fibry.pool.Entities;
 import io.fibry.spi.ForwardingExitable;
 
-/** Entities whose addresses keep messages. */
+/** Entities of a durable kind: their addresses store messages if the kind does. */
 final class DurableEntities<M> extends ForwardingExitable<Entities<String, M>> implements Entities<String, M> {
   private final Entities<String, Object> entities;
   private final DefaultDurableBuilder<M> kind;
@@ -26,15 +26,15 @@ final class DurableEntities<M> extends ForwardingExitable<Entities<String, M>> i
     return new DurableActor<>(entities.actor(kind.checkedKey(key)), kind, delivery, key, entities);
   }
 
-  /** After the requests that wait for couriers. */
+  /** Sends the pill after the requests that wait for couriers. */
   @Override
   public void sendPoisonPill() {
-    delivery.endBarrier(all -> true).thenRun(entities::sendPoisonPill);
+    delivery.endBarrier(key -> true).thenRun(entities::sendPoisonPill);
   }
 
   @Override
   public void close() {
-    DurableActor.close(delivery.endBarrier(all -> true), entities, 3); // one of its actors, and the entities
+    DurableActor.close(delivery.endBarrier(key -> true), entities, 3); // an actor, its entities, and the actor again
   }
 
   @Override

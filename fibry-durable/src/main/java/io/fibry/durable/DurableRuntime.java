@@ -22,12 +22,12 @@ import java.util.concurrent.ExecutionException;
 import org.slf4j.LoggerFactory;
 
 /**
- * What a living actor knows. Its turns run ahead of the store: {@code state} is the one after the
- * last turn, also if that is not stored yet. Used by the actor's thread, except where a member says
- * otherwise.
+ * The loaded state of a durable actor. Turns run ahead of the store: {@code state} is the state
+ * after the last turn, even if the store does not have that turn yet. Used by the actor's thread,
+ * except where a member says otherwise.
  */
 final class DurableRuntime<S, E, M> {
-  private static final int MAX_ATTEMPTS = 5; // times, by processes that ended
+  private static final int MAX_ATTEMPTS = 5; // a message that ended the process as often is parked
 
   private final DurableDefinition<S, E, M> definition;
   private final PendingDelivery delivery;
@@ -36,24 +36,24 @@ final class DurableRuntime<S, E, M> {
   private ActorNotes actorNotes;
   private S state;
   private long stateSize; // in bytes, when it was last stored
-  private long bytesSinceFullState; // bytes of turns that are read beside the last whole one
-  private int turnsSinceSnapshot; // turns
-  private UnknownFields unknownFields = UnknownFields.NONE; // fields that a node with older code must not erase
-  // Done when all answers have left.
+  private long bytesSinceFullState; // bytes of the last full-state turn and of the later turns
+  private int turnsSinceSnapshot;
+  private UnknownFields unknownFields = UnknownFields.NONE; // unknown fields must not be lost
+  // Done when all answers of earlier turns are sent.
   private CompletableFuture<Void> allAnswered = CompletableFuture.completedFuture(null);
-  private boolean isStateDoubtful; // a handler that threw may have changed the state, or it was not read to its end
+  private boolean isStateDoubtful; // a handler that threw may have changed it, or a load failed
 
   DurableRuntime(DurableDefinition<S, E, M> definition, PendingDelivery delivery, Store.ActorId id) throws Exception {
     this.definition = definition;
     this.delivery = delivery;
     this.id = id;
     this.turns = new TurnPipeline(delivery, id, definition.kind().maxUnstoredTurns());
-    boolean read = false;
+    boolean isLoaded = false;
     try {
       load();
-      read = true;
+      isLoaded = true;
     } finally {
-      if (!read) turns.endLife();
+      if (!isLoaded) turns.endLife();
     }
   }
 
@@ -69,31 +69,31 @@ final class DurableRuntime<S, E, M> {
     return new DurableActor<>(self, definition.kind(), delivery, id.key(), self);
   }
 
-  // ---- reading
+  // ---- the load
 
   private void load() throws Exception {
     var event = StoreEvents.beginLoad();
     isStateDoubtful = true;
     var loaded = turns.load();
     var kind = definition.kind();
-    var reading = ActorRecovery.of(definition, delivery.store(), id, loaded,
+    var recovery = ActorRecovery.of(definition, delivery.store(), id, loaded,
         () -> new ActorNotes(kind.maxRememberedAnswers(), kind.rememberedTime(), turns::isParked));
-    actorNotes = reading.actorNotes();
-    state = reading.state();
-    stateSize = reading.stateSize();
-    bytesSinceFullState = reading.size();
-    turnsSinceSnapshot = reading.count();
-    unknownFields = reading.unknown();
+    actorNotes = recovery.actorNotes();
+    state = recovery.state();
+    stateSize = recovery.stateSize();
+    bytesSinceFullState = recovery.readBytes();
+    turnsSinceSnapshot = recovery.bodyCount();
+    unknownFields = recovery.unknownFields();
     isStateDoubtful = false;
-    if (event != null) StoreEvents.endLoad(event, id.kind(), id.key(), reading.count(), bytesSinceFullState);
+    if (event != null) StoreEvents.endLoad(event, id.kind(), id.key(), recovery.bodyCount(), bytesSinceFullState);
   }
 
-  S applyEvent(S before, E event) {
-    return definition.applyEvent(before, event, turns.nextNumber(), id);
+  S applyEvent(S stateBefore, E event) {
+    return definition.applyEvent(stateBefore, event, turns.nextNumber(), id);
   }
 
   byte[] encode(E event) {
-    return definition.events().orElseThrow(() -> new IllegalStateException(
+    return definition.eventCodec().orElseThrow(() -> new IllegalStateException(
         definition + " keeps its state, and no events; let the handler answer the next state")).encode(event);
   }
 
@@ -105,251 +105,255 @@ final class DurableRuntime<S, E, M> {
     return definition.kind().messages().answerCodec(request.getClass());
   }
 
-  Mail toMail(ActorContext<Object> core, M message, Optional<Duration> every) {
-    return Mail.of(encodeMessage(message), every, delivery.blockBuilder.contextText(core.self(), message));
+  Mail toMail(ActorContext<Object> coreContext, M message, Optional<Duration> period) {
+    return Mail.of(encodeMessage(message), period, delivery.blockBuilder.contextText(coreContext.self(), message));
   }
 
   // ---- messages
 
-  /** Handles a message of a user, or a kept message. */
-  @SuppressWarnings("unchecked") // the address takes no others
-  void handle(Object given, ActorContext<Object> core) throws Exception {
-    if (given instanceof StoredMessage<?> call && !call.hasAsker())
-      handleQueuedUpTo((StoredMessage<Object>) call, core);
-    else if (given instanceof StoredMessage<?> asked) handleRequest((StoredMessage<Object>) asked, core);
+  /** Handles a message of a user, or a stored message. */
+  @SuppressWarnings("unchecked") // the address accepts only messages of type M
+  void handle(Object message, ActorContext<Object> coreContext) throws Exception {
+    if (message instanceof StoredMessage<?> call && !call.hasAsker())
+      handleQueuedUpTo((StoredMessage<Object>) call, coreContext);
+    else if (message instanceof StoredMessage<?> request) handleRequest((StoredMessage<Object>) request, coreContext);
     else {
       reloadIfNeeded();
-      handle(new TurnContext<>(this, state, (M) given, core));
+      handle(new TurnContext<>(this, state, (M) message, coreContext));
     }
   }
 
-  /** Another life may have handled it, such as one on another node. */
-  private void handleRequest(StoredMessage<Object> asked, ActorContext<Object> core) throws Exception {
-    asked.stage().orElseThrow().set(StoredMessage.RequestStage.BEGUN);
+  /** Handles a stored request, unless another life, perhaps on another node, has handled it. */
+  private void handleRequest(StoredMessage<Object> request, ActorContext<Object> coreContext) throws Exception {
+    request.stage().orElseThrow().set(StoredMessage.RequestStage.BEGUN);
     TurnContext<S, E, M> turn;
-    boolean waits;
+    boolean needsTurn;
     try {
       reloadIfNeeded();
-      turn = new TurnContext<>(this, state, asked, asked, core);
-      waits = turns.isPending(asked) || turn.knownAnswer().isPresent();
-    } catch (Throwable unread) { // the message continues to wait
-      core.replyWhen(asked,
-          CompletableFuture.failedFuture(RequestStoredException.of(id, delivery, asked.message(), unread)));
-      throw unread;
+      turn = new TurnContext<>(this, state, request, request, coreContext);
+      needsTurn = turns.isPending(request) || turn.knownAnswer().isPresent();
+    } catch (Throwable failure) { // the message continues to wait
+      coreContext.replyWhen(request,
+          CompletableFuture.failedFuture(RequestStoredException.of(id, delivery, request.message(), failure)));
+      throw failure;
     }
-    if (waits) handle(turn);
-    else core.replyWhen(asked, CompletableFuture.failedFuture(new NoReplyException(
-        delivery.blockBuilder.describeRequest(asked) + " was handled by another life of " + id
+    if (needsTurn) handle(turn);
+    else coreContext.replyWhen(request, CompletableFuture.failedFuture(new NoReplyException(
+        delivery.blockBuilder.describeRequest(request) + " was handled by another life of " + id
             + ", whose answer is not known here",
-        id.toString(), asked)));
+        id.toString(), request)));
   }
 
-  /** Where calls were lost, it has some before that one. */
-  private void handleQueuedUpTo(StoredMessage<Object> call, ActorContext<Object> core) throws Exception {
-    boolean called = false;
-    for (var next = nextMessage(call, core); next.isPresent(); next = nextMessage(call, core)) {
-      called |= next.get().id().equals(call.id());
-      handleKept(new TurnContext<>(this, state, next.get(), call, core));
+  /** Handles the message of a call, and before it the messages whose own calls were lost. */
+  private void handleQueuedUpTo(StoredMessage<Object> call, ActorContext<Object> coreContext) throws Exception {
+    boolean isFound = false;
+    for (var next = nextMessage(call, coreContext); next.isPresent(); next = nextMessage(call, coreContext)) {
+      isFound |= next.get().id().equals(call.id());
+      handleStored(new TurnContext<>(this, state, next.get(), call, coreContext));
     }
-    // when those before it are stored: as long as it is called, they are in hand
-    if (!called && !TurnContext.hasActorEnded(core))
-      core.replyWhen(call, turns.last().thenRun(() -> {
-        throw new CancellationException("it was handled, or is given again");
+    // The call stays open until the earlier turns are stored, so that no courier reads their
+    // messages again.
+    if (!isFound && !TurnContext.hasActorEnded(coreContext))
+      coreContext.replyWhen(call, turns.lastStored().thenRun(() -> {
+        throw new CancellationException("the message was handled, or will be delivered again");
       }));
   }
 
-  private Optional<StoredMessage<Object>> nextMessage(StoredMessage<Object> call, ActorContext<Object> core)
+  private Optional<StoredMessage<Object>> nextMessage(StoredMessage<Object> call, ActorContext<Object> coreContext)
       throws Exception {
-    if (TurnContext.hasActorEnded(core)) return Optional.empty();
-    boolean read = false;
+    if (TurnContext.hasActorEnded(coreContext)) return Optional.empty();
+    boolean isReady = false;
     try {
       reloadIfNeeded();
-      read = true;
+      isReady = true;
     } finally {
-      if (!read) delivery.halt(id.key());
+      if (!isReady) delivery.halt(id.key());
     }
-    return delivery.nextMessage(id.key(), call, () -> TurnContext.hasActorEnded(core));
+    return delivery.beginNextUpTo(id.key(), call, () -> TurnContext.hasActorEnded(coreContext));
   }
 
   private void reloadIfNeeded() throws Exception {
     if (isStateDoubtful || turns.isAnyRefused()) load();
   }
 
-  private void handleKept(TurnContext<S, E, M> turn) throws Exception {
+  private void handleStored(TurnContext<S, E, M> turn) throws Exception {
     if (shouldHandle(turn)) handle(turn);
     else sendAnswers(turn, false);
   }
 
-  /** Removes a message that was parked. */
+  /** Deletes a parked message that was discarded. */
   private void remove(TurnContext<S, E, M> turn) {
-    var outgoing = new TurnOutbox(id, delivery);
-    turn.storedMessage().ifPresent(outgoing::markHandled);
-    append(false, Optional.empty(), List.of(), turn.obsoleteNotes(actorNotes), outgoing);
+    var outbox = new TurnOutbox(id, delivery);
+    turn.storedMessage().ifPresent(outbox::markHandled);
+    append(false, Optional.empty(), List.of(), turn.obsoleteNotes(actorNotes), outbox);
     turn.acknowledge();
   }
 
+  /** Returns whether to handle a stored message. If not, it is acknowledged, deleted or parked. */
   private boolean shouldHandle(TurnContext<S, E, M> turn) throws InterruptedException {
-    var kept = turn.storedMessage().orElseThrow();
-    boolean known = false;
+    var storedMessage = turn.storedMessage().orElseThrow();
+    boolean isDecided = false;
     try {
-      boolean leaves = kept.isRead() && turns.isBeingHandled(kept); // it is in hand until that is stored
-      boolean waits = !leaves && turns.isPending(kept);
-      boolean removed = waits && kept.mail().isRemoved();
-      boolean begun = waits && !removed && countAttempt(kept);
-      if (!waits && !leaves) delivery.complete(id.key(), kept.id(), kept.due()); // it was handled or removed
-      if (!waits) turn.acknowledge();
-      else if (removed) remove(turn);
-      else if (!begun) park(turn, "it was begun " + MAX_ATTEMPTS + " times, and each time the process ended");
-      known = true;
-      return begun;
+      boolean isBeingStored = storedMessage.isRead() && turns.isBeingHandled(storedMessage); // by a pending turn
+      boolean isPending = !isBeingStored && turns.isPending(storedMessage);
+      boolean isDiscarded = isPending && storedMessage.mail().isDiscarded();
+      boolean mayBegin = isPending && !isDiscarded && countAttempt(storedMessage);
+      if (!isPending && !isBeingStored) delivery.complete(id.key(), storedMessage.id(), storedMessage.due());
+      if (!isPending) turn.acknowledge();
+      else if (isDiscarded) remove(turn);
+      else if (!mayBegin) park(turn, "it was begun " + MAX_ATTEMPTS + " times, and each time the process ended");
+      isDecided = true;
+      return mayBegin;
     } finally {
-      if (!known) delivery.halt(id.key()); // the message continues to wait
+      if (!isDecided) delivery.halt(id.key()); // the message continues to wait
     }
   }
 
   /**
-   * Counts a message that the process before may have died of. Returns false if the message was
-   * begun too often.
+   * Counts an attempt at a message that may have ended an earlier process. Returns false if there
+   * were too many attempts.
    */
-  private boolean countAttempt(StoredMessage<?> kept) throws InterruptedException {
-    if (!delivery.isFirstAttemptAfterRestart(id.key(), kept)) return true;
-    int times = actorNotes.attempts(kept.uniqueId());
-    if (times < MAX_ATTEMPTS) store(List.of(new Note.Begun(kept.uniqueId(), times + 1)));
-    return times < MAX_ATTEMPTS;
+  private boolean countAttempt(StoredMessage<?> storedMessage) throws InterruptedException {
+    if (!delivery.isFirstAttemptAfterRestart(id.key(), storedMessage)) return true;
+    int attempts = actorNotes.attempts(storedMessage.uniqueId());
+    if (attempts < MAX_ATTEMPTS) store(List.of(new Note.Begun(storedMessage.uniqueId(), attempts + 1)));
+    return attempts < MAX_ATTEMPTS;
   }
 
-  /** It was not the message. */
-  private void uncountAttempt(StoredMessage<?> kept) {
-    int times = actorNotes.attempts(kept.uniqueId());
-    if (times > 0) append(List.of(new Note.Begun(kept.uniqueId(), times - 1)));
+  /** Subtracts an attempt at a message that has not caused the failure. */
+  private void uncountAttempt(StoredMessage<?> storedMessage) {
+    int attempts = actorNotes.attempts(storedMessage.uniqueId());
+    if (attempts > 0) append(List.of(new Note.Begun(storedMessage.uniqueId(), attempts - 1)));
   }
 
   private void handle(TurnContext<S, E, M> turn) throws Exception {
-    boolean given = false; // to the store
-    boolean failed = false;
+    boolean isAppended = false; // whether the store has the turn
+    boolean hasFailed = false;
     try {
-      var known = turn.knownAnswer();
-      known.ifPresent(turn::repeatAnswer);
-      S next = known.isPresent() ? state : turn.run(definition.handler());
+      var knownAnswer = turn.knownAnswer();
+      knownAnswer.ifPresent(turn::repeatAnswer);
+      S next = knownAnswer.isPresent() ? state : turn.run(definition.handler());
       commit(turn, Objects.requireNonNull(next, () -> definition + " answered null as its next state"),
-          known.isEmpty());
-      given = true;
+          knownAnswer.isEmpty());
+      isAppended = true;
       turn.acknowledge();
     } catch (Throwable failure) {
-      failed = true;
+      hasFailed = true;
       isStateDoubtful = !Immutability.isImmutable(state);
-      boolean again = !given && retryOrPark(turn, failure);
-      turn.fail(turns.last(), again ? RequestStoredException.of(id, delivery, turn.message(), failure) : failure);
+      boolean isRetried = !isAppended && retryOrPark(turn, failure);
+      turn.fail(turns.lastStored(),
+          isRetried ? RequestStoredException.of(id, delivery, turn.message(), failure) : failure);
       throw failure;
     } finally {
-      sendAnswers(turn, failed);
+      sendAnswers(turn, hasFailed);
     }
   }
 
-  private void sendAnswers(TurnContext<S, E, M> turn, boolean failed) {
-    var left = turn.sendAnswers(turns.last(), failed);
-    if (!left.isDone()) allAnswered = allAnswered.isDone() ? left : CompletableFuture.allOf(allAnswered, left);
+  private void sendAnswers(TurnContext<S, E, M> turn, boolean hasFailed) {
+    var allSent = turn.sendAnswers(turns.lastStored(), hasFailed);
+    if (!allSent.isDone()) allAnswered = allAnswered.isDone() ? allSent : CompletableFuture.allOf(allAnswered, allSent);
   }
 
-  // ---- what waits
+  // ---- failed messages
 
-  /** Returns true if the message continues to wait, which its asker must know. */
+  /** Parks a message that caused the failure. Returns whether an asker's message is retried. */
   private boolean retryOrPark(TurnContext<S, E, M> turn, Throwable failure) {
     if (turn.storedMessage().isEmpty() || turn.hasActorEnded()) return false; // another life handles it
-    boolean asked = turn.storedMessage().get().hasAsker();
-    boolean ofTheMessage = FailureClassifier.isMessageFault(failure);
-    boolean parked = ofTheMessage;
+    boolean hasAsker = turn.storedMessage().get().hasAsker();
+    boolean isMessageFault = FailureClassifier.isMessageFault(failure);
+    boolean isParked = isMessageFault;
     try {
-      if (parked) park(turn, Lines.thrown(failure));
+      if (isParked) park(turn, Lines.thrown(failure));
       else uncountAttempt(turn.storedMessage().get());
-    } catch (Throwable again) {
-      parked = false;
-      failure.addSuppressed(again);
+    } catch (Throwable parkFailure) {
+      isParked = false;
+      failure.addSuppressed(parkFailure);
     }
-    if (!parked && !asked) delivery.halt(id.key()); // the message continues to wait
-    return asked && !ofTheMessage; // where it cannot be parked, the store may have removed it
+    if (!isParked && !hasAsker) delivery.halt(id.key()); // the message continues to wait
+    return hasAsker && !isMessageFault; // after a failed parking the store may have removed it
   }
 
   /**
-   * It waits for the actor no more. Its asker is told; without one, it waits for a human, and its
-   * steps stay.
+   * Takes a failed message out of the queue. If an asker waits for its answer, the message is
+   * deleted. Otherwise it is parked for an operator, and its steps stay.
    */
   private void park(TurnContext<S, E, M> turn, String reason) {
-    var kept = turn.storedMessage().orElseThrow();
-    var outgoing = new TurnOutbox(id, delivery);
-    outgoing.markHandled(kept);
-    // first: an asker gives up, and reads it then
-    kept.stage().ifPresent(stage -> stage.set(StoredMessage.RequestStage.FAILED));
-    boolean parked = !kept.hasAsker() || turn.isCancelledByAsker();
-    if (parked) outgoing.park(kept, bytesOf(kept, turn.message()), reason);
+    var storedMessage = turn.storedMessage().orElseThrow();
+    var outbox = new TurnOutbox(id, delivery);
+    outbox.markHandled(storedMessage);
+    // set before the cancellation is read, because an asker reads the stage when it gives up
+    storedMessage.stage().ifPresent(stage -> stage.set(StoredMessage.RequestStage.FAILED));
+    boolean mustPark = !storedMessage.hasAsker() || turn.isCancelledByAsker();
+    if (mustPark) outbox.park(storedMessage, bytesOf(storedMessage, turn.message()), reason);
     append(false, Optional.empty(), List.of(),
-        parked ? actorNotes.park(turn.messageId(), kept.uniqueId()) : turn.obsoleteNotes(actorNotes), outgoing);
-    if (parked) StoreRegistry.of(delivery.store()).failureLog().logParked(id, kept, reason);
+        mustPark ? actorNotes.park(turn.messageId(), storedMessage.uniqueId()) : turn.obsoleteNotes(actorNotes),
+        outbox);
+    if (mustPark) StoreRegistry.of(delivery.store()).failureLog().logParked(id, storedMessage, reason);
     turn.acknowledge();
   }
 
   /**
-   * Returns the bytes that the store has, because newer code may have written more fields. A sender
-   * here has no bytes.
+   * Returns the bytes that the store has, because newer code may have written more fields. If the
+   * message comes from a sender in this process, encodes it.
    */
-  private byte[] bytesOf(StoredMessage<?> kept, M message) {
-    byte[] stored = kept.mail().message();
-    return stored.length > 0 ? stored : encodeMessage(message);
+  private byte[] bytesOf(StoredMessage<?> storedMessage, M message) {
+    byte[] bytes = storedMessage.mail().message();
+    return bytes.length > 0 ? bytes : encodeMessage(message);
   }
 
   // ---- turns
 
   private void commit(TurnContext<S, E, M> turn, S next, boolean isNew) throws Exception {
-    var outgoing = turn.outgoing();
-    turn.storedMessage().ifPresent(outgoing::markHandled);
-    if (turn.isErased()) outgoing.cancelAll(turns.reminders());
+    var outbox = turn.outbox();
+    turn.storedMessage().ifPresent(outbox::markHandled);
+    if (turn.isErased()) outbox.cancelAll(turns.reminders());
     var notes = new ArrayList<>(turn.obsoleteNotes(actorNotes));
     if (isNew) turn.answerNote(delivery.now()).ifPresent(notes::add);
-    if (unknownFields.isErasedBy(definition.events().isEmpty() && next != state, turn.isErased())) {
+    if (unknownFields.isErasedBy(definition.eventCodec().isEmpty() && next != state, turn.isErased())) {
       turn.storedMessage().ifPresent(this::uncountAttempt);
-      turns.refuse(new UnknownFieldsException(id, turns.nextNumber(), unknownFields.field())); // a kept message waits
-    } else if (turn.isErased()) eraseState(turn.events(), notes, outgoing);
-    else if (definition.events().isEmpty()) commitState(next, notes, outgoing);
-    else if (!turn.events().isEmpty() || !notes.isEmpty() || !outgoing.isEmpty()) {
-      append(false, Optional.empty(), turn.events(), notes, outgoing);
+      turns.refuse(new UnknownFieldsException(id, turns.nextNumber(), unknownFields.field())); // a stored message waits
+    } else if (turn.isErased()) eraseState(turn.events(), notes, outbox);
+    else if (definition.eventCodec().isEmpty()) commitState(next, notes, outbox);
+    else if (!turn.events().isEmpty() || !notes.isEmpty() || !outbox.isEmpty()) {
+      append(false, Optional.empty(), turn.events(), notes, outbox);
       state = next;
-      if (definition.state().isPresent() && ++turnsSinceSnapshot >= definition.kind().snapshotEvery()) snapshot();
+      if (definition.stateCodec().isPresent() && ++turnsSinceSnapshot >= definition.kind().snapshotEvery()) snapshot();
     }
   }
 
-  /** Notes about messages stay, because these may come again. */
-  private void eraseState(List<byte[]> last, List<Note> notes, TurnOutbox outgoing) throws Exception {
-    S anew = definition.newState(id);
-    var all = actorNotes.allNotes();
-    all.addAll(notes);
-    byte[] body = new Body(Optional.empty(), List.of(), all, last).bytes(id);
-    turns.erase(body, outgoing);
+  /** Stores the turn that erases the actor. The notes stay, because messages may come again. */
+  private void eraseState(List<byte[]> lastEvents, List<Note> notes, TurnOutbox outbox) throws Exception {
+    S initialState = definition.newState(id);
+    var allNotes = actorNotes.allNotes();
+    allNotes.addAll(notes);
+    byte[] body = new Body(Optional.empty(), List.of(), allNotes, lastEvents).bytes(id);
+    turns.erase(body, outbox);
     bytesSinceFullState = body.length;
     notes.forEach(actorNotes::add);
     stateSize = 0;
-    state = anew;
+    state = initialState;
     unknownFields = UnknownFields.NONE;
   }
 
-  /** A turn says all where that costs no more than what it spares at the next reading. */
-  private void commitState(S next, List<Note> notes, TurnOutbox outgoing) {
-    boolean changed = next != state;
-    if (!changed && notes.isEmpty() && outgoing.isEmpty()) return;
-    long ofState = changed ? 0 : stateSize; // it is written again, or anyway
-    boolean whole = !unknownFields.hasAny() && ofState + actorNotes.size() <= bytesSinceFullState;
-    var written =
-        changed || whole ? Optional.of(definition.state().orElseThrow().encode(next)) : Optional.<byte[]>empty();
+  /** Stores a turn, with the full state if that costs no more bytes than the next load saves. */
+  private void commitState(S next, List<Note> notes, TurnOutbox outbox) {
+    boolean isChanged = next != state;
+    if (!isChanged && notes.isEmpty() && outbox.isEmpty()) return;
+    long stateCost = isChanged ? 0 : stateSize; // a changed state is written in any case
+    boolean isFullState = !unknownFields.hasAny() && stateCost + actorNotes.size() <= bytesSinceFullState;
+    var encodedState = isChanged || isFullState ? Optional.of(definition.stateCodec().orElseThrow().encode(next))
+        : Optional.<byte[]>empty();
     try {
-      append(whole, written, List.of(), notes, outgoing);
+      append(isFullState, encodedState, List.of(), notes, outbox);
     } catch (IllegalArgumentException | CodecException tooLarge) {
-      if (!whole) throw tooLarge;
-      append(false, written, List.of(), notes, outgoing); // without all notes
+      if (!isFullState) throw tooLarge;
+      append(false, encodedState, List.of(), notes, outbox); // without the earlier notes
     }
-    written.ifPresent(bytes -> stateSize = bytes.length);
+    encodedState.ifPresent(bytes -> stateSize = bytes.length);
     state = next;
   }
 
-  /** Stores notes by themselves, and waits until they are stored. */
+  /** Stores a turn that contains only notes, and waits until it is stored. */
   void store(List<Note> notes) throws InterruptedException {
     append(notes);
     turns.awaitLast();
@@ -359,16 +363,16 @@ final class DurableRuntime<S, E, M> {
     append(false, Optional.empty(), List.of(), notes, new TurnOutbox(id, delivery));
   }
 
-  private void append(boolean whole, Optional<byte[]> written, List<byte[]> events, List<Note> notes,
-      TurnOutbox outgoing) {
-    var all = whole ? actorNotes.allNotes() : new ArrayList<Note>(notes.size());
-    all.addAll(notes);
-    append(new Body(written, events, all).bytes(id), whole, notes, outgoing);
+  private void append(boolean isFullState, Optional<byte[]> encodedState, List<byte[]> events, List<Note> notes,
+      TurnOutbox outbox) {
+    var storedNotes = isFullState ? actorNotes.allNotes() : new ArrayList<Note>(notes.size());
+    storedNotes.addAll(notes);
+    append(new Body(encodedState, events, storedNotes).bytes(id), isFullState, notes, outbox);
   }
 
-  private void append(byte[] body, boolean whole, List<Note> notes, TurnOutbox outgoing) {
-    turns.append(body, whole, outgoing);
-    bytesSinceFullState = whole ? body.length : bytesSinceFullState + body.length;
+  private void append(byte[] body, boolean isFullState, List<Note> notes, TurnOutbox outbox) {
+    turns.append(body, isFullState, outbox);
+    bytesSinceFullState = isFullState ? body.length : bytesSinceFullState + body.length;
     notes.forEach(actorNotes::add);
   }
 
@@ -381,15 +385,15 @@ final class DurableRuntime<S, E, M> {
 
   private void storeSnapshot() {
     try {
-      var bytes = definition.state().orElseThrow().encode(state);
+      var bytes = definition.stateCodec().orElseThrow().encode(state);
       var body = new Body(Optional.of(bytes), List.of(), actorNotes.allNotes()).bytes();
       turns.snapshot(body);
-    } catch (Throwable failure) { // the turns are stored
-      LoggerFactory.getLogger(Durable.class).warn("{} goes on without a snapshot", id, failure);
+    } catch (Throwable failure) { // harmless, because the turns are stored
+      LoggerFactory.getLogger(Durable.class).warn("{} could not store a snapshot, and tries again later", id, failure);
     }
   }
 
-  // ---- what a turn asks
+  // ---- for a turn
 
   boolean isParked(String message) {
     return turns.isParked(message);
@@ -403,19 +407,22 @@ final class DurableRuntime<S, E, M> {
     return actorNotes.steps(message);
   }
 
-  Optional<Note.Answered> answered(String message) {
-    return actorNotes.answer(message, delivery.now());
+  Optional<Note.Answered> knownAnswer(String message) {
+    return actorNotes.knownAnswer(message, delivery.now());
   }
 
-  /** A failed turn removes its message, which is done in no other turn. */
-  NotStoredException notStored(TurnContext<S, E, M> turn, Throwable refused, boolean failed) {
-    var cause = TurnPipeline.refusalCause(refused);
-    boolean kept =
+  /**
+   * Returns the exception for the asker of a refused turn. A stored request continues to wait,
+   * unless its handler failed and the turn that deletes the request may be stored.
+   */
+  NotStoredException notStored(TurnContext<S, E, M> turn, Throwable refusal, boolean hasFailed) {
+    var cause = TurnPipeline.refusalCause(refusal);
+    boolean isPending =
         turn.storedMessage().filter(StoredMessage::hasAsker).isPresent()
-            && !(failed && cause.outcome() == Outcome.UNKNOWN);
+            && !(hasFailed && cause.outcome() == Outcome.UNKNOWN);
     return NotStoredException.ofTurn(id.toString(), delivery.blockBuilder.describeRequest(turn.message()),
         turn.message(), cause,
-        kept ? Outcome.WILL_BE_DONE : cause.outcome());
+        isPending ? Outcome.WILL_BE_DONE : cause.outcome());
   }
 
   void awaitLast() throws InterruptedException {
@@ -426,10 +433,10 @@ final class DurableRuntime<S, E, M> {
 
   void end() throws InterruptedException {
     try {
-      turns.last().exceptionally(logged -> null).get();
+      turns.lastStored().exceptionally(refusal -> null).get();
       allAnswered.get();
-    } catch (ExecutionException never) {
-      throw new AssertionError(never);
+    } catch (ExecutionException impossible) {
+      throw new AssertionError(impossible);
     } finally {
       turns.endLife();
     }

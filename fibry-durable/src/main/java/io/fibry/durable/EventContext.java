@@ -1,7 +1,7 @@
 package io.fibry.durable;
 
 /**
- * What a handler that keeps events may do.
+ * The context of a handler that stores events.
  *
  * @param <S> state
  * @param <E> events
@@ -12,8 +12,8 @@ public interface EventContext<S, E, M> extends DurableContext<M> {
   /**
    * Adds an event to this turn. It is stored with the turn, if the handler does not throw.
    *
-   * @param event what happened
-   * @return the state after it
+   * @param event the event
+   * @return the state after the event
    */
   S persist(E event);
 }

@@ -8,19 +8,19 @@ import java.time.Instant;
 import java.util.List;
 
 /**
- * Reads the events of a kind, in the order in which they were stored: a view, an index, a report.
+ * Reads the events of a kind in the order in which they were stored, for example to fill an index.
  * Immutable and thread-safe.
  * {@snippet class="io.fibry.durable.JavadocSnippetsTest" region="follow"}
  *
- * <p>Each stored event comes once or more, and an event that is not stored never comes. After a
- * crash the last events may come again, which {@link StoredEvent#turn} shows. An event whose
- * handler throws comes again, after pauses that grow to a minute, and those behind it wait. An
- * event that cannot be read ends the actor, and is told in the log.
+ * <p>Each stored event is handled at least once; an event that is not stored is never handled.
+ * After a crash the last events may come again, with the same {@link StoredEvent#turn}. An event
+ * whose handler throws comes again, after pauses that grow to a minute, and later events wait. An
+ * event that cannot be read ends the view's actor, and is logged.
  *
- * <p>The events of an actor that has ended ({@link DurableContext#erase}) stay in the store until
- * all views with a name have passed its end; then they are removed. The store knows the name of a
- * view from its first {@link #newActor} on, until {@link #forget}. While the view does not run, the
- * store keeps these events for it. A view without a name, or with a new name, may not see them.
+ * <p>The events of an erased actor ({@link DurableContext#erase}) stay in the store until all views
+ * with a name have read its end. After that they are removed. The store knows a view's name from
+ * its first {@link #newActor} to {@link #forget}. While the view does not run, the store keeps
+ * these events for it. A view without a name, or with a new name, may miss them.
  *
  * @param <E> events
  */
@@ -30,83 +30,85 @@ public interface EventView<E> {
    * An event that was stored.
    *
    * @param <E> events
-   * @param key of the actor that it is of
-   * @param turn the number of its turn among the turns of the actor; it grows
-   * @param at when
+   * @param key key of the actor
+   * @param turn number of the turn that stored the event; it grows with each turn of the actor
+   * @param at time of the turn
    * @param event the event
    */
   record StoredEvent<E>(String key, long turn, Instant at, E event) {}
 
   /**
-   * An actor has ended, by {@link DurableContext#erase}. Its next message begins it again; turns of
-   * then have higher numbers.
+   * The end of an actor, by {@link DurableContext#erase}. Its next message begins it again; later
+   * turns have higher numbers.
    *
-   * @param key of the actor
-   * @param turn with which it ended
-   * @param at when
+   * @param key key of the actor
+   * @param turn number of the turn that erased the actor
+   * @param at time of that turn
    */
   record EndedActor(String key, long turn, Instant at) {}
 
   /**
-   * A name that a store knows.
+   * A view whose name a store knows.
    *
    * @param kind of the actors whose events the view reads
    * @param name of the view
-   * @param readUntil when it last noted where it stands, or began
-   * @param isBehind whether there are events that it has not passed: if it does not run any more,
+   * @param readUntil when the view last stored its offset, or was started first
+   * @param isBehind whether the view has not read all events. If it does not run any more,
    *     {@link EventView#forget} it
    */
   record NamedView(String kind, String name, Instant readUntil, boolean isBehind) {}
 
   /**
-   * Tells which views a store knows by name. It reads their history, which may take long.
+   * Returns the views that a store knows by name. Reads all that views have stored, which may take
+   * long.
    *
-   * @param store where their names are
-   * @return the views that were not forgotten, oldest first
+   * @param store the store
+   * @return the views that were not forgotten; the view that stored its offset last comes last
    */
   static List<NamedView> views(Store store) {
     return StoredViews.of(store);
   }
 
   /**
-   * Goes on, when it is made again, where this name stood; so the name is written to the store.
-   * Without one, it begins with the first event each time.
+   * Gives the view a name, under which the store keeps its offset. A new actor of the view then
+   * continues at this offset; without a name it begins with the first event.
    *
-   * @param name of the view; it has one actor at a time
+   * @param name of the view, which has one actor at a time
    * @return a changed copy
    */
   EventView<E> named(String name);
 
   /**
-   * Calls a handler when an actor has ended, after the actor's events. By default the end is
-   * ignored.
+   * Sets the handler for ends of actors, which is called after the actor's events. Without a
+   * handler, ends are ignored.
    *
-   * @param handler called by the view's actor, as the handler of events is: if it throws, the end
+   * @param handler called by the view's actor, like the handler of events: if it throws, the end
    * comes again
    * @return a changed copy
    */
   EventView<E> onEnd(Handler<EndedActor> handler);
 
   /**
-   * Lets the store forget the name: it keeps no events of ended actors for this view any more. A
-   * view that is made with this name later begins with the first event. An actor that another
-   * process has for it ends when it next notes where it stands.
+   * Removes the name from the store, which then keeps no events of erased actors for this view. A
+   * view that is given this name later begins with the first event. If another process runs the
+   * view, its actor ends when it next stores its offset.
    *
-   * @param store the store that knows the name; otherwise the call has no effect
-   * @throws IllegalStateException if this has no name, or if the name has an actor at this store
-   * @throws io.fibry.store.StoreException if that cannot be stored
+   * @param store the store; if it does not know the name, the call has no effect
+   * @throws IllegalStateException if this view has no name, or has an actor at this store
+   * @throws io.fibry.store.StoreException if the removal cannot be stored
    */
   void forget(Store store);
 
   /**
-   * Begins to read. Closing waits for the event that is handled, and notes where it stands.
+   * Starts an actor that handles the events. Closing it waits until the present event is handled,
+   * and stores the offset.
    *
-   * @param how makes the actor that handles events
-   * @param store where the events are
-   * @param handler gets them one by one
+   * @param builder builder of the actor
+   * @param store the store that has the events
+   * @param handler gets the events one by one
    * @return the actor, to end it; it ends by itself when the store is closed
-   * @throws IllegalStateException if this name has an actor at this store
+   * @throws IllegalStateException if this view has an actor at this store already
    * @throws io.fibry.store.StoreException if the name cannot be read or stored
    */
-  Exitable newActor(ActorBuilder<?> how, Store store, Handler<StoredEvent<E>> handler);
+  Exitable newActor(ActorBuilder<?> builder, Store store, Handler<StoredEvent<E>> handler);
 }

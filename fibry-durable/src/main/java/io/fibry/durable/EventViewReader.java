@@ -20,33 +20,33 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Semaphore;
 import org.slf4j.LoggerFactory;
 
-/** Reads events on a fiber, gives them to an actor one by one, and notes where it stands. */
+/** Reads events on a fiber, lets an actor handle them one by one, and stores the offset. */
 final class EventViewReader<E> implements AutoCloseable {
   /**
-   * An event, or the end of an actor, for the actor of the view, which replies when it has handled
-   * it.
+   * A request to the view's actor to handle an event, or the end of an actor. The reply comes when
+   * it is handled.
    */
-  record EventDelivery(Object fact, Handler.Task handlerTask) implements Request<EventDelivery, Done> {
+  record EventDelivery(Object fact, Handler.Task handling) implements Request<EventDelivery, Done> {
     @Override
     public String toString() {
       return fact.toString();
     }
   }
 
-  private static final int MAX_PAUSE = 6; // pauses, in seconds, double so often
+  private static final int MAX_PAUSE_DOUBLINGS = 6; // from 1 to 64 seconds
 
   private final DefaultEventView<E> eventView;
   private final Handler<StoredEvent<E>> handler;
   private final Store store;
-  private final Optional<Store.ActorId> id; // the id of its place at the store; empty if the place is not stored
+  private final Optional<Store.ActorId> id; // of the actor that has the offset; empty if the view has no name
   private final Scheduler scheduler;
   private final Actor<EventDelivery> actor;
   private final Store.History history;
   private final Thread thread;
-  private final Semaphore wake = new Semaphore(0); // from a pause
+  private final Semaphore wake = new Semaphore(0); // a permit ends a pause
   private volatile boolean closing; // written by the actor's thread
-  private String offset = ""; // of the turn that was handled last; of the fiber, as all below, once it is started
-  private Optional<StoredViews.ViewState> state; // the stored place
+  private String offset = ""; // of the last handled turn; used, as `state`, by the fiber after its start
+  private Optional<StoredViews.ViewState> state; // the stored offset; empty if the view has no name
 
   private EventViewReader(DefaultEventView<E> eventView, Handler<StoredEvent<E>> handler, Store store,
       Optional<Store.ActorId> id,
@@ -58,7 +58,7 @@ final class EventViewReader<E> implements AutoCloseable {
     this.scheduler = scheduler;
     this.actor = actor;
     this.state = id.map(view -> StoredViews.ViewState.load(store, view).ensureKnown(store));
-    state.ifPresent(known -> offset = known.offset());
+    state.ifPresent(viewState -> offset = viewState.offset());
     this.history = store.history(eventView.kind(), offset);
     this.thread = Thread.ofVirtual().name("reader of " + eventView).unstarted(this::run);
   }
@@ -81,8 +81,8 @@ final class EventViewReader<E> implements AutoCloseable {
     try (history) {
       while (deliverAll(readNext())) save();
       save();
-    } catch (StoreClosedException | InterruptedException over) {
-      // the actor ends, or has to
+    } catch (StoreClosedException | InterruptedException closed) {
+      // the actor or the store is closed, so the reader ends
     } catch (Throwable failure) {
       LoggerFactory.getLogger(EventView.class).error("{} ends", eventView, failure);
       if (failure instanceof DefaultEventView.NoEventsException && offset.isEmpty()) withdraw();
@@ -102,21 +102,21 @@ final class EventViewReader<E> implements AutoCloseable {
     }
   }
 
-  /** Returns false if the actor ends. */
+  /** Lets the actor handle the turns, one after the other. Returns false if the actor ends. */
   private boolean deliverAll(List<Store.StoredTurn> turns) throws InterruptedException {
     for (var turn : turns) {
-      for (var told : eventView.deliveries(turn, handler)) if (!awaitHandled(told)) return false;
+      for (var delivery : eventView.deliveries(turn, handler)) if (!awaitHandled(delivery)) return false;
       offset = turn.offset();
     }
     return true;
   }
 
-  private boolean awaitHandled(EventDelivery told) throws InterruptedException {
+  private boolean awaitHandled(EventDelivery delivery) throws InterruptedException {
     for (int tries = 0; !closing; tries++) {
       try {
-        actor.sendMessageReturn(told).get();
+        actor.sendMessageReturn(delivery).get();
         return true;
-      } catch (ExecutionException | CancellationException failed) { // the actor's policy has heard of it
+      } catch (ExecutionException | CancellationException failure) { // the actor's failure policy has handled it
         pause(tries);
       }
     }
@@ -126,12 +126,12 @@ final class EventViewReader<E> implements AutoCloseable {
   private void pause(int tries) throws InterruptedException {
     wake.drainPermits();
     if (closing) return;
-    var timer = scheduler.schedule(Duration.ofSeconds(1L << Math.min(tries, MAX_PAUSE)), wake::release);
+    var timer = scheduler.schedule(Duration.ofSeconds(1L << Math.min(tries, MAX_PAUSE_DOUBLINGS)), wake::release);
     wake.acquire();
     timer.cancel();
   }
 
-  // ---- where it stands
+  // ---- the offset
 
   private void save() throws InterruptedException {
     if (state.isEmpty() || offset.equals(state.get().offset())) return;
@@ -141,20 +141,21 @@ final class EventViewReader<E> implements AutoCloseable {
   private void saveOffset(byte[] body) throws InterruptedException {
     try {
       state = Optional.of(state.orElseThrow().storeNext(store, body));
-    } catch (ExecutionException refused) {
-      var why = TurnPipeline.refusalCause(refused);
-      if (why instanceof StoreClosedException || why instanceof StaleLifeException) throw why;
-      LoggerFactory.getLogger(EventView.class).warn("{} could not note where it stands, and goes on", eventView, why);
-      reload(); // the refused turn has ended its life at the store
+    } catch (ExecutionException refusal) {
+      var cause = TurnPipeline.refusalCause(refusal);
+      if (cause instanceof StoreClosedException || cause instanceof StaleLifeException) throw cause;
+      LoggerFactory.getLogger(EventView.class).warn("{} could not store its offset, and continues", eventView, cause);
+      reload(); // because of the refusal, this life can store no more turns
     }
   }
 
-  /** Otherwise the store would keep turns for a view that can read none. */
+  /** Removes the name, because the store would keep turns for a view that can read none. */
   private void withdraw() {
     try {
       if (state.isPresent()) saveOffset(ViewOffset.forgotten());
-    } catch (InterruptedException | RuntimeException over) {
-      LoggerFactory.getLogger(EventView.class).warn("{} is still known to {}; forget it there", eventView, store, over);
+    } catch (InterruptedException | RuntimeException failure) {
+      LoggerFactory.getLogger(EventView.class).warn("{} could not remove its name from {}; call forget(store)",
+          eventView, store, failure);
     }
   }
 
@@ -171,7 +172,7 @@ final class EventViewReader<E> implements AutoCloseable {
     }
   }
 
-  /** After the event that is being handled. */
+  /** Ends the reader after the event that is being handled. */
   @Override
   public void close() {
     closing = true;
@@ -179,7 +180,7 @@ final class EventViewReader<E> implements AutoCloseable {
     history.close();
     try {
       thread.join();
-    } catch (InterruptedException killed) {
+    } catch (InterruptedException interrupt) {
       Thread.currentThread().interrupt();
     }
   }

@@ -1,12 +1,13 @@
 package io.fibry.durable;
 
 /**
- * A message with an id. An actor handles it once: when it comes again, also after a restart, it
- * gets the same answer, and nothing is done. A handler that threw has not handled it.
+ * A message with an id, which an actor handles once. If the message is sent again, also after a
+ * restart, it gets the same answer without being handled. If the handler threw, the message was not
+ * handled.
  *
- * <p>An actor remembers a limited number of answers, see {@link Durable.Builder#deduplicate}; a
- * message whose answer it has forgotten is new to it. Such a request is answered by {@code reply},
- * as only a value can be remembered.
+ * <p>An actor remembers a limited number of answers, see {@link Durable.Builder#deduplicate}. When
+ * it has forgotten an answer, it handles the message again. Use {@code reply} for the answer to an
+ * idempotent request, because only a value can be remembered.
  */
 public interface Idempotent {
 

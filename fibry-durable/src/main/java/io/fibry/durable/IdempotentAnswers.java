@@ -5,28 +5,28 @@ import io.fibry.codec.Codec;
 import io.fibry.text.Lines;
 import java.util.Set;
 
-/** How the answers to messages that are {@code Once} become bytes. */
+/** The codecs of answers to {@link Idempotent} messages. */
 final class IdempotentAnswers {
   private IdempotentAnswers() {}
 
   /**
-   * Throws if one of these messages would have an answer that cannot be remembered.
+   * Throws if the answer to one of these messages could not be remembered.
    *
-   * @param known requests whose answers have a codec
+   * @param requestsWithCodec classes of requests for which the user gave a codec of the answers
    */
-  static void check(Class<?> messages, Set<Class<?>> known) {
-    if (messages.isSealed()) for (var each : messages.getPermittedSubclasses()) check(each, known);
-    else if (!messages.isInterface() && !known.contains(messages) && Idempotent.class.isAssignableFrom(messages)
-        && Request.class.isAssignableFrom(messages))
-      codecFor(messages);
+  static void check(Class<?> type, Set<Class<?>> requestsWithCodec) {
+    if (type.isSealed()) for (var subtype : type.getPermittedSubclasses()) check(subtype, requestsWithCodec);
+    else if (!type.isInterface() && !requestsWithCodec.contains(type) && Idempotent.class.isAssignableFrom(type)
+        && Request.class.isAssignableFrom(type))
+      codecFor(type);
   }
 
   static Codec<Object> codecFor(Class<?> request) {
     try {
       return Codec.ofAnswers(request);
-    } catch (IllegalArgumentException none) {
+    } catch (IllegalArgumentException noCodec) {
       throw new IllegalArgumentException(
-          request.getName() + " is Once, and its answer cannot be remembered: " + Lines.message(none), none);
+          request.getName() + " is Once, and its answer cannot be remembered: " + Lines.message(noCodec), noCodec);
     }
   }
 }

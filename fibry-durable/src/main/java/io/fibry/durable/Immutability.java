@@ -9,7 +9,7 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.UUID;
 
-/** Tells objects that cannot be changed. */
+/** Recognizes objects that cannot be changed. */
 final class Immutability {
   private static final Set<Class<?>> JDK_VALUES =
       Set.of(String.class, Boolean.class, Character.class, Byte.class, Short.class, Integer.class, Long.class,
@@ -18,17 +18,17 @@ final class Immutability {
   private Immutability() {}
 
   /**
-   * Returns false if the object can be changed, or if that is not known. Looks at the object's own
-   * fields only.
+   * Returns false if the object can be changed, or if that is not known. Checks only the object's
+   * own fields, not the objects to which they refer.
    */
-  static boolean isImmutable(Object one) {
-    Class<?> type = one.getClass();
-    if (JDK_VALUES.contains(type) || one instanceof Enum<?>) return true;
+  static boolean isImmutable(Object object) {
+    Class<?> type = object.getClass();
+    if (JDK_VALUES.contains(type) || object instanceof Enum<?>) return true;
     if (type.getName().startsWith("java.util.ImmutableCollections$")) return true;
     if (type.getPackageName().equals("java.time")) return true;
     if (type.isArray() || type.getName().startsWith("java.")) return false;
-    for (Class<?> each = type; each != Object.class; each = each.getSuperclass())
-      if (!Arrays.stream(each.getDeclaredFields()).allMatch(Immutability::isImmutableField)) return false;
+    for (Class<?> declaring = type; declaring != Object.class; declaring = declaring.getSuperclass())
+      if (!Arrays.stream(declaring.getDeclaredFields()).allMatch(Immutability::isImmutableField)) return false;
     return true;
   }
 

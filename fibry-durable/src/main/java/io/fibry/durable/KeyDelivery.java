@@ -12,32 +12,33 @@ import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 
 /**
- * The messages that are being given to an actor. Under the monitor of its {@link PendingDelivery}.
+ * The messages of one actor that are being delivered: reserved by senders, queued in memory, or
+ * begun. Guarded by the monitor of its {@link PendingDelivery}.
  */
 final class KeyDelivery {
-  boolean hasCourier; // there is one
-  boolean needsCourier; // it looks again before it goes; if there is none, one is to come
-  private boolean isReading; // it has not given what it sees
-  private boolean hasRequestsToRelease; // whether it has been given, and requests that waited for that are being sent
-  private boolean isReleasing; // a thread lets them go
-  private boolean hasReadAll; // all that was due when it looked
-  private boolean isBehind; // it has not given all that was due then
-  private boolean hasLeftovers; // what a sender left to it, or what was tried, comes first
-  private boolean hasMissed; // a sender left something since it began to look
-  Instant readUntil = Instant.MIN; // the courier has seen all that was due then
-  Instant retryAt = Instant.MIN; // then a courier tries again
-  int failures; // since the last success
+  boolean hasCourier; // a courier of this actor runs
+  boolean needsCourier; // the courier must read again before it ends; if none runs, one must be started
+  private boolean isReading; // the courier reads, or has not delivered what it read
+  private boolean hasRequestsToRelease; // the courier has delivered, and held requests may be sent
+  private boolean isReleasing; // a thread sends held requests
+  private boolean hasReadAll; // the courier's last read returned all messages that were due
+  private boolean isBehind; // messages that were due at the last read are not delivered yet
+  private boolean hasLeftovers; // messages wait for the courier: left by senders, or begun and not done
+  private boolean hasMissed; // a sender left a message since the courier's read began
+  Instant lastReadAt = Instant.MIN; // time of the courier's last read
+  Instant retryAt = Instant.MIN; // when a courier tries again after a failure
+  int consecutiveFailures; // in a row
 
-  private final Set<String> reserved = new HashSet<>(2); // being stored by senders, and requests that are not answered
-  // by id; to be handled, in this order
+  private final Set<String> reserved = new HashSet<>(2); // messages that are being stored, and open requests
+  // by id, in the order in which they will be handled
   private final Map<String, StoredMessage<Object>> queue = new LinkedHashMap<>(2);
-  // handled in this order, not stored yet
+  // by id, in the order in which they were begun; their turns are not stored yet
   private final Map<String, StoredMessage<Object>> started = new LinkedHashMap<>(2);
-  private final List<CompletableFuture<Void>> requests = new ArrayList<>(0); // they go when it has given
-  private final Set<String> unreadable = new HashSet<>(0); // they wait for another version of the program
-  private int openCalls; // of the actor that it has not answered
-  // Whether a message that was begun continues to wait; then none is handled before a courier gives
-  // all of them again
+  private final List<CompletableFuture<Void>> heldRequests = new ArrayList<>(0); // sent when the courier has delivered
+  private final Set<String> unreadable = new HashSet<>(0); // ids; another version of the program reads them
+  private int openCalls; // calls that the actor has not answered
+  // A message that was begun continues to wait. No message is handled until a courier has delivered
+  // all of them again.
   private boolean isHalted;
 
   // ---- senders
@@ -46,28 +47,28 @@ final class KeyDelivery {
     reserved.add(id);
   }
 
-  /** Returns false if the message was not being given. */
+  /** Returns false if the message was not reserved. */
   boolean unreserve(String id) {
     return reserved.remove(id);
   }
 
-  /** Otherwise it is left to a courier, so that it overtakes no other. */
-  boolean tryAdd(StoredMessage<Object> kept) {
-    hasLeftovers |= hasCourier && isBehind || failures > 0 || isHalted;
+  /** Queues a message, or returns false to leave it to a courier, so that it overtakes no other. */
+  boolean tryAdd(StoredMessage<Object> message) {
+    hasLeftovers |= hasCourier && isBehind || consecutiveFailures > 0 || isHalted;
     hasMissed |= hasLeftovers;
-    if (!hasLeftovers) add(kept);
+    if (!hasLeftovers) add(message);
     return !hasLeftovers;
   }
 
-  /** Its actor is called to handle all up to this one. */
-  void add(StoredMessage<Object> kept) {
-    queue.put(kept.id(), kept);
+  /** Queues a message. The caller then calls the actor to handle the messages up to it. */
+  void add(StoredMessage<Object> message) {
+    queue.put(message.id(), message);
     openCalls++;
   }
 
   /**
-   * A call was answered, or came to nothing. Returns true if a courier is to look for the other
-   * messages.
+   * Counts off a call that was answered or has failed. Returns whether a courier must read the
+   * other messages.
    */
   boolean endCall() {
     if (--openCalls > 0) return false;
@@ -78,29 +79,29 @@ final class KeyDelivery {
 
   // ---- the actor
 
-  /** Returns the first message in order, if the last has been given. */
-  Optional<StoredMessage<Object>> nextAfter(StoredMessage<?> last) {
-    if (isHalted || !queue.containsKey(last.id())) return Optional.empty();
-    var first = queue.values().iterator().next();
-    queue.remove(first.id());
-    started.put(first.id(), first);
-    return Optional.of(first);
+  /** Begins and returns the first queued message, if the last message is queued, too. */
+  Optional<StoredMessage<Object>> beginNextUpTo(StoredMessage<?> lastMessage) {
+    if (isHalted || !queue.containsKey(lastMessage.id())) return Optional.empty();
+    var message = queue.values().iterator().next();
+    queue.remove(message.id());
+    started.put(message.id(), message);
+    return Optional.of(message);
   }
 
-  /** It waits no more. */
+  /** Forgets a message that does not wait any more. */
   void complete(String id, Instant due) {
     reserved.remove(id);
     remove(queue, id, due);
     remove(started, id, due);
   }
 
-  /** A reminder that was set again is another message. */
-  private static void remove(Map<String, StoredMessage<Object>> of, String id, Instant due) {
-    var found = of.get(id);
-    if (found != null && found.due().equals(due)) of.remove(id);
+  /** Removes the message, unless its due time differs: a reminder that was set again is another. */
+  private static void remove(Map<String, StoredMessage<Object>> messages, String id, Instant due) {
+    var message = messages.get(id);
+    if (message != null && message.due().equals(due)) messages.remove(id);
   }
 
-  /** The message that was begun continues to wait. */
+  /** Stops the handling, because a message that was begun continues to wait. */
   void halt() {
     isHalted = openCalls > 0;
   }
@@ -109,14 +110,17 @@ final class KeyDelivery {
     return isHalted;
   }
 
-  /** A new life handles what the one before has begun, if that was waiting at its reading. */
-  void restart(List<String> waiting) {
-    var known = Set.copyOf(waiting);
-    var all = new ArrayList<>(started.values());
-    all.addAll(queue.values());
+  /**
+   * Queues all messages for a new life, begun messages first. A message that was not pending when
+   * the life began counts as read: the store must be asked whether it still waits.
+   */
+  void restart(List<String> pendingIds) {
+    var pending = Set.copyOf(pendingIds);
+    var messages = new ArrayList<>(started.values());
+    messages.addAll(queue.values());
     started.clear();
     queue.clear();
-    for (var one : all) queue.put(one.id(), known.contains(one.id()) ? one : one.asRead());
+    for (var message : messages) queue.put(message.id(), pending.contains(message.id()) ? message : message.asRead());
   }
 
   // ---- couriers
@@ -130,24 +134,24 @@ final class KeyDelivery {
   }
 
   /**
-   * Returns false if a request that is sent now overtakes no message that is about to be given or
-   * sent.
+   * Holds a request that would overtake messages of the courier, or other held requests. Returns
+   * false if the request may be sent at once.
    */
   boolean holdRequest(CompletableFuture<Void> request) {
-    boolean held = isReading || hasRequestsToRelease;
-    if (held) requests.add(request);
-    return held;
+    boolean mustWait = isReading || hasRequestsToRelease;
+    if (mustWait) heldRequests.add(request);
+    return mustWait;
   }
 
-  /** Done when the requests have gone that wait now: then their actor may end. */
+  /** Returns a future that is done when the requests held now are sent: then the actor may end. */
   CompletableFuture<Void> holdEnd() {
-    if (requests.isEmpty() && !hasRequestsToRelease) return TurnPipeline.DONE;
+    if (heldRequests.isEmpty() && !hasRequestsToRelease) return TurnPipeline.DONE;
     var end = new CompletableFuture<Void>();
-    requests.add(end);
+    heldRequests.add(end);
     return end;
   }
 
-  /** A sender left something that it has not seen, and can give now with the rest. */
+  /** Returns whether the courier can read messages that senders left, and deliver them, too. */
   boolean shouldReadOnceMore() {
     return hasReadAll && hasMissed && !isHalted;
   }
@@ -159,30 +163,30 @@ final class KeyDelivery {
   void endReading() {
     isReading = false;
     isBehind = !hasReadAll;
-    hasRequestsToRelease |= !requests.isEmpty();
+    hasRequestsToRelease |= !heldRequests.isEmpty();
   }
 
   /**
-   * For one thread at a time: another one would overtake it where a mailbox lets it wait.
+   * Takes the held requests that may be sent now. One thread at a time sends them, because another
+   * thread could overtake it while a mailbox makes it wait.
    *
-   * @param first the thread has let none go so far
-   * @return the requests that may be sent; empty if all were sent, wait for the next look,
-   * or belong to another thread.
+   * @param isFirstCall whether this is the thread's first call; false while it sends held requests
+   * @return the requests; empty if all are sent, if the courier reads, or if another thread sends
    */
-  List<CompletableFuture<Void>> takeReleased(boolean first) {
-    if (first && isReleasing) return List.of();
-    hasRequestsToRelease = !isReading && !requests.isEmpty();
+  List<CompletableFuture<Void>> takeReleased(boolean isFirstCall) {
+    if (isFirstCall && isReleasing) return List.of();
+    hasRequestsToRelease = !isReading && !heldRequests.isEmpty();
     isReleasing = hasRequestsToRelease;
     if (!hasRequestsToRelease) return List.of();
-    var freed = List.copyOf(requests);
-    requests.clear();
-    return freed;
+    var released = List.copyOf(heldRequests);
+    heldRequests.clear();
+    return released;
   }
 
-  /** Returns false if a message before them is not in a mailbox yet. */
+  /** Queues messages, or returns false if the courier must first read earlier messages again. */
   boolean tryAddAll(List<StoredMessage<Object>> batch) {
-    boolean lost = openCalls == 0 && !(queue.isEmpty() && started.isEmpty()); // since the look
-    if (isHalted || lost) {
+    boolean hasLostMessages = openCalls == 0 && !(queue.isEmpty() && started.isEmpty()); // their calls ended meanwhile
+    if (isHalted || hasLostMessages) {
       hasReadAll = false;
       return false;
     }
@@ -190,7 +194,7 @@ final class KeyDelivery {
     return true;
   }
 
-  /** All that is in no mailbox can be read again. */
+  /** If no call is open, removes messages whose calls were lost: the courier reads them again. */
   void removeLost() {
     if (openCalls > 0) return;
     queue.clear();
@@ -205,20 +209,21 @@ final class KeyDelivery {
     unreadable.add(unreadableId);
   }
 
-  /** Those that are not in hand yet, of the first that are due. */
-  List<Store.PendingMessage> filterUnknown(List<Store.PendingMessage> found, int max, int room) {
-    var unknown = found.stream().filter(one -> !has(one.id()) && !unreadable.contains(one.id())).toList();
-    hasReadAll = found.size() < max && unknown.size() <= room;
-    return unknown.size() <= room ? unknown : unknown.subList(0, room);
+  /** Returns the messages that are not being delivered, at most {@code capacity}. */
+  List<Store.PendingMessage> filterNew(List<Store.PendingMessage> dueMessages, int maxRead, int capacity) {
+    var newMessages =
+        dueMessages.stream().filter(message -> !has(message.id()) && !unreadable.contains(message.id())).toList();
+    hasReadAll = dueMessages.size() < maxRead && newMessages.size() <= capacity;
+    return newMessages.size() <= capacity ? newMessages : newMessages.subList(0, capacity);
   }
 
-  /** How many messages may wait that are not to be given. */
-  int size() {
+  /** Returns how many waiting messages a courier must skip when it reads. */
+  int skippedCount() {
     return reserved.size() + queue.size() + started.size() + unreadable.size();
   }
 
   boolean isIdle() {
-    return size() == 0 && openCalls == 0 && requests.isEmpty() && !hasRequestsToRelease && !hasCourier && !needsCourier
-        && !hasLeftovers && failures == 0;
+    return skippedCount() == 0 && openCalls == 0 && heldRequests.isEmpty() && !hasRequestsToRelease && !hasCourier
+        && !needsCourier && !hasLeftovers && consecutiveFailures == 0;
   }
 }

@@ -12,16 +12,16 @@ import java.util.UUID;
 /**
  * The stored form of a waiting message.
  *
- * @param every a reminder that comes again and again
- * @param failed it waits for a human; once it is due, it is removed
- * @param context the text that the carriers of its sender wrote, or empty
+ * @param every the period of a repeating reminder; empty for other messages
+ * @param failed why the message was parked; if it is due nevertheless, it was discarded
+ * @param context the text that the context propagators of its sender wrote; empty if none
  */
 record Mail(byte[] message, Optional<Duration> every, Optional<Failed> failed, Optional<String> context) {
-  /** Why, and when. */
+  /** The reason and the time of a parking. */
   record Failed(String reason, Instant at) {}
 
   private static final Codec<Mail> CODEC = Codec.of(Mail.class);
-  private static final int MAX_TEXT = 1_000;
+  private static final int MAX_TEXT_LENGTH = 1_000;
   private static final String SENT_PREFIX = "m:";
   private static final int TIME_RADIX = 36; // of the time in an id
   private static final String REMINDER_PREFIX = "r:";
@@ -39,13 +39,13 @@ record Mail(byte[] message, Optional<Duration> every, Optional<Failed> failed, O
     return CODEC.decode(bytes);
   }
 
-  /** It is to be handled. */
+  /** Returns the mail of a parked message that is to be handled again. */
   Mail asRetried() {
     return new Mail(message, Optional.empty(), Optional.empty(), context);
   }
 
-  /** Whether a due message was parked and is being removed, so that its actor forgets it. */
-  boolean isRemoved() {
+  /** Returns whether a due message was discarded, so that its actor must delete it. */
+  boolean isDiscarded() {
     return failed.isPresent();
   }
 
@@ -53,10 +53,10 @@ record Mail(byte[] message, Optional<Duration> every, Optional<Failed> failed, O
     return CODEC.encode(this);
   }
 
-  /** A text of others that can be stored: in one line, in whole pairs, and not long. */
+  /** Returns a text in a form that can be stored: one short line, without half surrogate pairs. */
   static String brief(String text) {
-    var start = text.length() > MAX_TEXT ? text.substring(0, MAX_TEXT) + ".." : text;
-    return Lines.escaped(new String(start.getBytes(StandardCharsets.UTF_8), StandardCharsets.UTF_8));
+    var shortened = text.length() > MAX_TEXT_LENGTH ? text.substring(0, MAX_TEXT_LENGTH) + ".." : text;
+    return Lines.escaped(new String(shortened.getBytes(StandardCharsets.UTF_8), StandardCharsets.UTF_8));
   }
 
   // ---- ids
@@ -67,12 +67,12 @@ record Mail(byte[] message, Optional<Duration> every, Optional<Failed> failed, O
 
   /** {@return when it was sent, by the sender's clock; empty if the id has no time} */
   static Optional<Instant> sentAt(String id) {
-    String sent = originalId(id);
-    int end = sent.indexOf('.');
-    if (!sent.startsWith(SENT_PREFIX) || end < 0) return Optional.empty();
+    String original = originalId(id);
+    int end = original.indexOf('.');
+    if (!original.startsWith(SENT_PREFIX) || end < 0) return Optional.empty();
     try {
-      return Optional.of(Instant.ofEpochMilli(Long.parseLong(sent, SENT_PREFIX.length(), end, TIME_RADIX)));
-    } catch (NumberFormatException foreign) {
+      return Optional.of(Instant.ofEpochMilli(Long.parseLong(original, SENT_PREFIX.length(), end, TIME_RADIX)));
+    } catch (NumberFormatException noTime) {
       return Optional.empty();
     }
   }
@@ -85,16 +85,16 @@ record Mail(byte[] message, Optional<Duration> every, Optional<Failed> failed, O
     return id.startsWith(REMINDER_PREFIX);
   }
 
-  /** It stays the same message when it is tried again, and takes no other's place. */
-  static String parkedId(String unique) {
-    return PARKED_PREFIX + unique;
+  /** Returns the id of a parked message, which no other message of the actor has. */
+  static String parkedId(String uniqueId) {
+    return PARKED_PREFIX + uniqueId;
   }
 
   static boolean isParked(Store.PendingMessage message) {
     return message.id().startsWith(PARKED_PREFIX) && message.due().equals(Store.PendingMessage.NEVER);
   }
 
-  /** Returns the id that it had before it was parked. */
+  /** Returns the id that a message had before it was parked. */
   static String originalId(String id) {
     return id.startsWith(PARKED_PREFIX) ? id.substring(PARKED_PREFIX.length()) : id;
   }

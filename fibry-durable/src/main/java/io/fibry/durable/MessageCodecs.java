@@ -8,10 +8,10 @@ import java.util.Objects;
 import java.util.Optional;
 
 /**
- * How messages of a kind, and the answers to {@code Once} messages, become bytes.
+ * The codecs of a kind's messages, and of answers to its {@link Idempotent} messages.
  *
- * @param missingReason why they have no codec, or empty if they have one
- * @param answers codecs of a user, by the class of the request
+ * @param missingReason why the messages have no codec; empty if they have one
+ * @param answers codecs that the user gave, by the class of the request
  */
 record MessageCodecs<M>(Class<M> type, Optional<Codec<M>> codec, String missingReason,
     Map<Class<?>, Codec<Object>> answers) {
@@ -19,30 +19,30 @@ record MessageCodecs<M>(Class<M> type, Optional<Codec<M>> codec, String missingR
   static <M> MessageCodecs<M> of(Class<M> type) {
     try {
       return new MessageCodecs<>(type, Optional.of(Codec.of(type)), "", Map.of());
-    } catch (IllegalArgumentException none) {
-      return new MessageCodecs<>(type, Optional.empty(), Lines.message(none), Map.of());
+    } catch (IllegalArgumentException noCodec) {
+      return new MessageCodecs<>(type, Optional.empty(), Lines.message(noCodec), Map.of());
     }
   }
 
-  MessageCodecs<M> withCodec(Codec<M> given) {
-    return new MessageCodecs<>(type, Optional.of(CheckedCodec.of(given)), "", answers);
+  MessageCodecs<M> withCodec(Codec<M> messageCodec) {
+    return new MessageCodecs<>(type, Optional.of(CheckedCodec.of(messageCodec)), "", answers);
   }
 
-  @SuppressWarnings("unchecked") // it gets answers to such requests only
-  MessageCodecs<M> withAnswerCodec(Class<?> request, Codec<?> given) {
+  @SuppressWarnings("unchecked") // it encodes only answers to such requests
+  MessageCodecs<M> withAnswerCodec(Class<?> request, Codec<?> answerCodec) {
     if (!type.isAssignableFrom(Objects.requireNonNull(request, "request")))
       throw new IllegalArgumentException(request.getName() + " is no message of " + type.getName());
-    var all = new HashMap<>(answers);
-    all.put(request, (Codec<Object>) CheckedCodec.of(given));
-    return new MessageCodecs<>(type, codec, missingReason, Map.copyOf(all));
+    var allAnswers = new HashMap<>(answers);
+    allAnswers.put(request, (Codec<Object>) CheckedCodec.of(answerCodec));
+    return new MessageCodecs<>(type, codec, missingReason, Map.copyOf(allAnswers));
   }
 
   Codec<Object> answerCodec(Class<?> request) {
-    var given = answers.get(request);
-    return given == null ? IdempotentAnswers.codecFor(request) : given;
+    var userCodec = answers.get(request);
+    return userCodec == null ? IdempotentAnswers.codecFor(request) : userCodec;
   }
 
-  /** Throws if there is none. */
+  /** Returns the codec of the messages, or throws if they have none. */
   Codec<M> requireCodec() {
     return codec.orElseThrow(() -> new IllegalArgumentException(
         "messages of " + type.getName() + " have no form in bytes, so they cannot be kept: " + missingReason));

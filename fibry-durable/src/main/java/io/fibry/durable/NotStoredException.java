@@ -6,9 +6,10 @@ import io.fibry.store.StoreException;
 import io.fibry.text.Lines;
 
 /**
- * A request was handled, but its turn, or one before it, could not be stored; or it was to be kept,
- * and could not be stored itself. The outcome is NOT_DONE if no part of it is stored, UNKNOWN if
- * the store did not say, and WILL_BE_DONE if the request itself is stored and comes again.
+ * A request failed because of the store. Either it was handled, but its turn or an earlier turn
+ * could not be stored; or the request itself could not be stored before it was handled. The outcome
+ * is NOT_DONE if no part of the request is stored, and UNKNOWN if the store did not confirm that.
+ * It is WILL_BE_DONE if the request itself is stored and will be handled again.
  */
 public final class NotStoredException extends RequestException {
   private static final long serialVersionUID = 1;
@@ -21,14 +22,14 @@ public final class NotStoredException extends RequestException {
     } + Lines.message(cause), actor, request, cause, outcome);
   }
 
-  static NotStoredException ofTurn(String actor, String asked, Object request, StoreException cause,
+  static NotStoredException ofTurn(String actor, String text, Object request, StoreException cause,
       Outcome outcome) {
-    return new NotStoredException(actor + " handled " + asked + ", and could not store what it did", actor, request,
+    return new NotStoredException(actor + " handled " + text + ", and could not store what it did", actor, request,
         cause, outcome);
   }
 
-  static NotStoredException ofMessage(String actor, String asked, Object request, StoreException cause) {
-    return new NotStoredException(actor + " does not get " + asked + ", since it could not be kept", actor, request,
+  static NotStoredException ofMessage(String actor, String text, Object request, StoreException cause) {
+    return new NotStoredException(actor + " does not get " + text + ", since it could not be kept", actor, request,
         cause, cause.outcome());
   }
 }

@@ -3,25 +3,25 @@ package io.fibry.durable;
 import java.time.Instant;
 import java.util.Optional;
 
-/** What an actor remembers beside its state. A message is named by its id. */
+/** An entry that an actor stores beside its state. A message is named by its id. */
 sealed interface Note {
 
-  /** It was handled, once and for all. */
+  /** The message was handled, and is not handled again. */
   record Answered(String message, Instant at, Optional<byte[]> answer) implements Note {}
 
-  /** Its handler did a step, which threw if there is no result. */
+  /** The handler of the message ran a step, which threw if it has no result. */
   record Step(String message, String name, Optional<byte[]> result, String failure) implements Note {}
 
-  /** It was begun so many times by processes that ended meanwhile, without a step. */
+  /** The number of times that the process ended during the message, since its last step. */
   record Begun(String message, int times) implements Note {}
 
   /**
-   * The message was parked; its steps stay as long as it is parked.
+   * The message was parked. Its steps stay stored as long as it is parked.
    *
-   * @param waiting the id that it had in the store before
+   * @param waiting the unique id of the stored message before it was parked
    */
   record PutAside(String message, String waiting) implements Note {}
 
-  /** It does not come again. */
+  /** The message does not come again, so other notes about it are obsolete. */
   record Over(String message) implements Note {}
 }

@@ -3,13 +3,13 @@ package io.fibry.durable;
 import java.time.Instant;
 
 /**
- * A kept message whose handler threw, or ended the process again and again.
+ * A stored message whose handler threw, or during which the process ended again and again.
  *
  * @param <M> messages
  * @param key of the actor
- * @param id of the message, among those for the actor
+ * @param id of the message, unique among the messages for the actor
  * @param message the message
- * @param reason why
- * @param parkedAt when it was parked
+ * @param reason why the message was parked
+ * @param parkedAt when the message was parked
  */
 public record ParkedMessage<M>(String key, String id, M message, String reason, Instant parkedAt) {}

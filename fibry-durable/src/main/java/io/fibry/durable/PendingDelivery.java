@@ -23,32 +23,33 @@ import java.util.function.Predicate;
 import org.slf4j.LoggerFactory;
 
 /**
- * Gives what waits at a store to the actors of a kind. Thread-safe.
+ * Delivers the messages that wait at a store to the actors of a kind. Thread-safe.
  *
- * <p>A message is <i>in hand</i> from before its sender has stored it until its turn is stored: so
- * it is given once at a time. All others that are due are given by a courier, a fiber for each
- * actor, in the order in which they were stored. While there is one, senders leave their messages
- * to it, so that they overtake none.
+ * <p>A message is <i>in delivery</i> from just before its sender stores it until its turn is
+ * stored; meanwhile it is not delivered a second time. All other due messages are delivered by a
+ * courier, a fiber for each actor, in the order in which they were stored. While an actor has a
+ * courier, senders leave their messages to it, so that these overtake no others.
  *
- * <p>The order is that of a queue beside the mailbox. The mailbox holds calls to handle all
- * messages up to a certain one. If calls were lost with an actor, the next call handles their
- * messages, too. A message that was begun comes first again when the state is read again.
+ * <p>Messages are handled in the order of a queue beside the mailbox, see {@link KeyDelivery}. The
+ * mailbox contains calls: each lets the actor handle all messages up to a certain message. If calls
+ * were lost when an actor ended, the next call handles their messages, too. When the state is read
+ * again, messages that were begun come first again.
  */
 final class PendingDelivery implements AutoCloseable {
   private static final int MAX_BATCH = 64;
-  private static final int MAX_BACKOFF_DOUBLINGS = 6; // the pauses double so often
+  private static final int MAX_BACKOFF_DOUBLINGS = 6; // pauses from 1 to 64 seconds
 
   private final Store store;
   private final StoreRegistry registry;
   private final DefaultDurableBuilder<?> kind;
-  final BlockBuilder<?> blockBuilder; // the clock, and texts
-  // by key; this and all below under this object's monitor
+  final BlockBuilder<?> blockBuilder; // for the scope's clock, and for texts
+  // by key; this and the variables below are guarded by this object's monitor
   private final Map<String, KeyDelivery> deliveries = new HashMap<>();
-  private final Set<String> attempted = new HashSet<>(); // of messages that waited when the process began
+  private final Set<String> attempted = new HashSet<>(); // ids of messages that waited at the start, and were begun
   private final DueTimes dueTimes;
-  private Function<String, Actor<Object>> actors;
+  private Function<String, Actor<Object>> actors; // the actor of a key; null until the start
   private final Predicate<String> keys; // chooses the keys that this program owns
-  private Instant startedAt = Instant.MIN; // messages that were due before have waited for this process
+  private Instant startedAt = Instant.MIN; // messages sent before may have ended an earlier process
   private boolean closed;
 
   PendingDelivery(Store store, DefaultDurableBuilder<?> kind, BlockBuilder<?> blockBuilder, Predicate<String> keys) {
@@ -73,13 +74,13 @@ final class PendingDelivery implements AutoCloseable {
     dueTimes.sleepUntil(time);
   }
 
-  // ---- what waits
+  // ---- waiting messages
 
-  /** Begins to give messages. */
-  void start(Function<String, Actor<Object>> who) {
+  /** Starts the delivery. */
+  void start(Function<String, Actor<Object>> actorOfKey) {
     synchronized (this) {
       if (closed) return;
-      actors = who;
+      actors = actorOfKey;
       startedAt = now();
       registry.add(this);
     }
@@ -92,69 +93,69 @@ final class PendingDelivery implements AutoCloseable {
     return id.kind().equals(kind.name()) && keys.test(id.key());
   }
 
-  /** Called by any thread, also a thread of the store: a message waits for this actor. */
+  /** Delivers a message when it is due. Called by any thread, also by the store's threads. */
   void onMessageStored(String key, Instant due) {
     if (due.equals(Store.PendingMessage.NEVER)) return;
     if (due.isAfter(now())) dueTimes.add(key, due);
     else wakeCourier(key);
   }
 
-  /** Whether it waited when the process began, and was not begun since. True once. */
-  synchronized boolean isFirstAttemptAfterRestart(String key, StoredMessage<?> kept) {
-    return kept.isRead() && !kept.sentAt().isAfter(startedAt) && attempted.add(kept.uniqueId() + " of " + key);
+  /** Returns true once for each message that waited when the process began. */
+  synchronized boolean isFirstAttemptAfterRestart(String key, StoredMessage<?> message) {
+    return message.isRead() && !message.sentAt().isAfter(startedAt) && attempted.add(message.uniqueId() + " of " + key);
   }
 
   private KeyDelivery keyDelivery(String key) {
-    return deliveries.computeIfAbsent(key, none -> new KeyDelivery());
+    return deliveries.computeIfAbsent(key, newKey -> new KeyDelivery());
   }
 
   synchronized void reserve(String key, String id) {
     keyDelivery(key).reserve(id);
   }
 
-  /** Its store has it for certain not. */
+  /** Ends the reservation of a message that the store certainly does not have. */
   synchronized void unreserve(String key, String id) {
     var keyDelivery = deliveries.get(key);
     if (keyDelivery != null && keyDelivery.unreserve(id)) removeIfIdle(key, keyDelivery);
   }
 
-  /** Called by the sender, after its message was stored. */
-  void deliver(Actor<Object> actor, String key, StoredMessage<Object> kept) {
-    if (tryEnqueue(key, kept)) call(actor, key, kept);
+  /** Delivers a message, or leaves it to a courier. Called by the sender when it is stored. */
+  void deliver(Actor<Object> actor, String key, StoredMessage<Object> message) {
+    if (tryEnqueue(key, message)) call(actor, key, message);
     else wakeCourier(key);
   }
 
-  private synchronized boolean tryEnqueue(String key, StoredMessage<Object> kept) {
+  private synchronized boolean tryEnqueue(String key, StoredMessage<Object> message) {
     var keyDelivery = keyDelivery(key);
-    keyDelivery.unreserve(kept.id());
-    return keyDelivery.tryAdd(kept);
+    keyDelivery.unreserve(message.id());
+    return keyDelivery.tryAdd(message);
   }
 
-  /** Fails where there is no actor, such as by what the birth of an entity throws. */
-  private CompletableFuture<Object> call(Actor<Object> actor, String key, StoredMessage<Object> kept) {
+  /** Calls the actor. The future fails if there is no actor, such as if making an entity throws. */
+  private CompletableFuture<Object> call(Actor<Object> actor, String key, StoredMessage<Object> message) {
     CompletableFuture<Object> answer = null;
     try {
-      answer = actor.sendMessageReturn(kept);
-    } catch (RuntimeException unborn) {
-      registry.failureLog().logRefusal("what waits for " + kind.id(key) + " could not be given to it", unborn);
-      answer = CompletableFuture.failedFuture(unborn);
+      answer = actor.sendMessageReturn(message);
+    } catch (RuntimeException notSent) {
+      registry.failureLog().logRefusal("what waits for " + kind.id(key) + " could not be given to it", notSent);
+      answer = CompletableFuture.failedFuture(notSent);
     } finally {
       if (answer == null) endCall(key);
     }
-    return answer.whenComplete((done, failure) -> endCall(key));
+    return answer.whenComplete((result, failure) -> endCall(key));
   }
 
   private void endCall(String key) {
     synchronized (this) {
       var keyDelivery = keyDelivery(key);
-      boolean expected = keyDelivery.endCall();
+      boolean mustRead = keyDelivery.endCall();
       removeIfIdle(key, keyDelivery);
-      if (!expected) return;
+      if (!mustRead) return;
     }
     wakeCourier(key);
   }
 
-  /** Unless the message is done, it continues to wait, and a courier will give it. */
+  /** Ends a reservation. If the message is not done, a courier delivers it. */
   void release(String key, String id) {
     synchronized (this) {
       var keyDelivery = deliveries.get(key);
@@ -163,44 +164,45 @@ final class PendingDelivery implements AutoCloseable {
     wakeCourier(key);
   }
 
-  /** Done at once, or when a courier has given what it sees: no request overtakes that. */
+  /** Returns a future that is done when a request overtakes no message that a courier has read. */
   synchronized CompletableFuture<Void> orderBarrier(String key) {
-    var order = new CompletableFuture<Void>();
+    var barrier = new CompletableFuture<Void>();
     var keyDelivery = deliveries.get(key);
-    return keyDelivery != null && keyDelivery.holdRequest(order) ? order : TurnPipeline.DONE;
+    return keyDelivery != null && keyDelivery.holdRequest(barrier) ? barrier : TurnPipeline.DONE;
   }
 
-  /** Done when the requests to these have gone that wait for couriers now: then they may end. */
-  synchronized CompletableFuture<Void> endBarrier(Predicate<String> which) {
-    var ending =
-        deliveries.entrySet().stream().filter(one -> which.test(one.getKey())).map(one -> one.getValue().holdEnd());
-    return CompletableFuture.allOf(ending.toArray(CompletableFuture[]::new));
+  /** Returns a future that is done when the requests to these actors that are held now are sent. */
+  synchronized CompletableFuture<Void> endBarrier(Predicate<String> isIncluded) {
+    var barriers = deliveries.entrySet().stream().filter(entry -> isIncluded.test(entry.getKey()))
+        .map(entry -> entry.getValue().holdEnd());
+    return CompletableFuture.allOf(barriers.toArray(CompletableFuture[]::new));
   }
 
-  /** One after the other. Requests that come meanwhile wait for that, too. */
+  /** Sends the held requests one after the other, also those held meanwhile. */
   private void releaseRequests(String key) {
-    for (var freed = takeReleased(key, true); !freed.isEmpty(); freed = takeReleased(key, false))
-      for (var request : freed) request.complete(null);
+    for (var requests = takeReleased(key, true); !requests.isEmpty(); requests = takeReleased(key, false))
+      for (var request : requests) request.complete(null);
   }
 
-  private synchronized List<CompletableFuture<Void>> takeReleased(String key, boolean first) {
+  private synchronized List<CompletableFuture<Void>> takeReleased(String key, boolean isFirstCall) {
     var keyDelivery = deliveries.get(key);
-    return keyDelivery == null ? List.of() : keyDelivery.takeReleased(first);
+    return keyDelivery == null ? List.of() : keyDelivery.takeReleased(isFirstCall);
   }
 
   // ---- the actor
 
   /**
-   * The first of all up to the last. Returns an empty value if the messages are not to be handled
-   * now.
+   * Begins the next message up to the last one and returns it. Returns an empty value if no message
+   * may be handled now.
    */
-  synchronized Optional<StoredMessage<Object>> nextMessage(String key, StoredMessage<?> last,
-      BooleanSupplier isCutOff) {
+  synchronized Optional<StoredMessage<Object>> beginNextUpTo(String key, StoredMessage<?> lastMessage,
+      BooleanSupplier hasActorEnded) {
     var keyDelivery = deliveries.get(key);
-    return keyDelivery == null || isCutOff.getAsBoolean() ? Optional.empty() : keyDelivery.nextAfter(last);
+    return keyDelivery == null || hasActorEnded.getAsBoolean() ? Optional.empty()
+        : keyDelivery.beginNextUpTo(lastMessage);
   }
 
-  /** Its turn is stored, or it waits no more. */
+  /** Forgets a message whose turn is stored, or that does not wait any more. */
   synchronized void complete(String key, String id, Instant due) {
     var keyDelivery = deliveries.get(key);
     if (keyDelivery == null) return;
@@ -208,16 +210,16 @@ final class PendingDelivery implements AutoCloseable {
     removeIfIdle(key, keyDelivery);
   }
 
-  /** A message that was begun continues to wait; no message behind it may be handled before it. */
+  /** Stops the handling, because a message that was begun still waits, and must come first. */
   synchronized void halt(String key) {
     var keyDelivery = deliveries.get(key);
     if (keyDelivery != null) keyDelivery.halt();
   }
 
-  /** After the state was read, when those were waiting. No other life can do a turn any more. */
-  synchronized void restart(String key, List<String> waiting) {
+  /** Queues the messages again for a new life, at whose begin {@code pendingIds} were pending. */
+  synchronized void restart(String key, List<String> pendingIds) {
     var keyDelivery = deliveries.get(key);
-    if (keyDelivery != null) keyDelivery.restart(waiting);
+    if (keyDelivery != null) keyDelivery.restart(pendingIds);
   }
 
   private void removeIfIdle(String key, KeyDelivery keyDelivery) {
@@ -227,36 +229,36 @@ final class PendingDelivery implements AutoCloseable {
   // ---- couriers
 
   private void wakeCourier(String key) {
-    Instant until;
-    boolean early;
+    Instant retryAt;
+    boolean isTooEarly;
     synchronized (this) {
       if (closed) return;
       var keyDelivery = keyDelivery(key);
       keyDelivery.needsCourier = true;
       if (keyDelivery.hasCourier) return;
-      until = keyDelivery.retryAt;
-      early = until.isAfter(now());
-      keyDelivery.hasCourier = !early;
-      if (!early) keyDelivery.beginReading();
+      retryAt = keyDelivery.retryAt;
+      isTooEarly = retryAt.isAfter(now());
+      keyDelivery.hasCourier = !isTooEarly;
+      if (!isTooEarly) keyDelivery.beginReading();
     }
-    if (early) dueTimes.add(key, until); // it did not take that one while it had an earlier one
+    if (isTooEarly) dueTimes.add(key, retryAt); // DueTimes ignores a time while the key has an earlier one
     else start(key);
   }
 
   private void start(String key) {
     try {
       Thread.ofVirtual().name("courier of " + kind.id(key)).start(() -> runCourier(key));
-    } catch (Throwable noThread) {
+    } catch (Throwable failure) {
       retry(key, "there is no thread");
-      throw noThread;
+      throw failure;
     }
   }
 
   private void runCourier(String key) {
     try {
       while (deliverBatch(key)) {
-      } // to the next messages
-    } catch (StoreClosedException over) { // waiting messages are given when the store is open again
+      } // each call delivers the next messages
+    } catch (StoreClosedException storeClosed) { // the messages are delivered when the store is open again
       synchronized (this) {
         keyDelivery(key).endReading();
       }
@@ -267,19 +269,19 @@ final class PendingDelivery implements AutoCloseable {
     }
   }
 
-  /** Returns false if the courier is to end. */
+  /** Delivers messages and waits for the answers. Returns false if the courier must end. */
   private boolean deliverBatch(String key) throws InterruptedException {
-    var answers = new LinkedHashMap<String, CompletableFuture<Object>>(); // of what is given, by id
-    boolean any = false;
+    var answers = new LinkedHashMap<String, CompletableFuture<Object>>(); // by message id
+    boolean hasRead = false;
     do {
-      var found = nextMessage(key, MAX_BATCH - answers.size());
-      deliver(key, enqueueReadable(key, found), answers);
-      any |= !found.isEmpty();
+      var dueMessages = readDue(key, MAX_BATCH - answers.size());
+      deliver(key, enqueueReadable(key, dueMessages), answers);
+      hasRead |= !dueMessages.isEmpty();
     } while (continueReading(key));
-    return any ? awaitAnswers(key, answers) : scheduleNext(key);
+    return hasRead ? awaitAnswers(key, answers) : scheduleNext(key);
   }
 
-  /** Messages that senders left meanwhile are given with the others, as long as there is room. */
+  /** Returns whether to read once more, because senders left messages that fit into the batch. */
   private boolean continueReading(String key) {
     synchronized (this) {
       if (keyDelivery(key).shouldReadOnceMore() && !closed) return true;
@@ -289,68 +291,70 @@ final class PendingDelivery implements AutoCloseable {
     return false;
   }
 
-  /** Returns the first due messages, without those that are being given already. */
-  private List<Store.PendingMessage> nextMessage(String key, int room) {
-    Instant looked;
-    int max;
+  /** Reads the first due messages from the store, without messages that are in delivery. */
+  private List<Store.PendingMessage> readDue(String key, int capacity) {
+    Instant readTime;
+    int maxRead;
     synchronized (this) {
       var keyDelivery = keyDelivery(key);
       keyDelivery.needsCourier = false;
       if (closed || keyDelivery.isHalted()) return List.of();
       keyDelivery.beginReading();
       keyDelivery.removeLost();
-      looked = now(); // all that was left before is due
-      keyDelivery.readUntil = looked;
-      max = room + keyDelivery.size();
+      readTime = now(); // not before: messages that senders left are due by now
+      keyDelivery.lastReadAt = readTime;
+      maxRead = capacity + keyDelivery.skippedCount();
     }
-    var found = store.pending(kind.id(key), looked, max);
+    var dueMessages = store.pending(kind.id(key), readTime, maxRead);
     synchronized (this) {
-      return keyDelivery(key).filterUnknown(found, max, room);
+      return keyDelivery(key).filterNew(dueMessages, maxRead, capacity);
     }
   }
 
-  /** Otherwise a courier comes when the next message is due, or a halted actor has answered. */
+  /** Returns whether to read again. If not, a due message or the end of a halt wakes a courier. */
   private boolean scheduleNext(String key) {
-    Instant looked;
+    Instant readTime;
     synchronized (this) {
-      looked = keyDelivery(key).readUntil;
+      readTime = keyDelivery(key).lastReadAt;
     }
-    store.nextDueTime(kind.id(key), looked).ifPresent(due -> onMessageStored(key, due)); // it may be due by now
+    store.nextDueTime(kind.id(key), readTime).ifPresent(due -> onMessageStored(key, due)); // it may be due by now
     synchronized (this) {
       var keyDelivery = keyDelivery(key);
       if (keyDelivery.shouldReadAgain() && !closed) return true;
       keyDelivery.hasCourier = false;
       keyDelivery.needsCourier = keyDelivery.isHalted() && !closed;
-      keyDelivery.failures = 0;
+      keyDelivery.consecutiveFailures = 0;
       removeIfIdle(key, keyDelivery);
       return false;
     }
   }
 
   /**
-   * Returns the messages that can be read, or none if a message that was begun before comes first.
+   * Decodes and queues messages, and returns the queued messages. Returns an empty list if a
+   * message that was begun earlier comes first.
    */
-  private List<StoredMessage<Object>> enqueueReadable(String key, List<Store.PendingMessage> found) {
-    var batch = found.stream().map(this::decode).flatMap(Optional::stream).toList();
+  private List<StoredMessage<Object>> enqueueReadable(String key, List<Store.PendingMessage> dueMessages) {
+    var batch = dueMessages.stream().map(this::decode).flatMap(Optional::stream).toList();
     synchronized (this) {
       return keyDelivery(key).tryAddAll(batch) ? batch : List.of();
     }
   }
 
   private void deliver(String key, List<StoredMessage<Object>> batch, Map<String, CompletableFuture<Object>> answers) {
-    int called = 0;
+    int callCount = 0;
     try {
       var actor = actors.apply(key);
-      while (called < batch.size()) {
-        var kept = batch.get(called++);
-        answers.put(kept.id(), kept.inContext(blockBuilder, actor, () -> call(actor, key, kept)));
+      while (callCount < batch.size()) {
+        var message = batch.get(callCount++);
+        answers.put(message.id(), message.inContext(blockBuilder, actor, () -> call(actor, key, message)));
       }
     } finally {
-      // All were counted before, so no message counts as the last one too early
-      for (; called < batch.size(); called++) endCall(key);
+      // tryAddAll has counted all calls, also calls that were not made
+      for (; callCount < batch.size(); callCount++) endCall(key);
     }
   }
 
+  /** Waits for the answers. Returns false, and retries later, if the actor handled no message. */
   private boolean awaitAnswers(String key, Map<String, CompletableFuture<Object>> answers) throws InterruptedException {
     for (var answer : answers.values()) await(answer);
     synchronized (this) {
@@ -363,38 +367,38 @@ final class PendingDelivery implements AutoCloseable {
   private static void await(CompletableFuture<Object> answer) throws InterruptedException {
     try {
       answer.get();
-    } catch (ExecutionException | CancellationException failed) {} // the actor's policy has heard of it
+    } catch (ExecutionException | CancellationException failure) {} // the actor's failure policy has handled it
   }
 
   /**
-   * Returns an empty value if the message cannot be read; it waits until another version of the
-   * program reads it.
+   * Decodes a message. Returns an empty value if that fails; the message then waits until another
+   * version of the program reads it.
    */
-  private Optional<StoredMessage<Object>> decode(Store.PendingMessage one) {
+  private Optional<StoredMessage<Object>> decode(Store.PendingMessage pending) {
     try {
-      return Optional.of(StoredMessage.of(one, kind.messages().requireCodec()));
-    } catch (CodecException | IllegalArgumentException unknown) {
-      LoggerFactory.getLogger(Durable.class).error("a message that waits for {} cannot be read; it goes on waiting",
-          one.to(), unknown);
+      return Optional.of(StoredMessage.of(pending, kind.messages().requireCodec()));
+    } catch (CodecException | IllegalArgumentException unreadable) {
+      LoggerFactory.getLogger(Durable.class).error("a message that waits for {} cannot be read; it continues to wait",
+          pending.to(), unreadable);
       synchronized (this) {
-        keyDelivery(one.to().key()).addUnreadable(one.id());
+        keyDelivery(pending.to().key()).addUnreadable(pending.id());
       }
       return Optional.empty();
     }
   }
 
-  /** Later: the pauses grow. */
-  private void retry(String key, String why) {
-    Instant when;
+  /** Ends the courier, and starts another one after a pause that grows with each failure. */
+  private void retry(String key, String reason) {
+    Instant retryAt;
     synchronized (this) {
       var keyDelivery = keyDelivery(key);
       keyDelivery.hasCourier = false;
-      when = now().plusSeconds(1L << Math.min(keyDelivery.failures++, MAX_BACKOFF_DOUBLINGS));
-      keyDelivery.retryAt = when;
+      retryAt = now().plusSeconds(1L << Math.min(keyDelivery.consecutiveFailures++, MAX_BACKOFF_DOUBLINGS));
+      keyDelivery.retryAt = retryAt;
       keyDelivery.endReading();
     }
-    LoggerFactory.getLogger(Durable.class).debug("{} is tried again: {}", kind.id(key), why);
-    dueTimes.add(key, when);
+    LoggerFactory.getLogger(Durable.class).debug("{} is tried again: {}", kind.id(key), reason);
+    dueTimes.add(key, retryAt);
     releaseRequests(key);
   }
 

@@ -7,9 +7,9 @@ import io.fibry.store.Store;
 import io.fibry.text.Lines;
 
 /**
- * A request that is stored got no answer: its mailbox was full, its actor ended or could not be
- * read, or its time was over. It is handled once all the same, now or later: do not send it again.
- * The cause says why there is no answer.
+ * A stored request got no answer: the mailbox was full, the actor ended or could not be read, or
+ * the time limit was over. The request is still handled once, now or later, so do not send it
+ * again. The cause says why there is no answer.
  */
 public final class RequestStoredException extends RequestException {
   private static final long serialVersionUID = 1;
@@ -24,11 +24,11 @@ public final class RequestStoredException extends RequestException {
         request, cause);
   }
 
-  /** A full mailbox suggests to ask again. */
+  /** Returns the text of the cause, without the advice of a full mailbox to ask again. */
   private static String reason(Throwable cause) {
     return switch (cause) {
       case MailboxFullException full -> "its mailbox is full (" + full.capacity() + " messages)";
-      case RequestException none -> Lines.message(none);
+      case RequestException unanswered -> Lines.message(unanswered);
       default -> Lines.thrown(cause);
     };
   }

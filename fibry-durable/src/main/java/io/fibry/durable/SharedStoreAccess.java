@@ -13,10 +13,10 @@ import java.util.function.Consumer;
 import java.util.function.Predicate;
 
 /**
- * For programs that share a store, each of which owns some of the keys. Two actors of one key, in
- * two programs, would end each other's lives again and again. No turn would be lost or stored
- * twice, but the turns of one of them are refused. {@code fibry-cluster} shares keys out by it.
- * Immutable and thread-safe.
+ * Access to a kind of actors for programs that share a store, where each program owns some of the
+ * keys. Two actors of one key, in two programs, would end each other's lives again and again. No
+ * turn would be lost or stored twice, but the turns of one actor would be refused.
+ * {@code fibry-cluster} distributes keys with this class. Immutable and thread-safe.
  *
  * @param <M> messages
  */
@@ -28,11 +28,11 @@ public final class SharedStoreAccess<M> {
   }
 
   /**
-   * For a kind.
+   * Returns the access to a kind.
    *
    * @param <M> messages
-   * @param kind which
-   * @return how to share its keys out
+   * @param kind the kind
+   * @return the access to its actors
    */
   public static <M> SharedStoreAccess<M> of(Durable<M> kind) {
     return switch (Objects.requireNonNull(kind, "kind")) {
@@ -51,7 +51,7 @@ public final class SharedStoreAccess<M> {
   }
 
   /**
-   * How its messages are written.
+   * Returns the codec of the messages.
    *
    * @return the codec of the definition
    * @throws IllegalArgumentException if they have no form in bytes
@@ -66,27 +66,26 @@ public final class SharedStoreAccess<M> {
   }
 
   /**
-   * Entities of some keys. Messages that wait at the store are given to these entities only.
+   * Makes entities of some keys. Messages that wait at the store are delivered only for these keys.
    *
-   * @param how makes them
-   * @param store where they are kept
-   * @param idle how long an actor stays without a message
-   * @param keys chooses the keys that this program owns; messages to other keys must not be sent
-   * here
-   * @return entities, none alive
+   * @param builder builder of the actors
+   * @param store the store that has the states
+   * @param idle time without a message after which an actor is passivated
+   * @param keys chooses the keys that this program owns; send no messages to other keys
+   * @return entities, which are not loaded yet
    */
-  public Entities<String, M> entities(ActorBuilder<? super M> how, Store store, Duration idle,
+  public Entities<String, M> entities(ActorBuilder<? super M> builder, Store store, Duration idle,
       Predicate<String> keys) {
-    return definition.entities(how, store, idle, Objects.requireNonNull(keys, "keys"));
+    return definition.entities(builder, store, idle, Objects.requireNonNull(keys, "keys"));
   }
 
   /**
    * Returns an actor's address for one message that came from another program. If the message is
-   * kept, these bytes are stored, because newer code may have written them with fields that this
+   * stored, these bytes are stored, because newer code may have written them with fields that this
    * code would lose.
    *
    * @param <M> messages
-   * @param actor to which the message is sent
+   * @param actor the receiver of the message
    * @param bytes of the message, by the {@link #codec} of its kind
    * @return the address, for this message only
    */
@@ -96,10 +95,9 @@ public final class SharedStoreAccess<M> {
   }
 
   /**
-   * Looks after what waits at the store for an actor of this program: another program has left it
-   * there.
+   * Delivers messages to an actor of this program that another program has stored.
    *
-   * @param store where it waits
+   * @param store the store that has the messages
    * @param actor the actor; the call has no effect if this program does not own it
    */
   public static void deliverPending(Store store, Store.ActorId actor) {
@@ -107,23 +105,23 @@ public final class SharedStoreAccess<M> {
   }
 
   /**
-   * Looks after a message for an actor of this program: at once, or when it is due.
+   * Delivers a stored message to an actor of this program when it is due.
    *
-   * @param store where it waits
+   * @param store the store that has the message
    * @param actor the actor; the call has no effect if this program does not own it
-   * @param due when it is due
+   * @param due when the message is due
    */
   public static void deliverPending(Store store, Store.ActorId actor, Instant due) {
     StoreRegistry.of(store).notifyStored(Objects.requireNonNull(actor, "actor"), Objects.requireNonNull(due, "due"));
   }
 
   /**
-   * Hears of actors of other programs for which a turn of this one has left messages at the store,
-   * so that those can be told to {@link #deliverPending}.
+   * Reports actors of other programs for which a turn of this program has stored messages, so that
+   * these programs can call {@link #deliverPending}.
    *
-   * @param store where they wait
-   * @param reader gets each; on a thread of the store, so it must not wait
-   * @return closing it ends that
+   * @param store the store that has the messages
+   * @param reader gets each actor, on a thread of the store, so it must not wait
+   * @return a subscription, which is ended by closing it
    */
   public static Subscription onUnownedMessage(Store store, Consumer<Store.ActorId> reader) {
     return StoreRegistry.of(store).onUnownedMessage(Objects.requireNonNull(reader, "reader"));

@@ -1,8 +1,8 @@
 package io.fibry.durable;
 
 /**
- * A step threw. It throws this one when its message comes again, too, if the handler went on to
- * another step; otherwise it runs again.
+ * A step threw an exception. When the message comes again, the step throws this exception again if
+ * the handler had completed another step after it; otherwise it runs again.
  */
 public final class StepFailedException extends RuntimeException {
   private static final long serialVersionUID = 1;

@@ -10,62 +10,63 @@ import java.util.function.LongSupplier;
 import org.slf4j.LoggerFactory;
 
 /**
- * Logs the refusals of a store, and the messages that were parked. The first refusal of a kind is
- * logged at once. Later ones are one line a minute with their number, because a full store refuses
- * thousands each second. Thread-safe.
+ * Logs the refusals of a store, and the messages that were parked. The first event of each topic is
+ * logged at once. Later events of the topic are counted, and logged in one line a minute, because a
+ * full store refuses thousands each second. Thread-safe.
  */
 final class StoreFailureLog {
   private static final long LOG_INTERVAL_NANOS = TimeUnit.MINUTES.toNanos(1);
 
-  /** When the log was told of a kind, and of how many it was not told since. */
-  private record LastLogged(long loggedAt, long omitted) {}
+  /** The time of the last line of a topic, and how many events were omitted since. */
+  private record LastLogged(long loggedAtNanos, long omitted) {}
 
   private final LongSupplier nanoTime;
-  // by the class of the reason, or by the kind of actors; under this object's monitor
+  // by topic: an exception's class, or a text with the kind. Guarded by this object's monitor.
   private final Map<Object, LastLogged> lastLogged = new HashMap<>();
 
   StoreFailureLog(LongSupplier nanoTime) {
     this.nanoTime = nanoTime;
   }
 
-  void logRefusal(String what, RuntimeException why) {
+  void logRefusal(String text, RuntimeException cause) {
     var log = LoggerFactory.getLogger(Durable.class);
-    nextLine(why.getClass(), what, "; %d others were refused since the last such line")
-        .ifPresentOrElse(line -> log.error(line, why), () -> log.debug(what, why));
+    nextLine(cause.getClass(), text, "; %d others were refused since the last such line")
+        .ifPresentOrElse(line -> log.error(line, cause), () -> log.debug(text, cause));
   }
 
-  void logParked(Store.ActorId actor, StoredMessage<?> kept, String reason) {
-    String what = actor + " put message " + kept.message().getClass().getSimpleName() + " aside, as '"
-        + Lines.line(Mail.parkedId(kept.uniqueId())) + "': " + Lines.line(reason)
+  void logParked(Store.ActorId actor, StoredMessage<?> message, String reason) {
+    String text = actor + " put message " + message.message().getClass().getSimpleName() + " aside, as '"
+        + Lines.line(Mail.parkedId(message.uniqueId())) + "': " + Lines.line(reason)
         + ". Its kind lists it by parked(store); call retry(..) or discard(..)";
-    warn(actor.kind(), what, ". %d more of this kind were put aside since the last such line");
+    warn(actor.kind(), text, ". %d more of this kind were put aside since the last such line");
   }
 
-  /** The events are stored, so only the next reading takes longer. */
+  /** Logs an unreadable snapshot. The events are stored, so the load only took longer. */
   void logUnreadableEvents(Store.ActorId actor, RuntimeException unreadable) {
-    String what = actor + " was read from all its events, since its snapshot cannot be read: "
+    String text = actor + " was read from all its events, since its snapshot cannot be read: "
         + Lines.message(unreadable) + ". The next snapshot replaces it";
-    warn("snapshot of " + actor.kind(), what, ". %d more of this kind were read so since the last such line");
+    warn("snapshot of " + actor.kind(), text, ". %d more of this kind were read so since the last such line");
   }
 
   void logNoSnapshot(Store.ActorId actor, String field) {
-    String what = actor + " goes on without a new snapshot, which would lack " + field
+    String text = actor + " continues without a new snapshot, which would lack " + field
         + ": newer code has written that. If the type had the field before, name it with evolution.ignoreRemoved(..)";
-    warn("newer than " + actor.kind(), what, ". %d more of this kind did so since the last such line");
+    warn("newer than " + actor.kind(), text, ". %d more of this kind did so since the last such line");
   }
 
-  private void warn(String kind, String what, String others) {
+  private void warn(String topic, String text, String countText) {
     var log = LoggerFactory.getLogger(Durable.class);
-    nextLine(kind, what, others).ifPresentOrElse(log::warn, () -> log.debug(what));
+    nextLine(topic, text, countText).ifPresentOrElse(log::warn, () -> log.debug(text));
   }
 
-  /** {@return the line to log now, with the number of those left out before; empty if not due} */
-  private synchronized Optional<String> nextLine(Object kind, String what, String others) {
+  /** {@return the line to log now, with the number of omitted events; empty if none is due} */
+  private synchronized Optional<String> nextLine(Object topic, String text, String countText) {
     long now = nanoTime.getAsLong();
-    var last = lastLogged.get(kind);
-    boolean isDue = last == null || now - last.loggedAt >= LOG_INTERVAL_NANOS;
-    lastLogged.put(kind, isDue ? new LastLogged(now, 0) : new LastLogged(last.loggedAt, last.omitted + 1));
+    var lastLine = lastLogged.get(topic);
+    boolean isDue = lastLine == null || now - lastLine.loggedAtNanos >= LOG_INTERVAL_NANOS;
+    lastLogged.put(topic,
+        isDue ? new LastLogged(now, 0) : new LastLogged(lastLine.loggedAtNanos, lastLine.omitted + 1));
     if (!isDue) return Optional.empty();
-    return Optional.of(last == null || last.omitted == 0 ? what : what + others.formatted(last.omitted));
+    return Optional.of(lastLine == null || lastLine.omitted == 0 ? text : text + countText.formatted(lastLine.omitted));
   }
 }

@@ -22,11 +22,11 @@ import java.util.function.Supplier;
 import java.util.function.UnaryOperator;
 
 /**
- * The objects of this process for one store, kept by its deliveries, actors and readers. The store
- * does not, or actors that nobody has and that never ended would keep their store. Thread-safe.
+ * The actors and deliveries of this process at one store. They hold the registry, and the store
+ * does not: if it did, unreachable actors that never ended would stay in memory. Thread-safe.
  */
 final class StoreRegistry {
-  // Under its own monitor.
+  // Guarded by its own monitor.
   private static final Map<Store, WeakReference<StoreRegistry>> REGISTRIES = new WeakHashMap<>();
 
   private final Map<Store.ActorId, ServedActor> actors = new ConcurrentHashMap<>();
@@ -36,63 +36,63 @@ final class StoreRegistry {
 
   private final ReentrantLock unparkLock = new ReentrantLock();
 
-  private volatile boolean isChecked; // it was found to be; written by any thread
+  private volatile boolean isChecked; // the store was no unfinished copy; written by any thread
 
   private StoreRegistry() {}
 
   static StoreRegistry of(Store store) {
     Objects.requireNonNull(store, "store");
     synchronized (REGISTRIES) {
-      var known = REGISTRIES.get(store);
-      var home = known == null ? null : known.get();
-      if (home != null) return home;
-      var made = new StoreRegistry();
-      REGISTRIES.put(store, new WeakReference<>(made));
-      return made;
+      var reference = REGISTRIES.get(store);
+      var registry = reference == null ? null : reference.get();
+      if (registry != null) return registry;
+      var created = new StoreRegistry();
+      REGISTRIES.put(store, new WeakReference<>(created));
+      return created;
     }
   }
 
-  /** It is no copy that was not finished, the actors of which would know too little. */
+  /** Throws if the store is an unfinished copy, because data of its actors is missing. */
   static void checkComplete(Store store) {
-    var home = of(store);
-    if (home.isChecked) return;
+    var registry = of(store);
+    if (registry.isChecked) return;
     if (CopySummary.isUnfinishedIn(store)) throw new StoreDamagedException(
         store + " has a copy that was not finished, so it has no actors; empty it, and copy again");
-    home.isChecked = true;
+    registry.isChecked = true;
   }
 
-  /** The place at which an actor is served. */
+  /** The entry of an actor that was made in this process. */
   private static final class ServedActor {
-    private volatile Actor<?> actor; // null: it is made now
+    private volatile Actor<?> actor; // null: it is being made
 
-    /** It may have been cut off, and what it closes may not be closed yet. */
+    /** Returns whether the actor has ended. Its close hooks may not have removed this entry yet. */
     boolean isVacant() {
-      var made = actor;
-      return made != null && made.onExit().isDone();
+      var current = actor;
+      return current != null && current.onExit().isDone();
     }
   }
 
-  /** Two actors of one key would end each other's lives. */
+  /** Makes an actor, or throws if the key has one: two would end each other's lives. */
   static <M> Actor<M> registerActor(Store store, Store.ActorId id, Supplier<Actor<M>> maker) {
-    var home = of(store);
-    var place = new ServedActor();
-    if (home.actors.merge(id, place, (before, mine) -> before.isVacant() ? mine : before) != place)
+    var registry = of(store);
+    var entry = new ServedActor();
+    if (registry.actors.merge(id, entry, (old, added) -> old.isVacant() ? added : old) != entry)
       throw new IllegalStateException(takenMessage(id, store));
-    boolean made = false;
+    boolean isMade = false;
     try {
-      var actor = maker.get().closeOnExit(() -> home.actors.remove(id, place)); // and keeps the home
-      place.actor = actor;
-      made = true;
+      var actor = maker.get().closeOnExit(() -> registry.actors.remove(id, entry)); // the hook also holds the registry
+      entry.actor = actor;
+      isMade = true;
       return actor;
     } finally {
-      if (!made) home.actors.remove(id, place);
+      if (!isMade) registry.actors.remove(id, entry);
     }
   }
 
-  /** Refuses if an actor here has the key. */
+  /** Throws if an actor of this process has the key. */
   static void checkFree(Store store, Store.ActorId id) {
-    var place = of(store).actors.get(id);
-    if (place != null && !place.isVacant()) throw new IllegalStateException(takenMessage(id, store));
+    var entry = of(store).actors.get(id);
+    if (entry != null && !entry.isVacant()) throw new IllegalStateException(takenMessage(id, store));
   }
 
   private static String takenMessage(Store.ActorId id, Store store) {
@@ -101,25 +101,25 @@ final class StoreRegistry {
         : id + " has an actor at " + store + "; send to that one, or let entities make it";
   }
 
-  /** A parked message is due from now on. One call at a time, so no message is retried twice. */
+  /** Makes a parked message due. Calls run one at a time, so that no message is retried twice. */
   void unpark(Store store, Store.ActorId actor, String id, UnaryOperator<Mail> change) {
     Objects.requireNonNull(id, "id");
     unparkLock.lock();
     try {
-      var found = store.pending(actor, Store.PendingMessage.NEVER, Integer.MAX_VALUE).stream()
-          .filter(one -> one.id().equals(id) && Mail.isParked(one)).findFirst()
+      var parked = store.pending(actor, Store.PendingMessage.NEVER, Integer.MAX_VALUE).stream()
+          .filter(message -> message.id().equals(id) && Mail.isParked(message)).findFirst()
           .orElseThrow(() -> new IllegalStateException(
               "'" + Lines.line(id) + "' of " + actor + " is not aside any more at " + store
                   + ": it was retried, or removed"));
-      var due = new Store.PendingMessage(actor, id, Store.PendingMessage.ALWAYS,
-          change.apply(Mail.read(found.body())).bytes());
-      store.enqueue(due, Integer.MAX_VALUE).toCompletableFuture().get();
-      notifyStored(List.of(due));
+      var unparked = new Store.PendingMessage(actor, id, Store.PendingMessage.ALWAYS,
+          change.apply(Mail.read(parked.body())).bytes());
+      store.enqueue(unparked, Integer.MAX_VALUE).toCompletableFuture().get();
+      notifyStored(List.of(unparked));
     } catch (InterruptedException interrupt) {
       Thread.currentThread().interrupt();
-      throw new CancellationException("interrupted while '" + Lines.line(id) + "' of " + actor + " was taken back");
-    } catch (ExecutionException refused) {
-      throw TurnPipeline.refusalCause(refused);
+      throw new CancellationException("interrupted while '" + Lines.line(id) + "' of " + actor + " was unparked");
+    } catch (ExecutionException refusal) {
+      throw TurnPipeline.refusalCause(refusal);
     } finally {
       unparkLock.unlock();
     }
@@ -137,25 +137,25 @@ final class StoreRegistry {
     deliveries.remove(delivery);
   }
 
-  /** Messages wait at the store. A message waits on if no actor of its kind is served here. */
+  /** Delivers stored messages. If no delivery here serves an actor, the listeners get the actor. */
   void notifyStored(List<Store.PendingMessage> messages) {
-    for (var one : messages)
-      if (!notifyStored(one.to(), one.due())) for (var each : unownedListeners) each.accept(one.to());
+    for (var message : messages) if (!notifyStored(message.to(), message.due()))
+      for (var listener : unownedListeners) listener.accept(message.to());
   }
 
-  /** Returns false if the actor is not served here. */
+  /** Delivers a stored message. Returns false if no delivery here serves the actor. */
   boolean notifyStored(Store.ActorId actor, Instant due) {
-    boolean served = false;
-    for (var each : deliveries) if (each.serves(actor)) {
-      each.onMessageStored(actor.key(), due);
-      served = true;
+    boolean isServed = false;
+    for (var delivery : deliveries) if (delivery.serves(actor)) {
+      delivery.onMessageStored(actor.key(), due);
+      isServed = true;
     }
-    return served;
+    return isServed;
   }
 
-  /** Follows messages for actors that are not served here. */
-  Subscription onUnownedMessage(Consumer<Store.ActorId> reader) {
-    unownedListeners.add(reader);
-    return () -> unownedListeners.remove(reader);
+  /** Subscribes to actors that get messages, and that no delivery here serves. */
+  Subscription onUnownedMessage(Consumer<Store.ActorId> listener) {
+    unownedListeners.add(listener);
+    return () -> unownedListeners.remove(listener);
   }
 }

@@ -13,16 +13,17 @@ import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Supplier;
 
 /**
- * A message that waits at the store, until its actor handles it. In a mailbox it is a call to
- * handle all up to this one. Its answer is that of the message, if this is a request, or comes when
- * the turn is stored.
+ * A message that waits at the store until its actor handles it. In a mailbox it is a call: the
+ * actor handles all messages up to this one. If a sender waits for an answer to the message, the
+ * call gets that answer. Otherwise the call is answered when the turn is stored.
  *
- * @param id among the messages that wait for the actor
- * @param due as the store has it
- * @param isRead it was looked up: its turn may be stored already
- * @param stage present if a sender waits for the answer; tells that sender how far its actor has
+ * @param id unique among the messages that wait for the actor
+ * @param due when the message is due, as the store has it
+ * @param isRead whether the message was read from the store: its turn may be stored already
+ * @param stage present if a sender waits for the answer; shows that sender how far the actor has
  * come with the message
- * @param sentNanos when its sender began to store it, by {@link System#nanoTime}
+ * @param sentNanos when the sender began to store it, by {@link System#nanoTime}; 0 for a message
+ * that a courier has read
  */
 record StoredMessage<R>(String id, Instant due, Object message, Mail mail, boolean isRead,
     Optional<AtomicReference<RequestStage>> stage, long sentNanos)
@@ -30,27 +31,28 @@ record StoredMessage<R>(String id, Instant due, Object message, Mail mail, boole
   /** How far an actor has come with a request. */
   enum RequestStage {
     SENT, BEGUN,
-    /** The handler threw. The store removes the request or puts it aside, perhaps for good. */
+    /** The handler threw, and the request is being deleted or parked. */
     FAILED
   }
 
-  /** One that waits at the store. Throws what its codec throws. */
-  static StoredMessage<Object> of(Store.PendingMessage one, Codec<?> messages) {
-    var mail = Mail.read(one.body());
-    Object message = mail.isRemoved() ? mail : messages.decode(mail.message());
-    return new StoredMessage<>(one.id(), one.due(), message, mail, true, Optional.empty(), 0);
+  /** Returns a message that was read from the store. Throws the exceptions of its codec. */
+  static StoredMessage<Object> of(Store.PendingMessage pending, Codec<?> codec) {
+    var mail = Mail.read(pending.body());
+    Object message = mail.isDiscarded() ? mail : codec.decode(mail.message());
+    return new StoredMessage<>(pending.id(), pending.due(), message, mail, true, Optional.empty(), 0);
   }
 
   /**
-   * Sets the context that the sender's carriers wrote, so that the actor's carriers capture it.
+   * Sends the message in the context that the sender's propagators wrote, so that the propagators
+   * of the actor capture it.
    */
-  <A> A inContext(BlockBuilder<?> how, Actor<Object> to, Supplier<A> sending) {
-    var answer = new ArrayList<A>(1);
-    how.contextExecutor(to, message, mail.context().orElse("")).execute(() -> answer.add(sending.get()));
-    return answer.getFirst();
+  <A> A inContext(BlockBuilder<?> blockBuilder, Actor<Object> actor, Supplier<A> sending) {
+    var results = new ArrayList<A>(1);
+    blockBuilder.contextExecutor(actor, message, mail.context().orElse("")).execute(() -> results.add(sending.get()));
+    return results.getFirst();
   }
 
-  /** Returns the message as one that was looked up at the store. */
+  /** Returns the message, marked as read from the store. */
   StoredMessage<R> asRead() {
     return new StoredMessage<>(id, due, message, mail, true, stage, sentNanos);
   }
@@ -60,25 +62,25 @@ record StoredMessage<R>(String id, Instant due, Object message, Mail mail, boole
   }
 
   /**
-   * Reminders of one name are different messages. A message that was parked is the same message as
-   * before.
+   * Returns an id that no other message of the actor has, also no earlier reminder with the same
+   * name. A message that was parked has the same unique id as before.
    */
   String uniqueId() {
     return Mail.isReminder(id) ? idPrefix(id) + due.toEpochMilli() : Mail.originalId(id);
   }
 
-  /** When it was sent, by the sender's clock; of a reminder, when it is due. */
+  /** Returns when it was sent, by the sender's clock; for a reminder, when it is due. */
   Instant sentAt() {
     return Mail.sentAt(id).orElse(due);
   }
 
-  /** Returns the common beginning of all messages with this id. */
+  /** Returns the common beginning of the unique ids of all reminders with this id. */
   static String idPrefix(String id) {
     return id + "@";
   }
 
   @Override
   public String toString() {
-    return mail.isRemoved() ? "a message that is removed" : message.toString();
+    return mail.isDiscarded() ? "a discarded message" : message.toString();
   }
 }

@@ -7,37 +7,37 @@ import java.util.Objects;
 
 /** Checks of names that are stored. */
 final class StoredNames {
-  private static final int MAX_BYTES = 512; // bytes
+  private static final int MAX_BYTES = 512;
   private static final String IDEMPOTENT_PREFIX = "once:";
 
   private StoredNames() {}
 
   /** Checks the name of a kind or a view, which is plain because people read and type it. */
-  static String checkPlain(String what, String name) {
+  static String checkPlain(String role, String name) {
     if (!Objects.requireNonNull(name, "name").matches("[a-z][a-z0-9-]{0,63}"))
-      throw new IllegalArgumentException("'" + Lines.line(name) + "' cannot name a " + what
+      throw new IllegalArgumentException("'" + Lines.line(name) + "' cannot name a " + role
           + ": take 1 to 64 lower-case letters, digits and hyphens, a letter first");
     return name;
   }
 
-  /** Returns the id under which a message to an actor comes again. */
+  /** Returns the id by which an actor recognizes an idempotent message that comes again. */
   static String messageId(Store.ActorId actor, Idempotent message) {
-    String what = "the id of " + message.getClass().getSimpleName() + " to " + actor + ", which is Once,";
+    String role = "the id of " + message.getClass().getSimpleName() + " to " + actor + ", which is Once,";
     return IDEMPOTENT_PREFIX
-        + checkText(what, Objects.requireNonNull(message.idempotencyKey(), () -> what + " is null"));
+        + checkText(role, Objects.requireNonNull(message.idempotencyKey(), () -> role + " is null"));
   }
 
   static boolean isIdempotent(String messageId) {
     return messageId.startsWith(IDEMPOTENT_PREFIX);
   }
 
-  /** Any text that all stores can keep. */
-  static String checkText(String what, String text) {
+  /** Returns the text, or throws if some store cannot keep it. */
+  static String checkText(String role, String text) {
     if (!StandardCharsets.UTF_8.newEncoder().canEncode(text))
-      throw new IllegalArgumentException(what + " has half of a surrogate pair");
+      throw new IllegalArgumentException(role + " has half of a surrogate pair");
     int length = text.getBytes(StandardCharsets.UTF_8).length;
     if (length == 0 || length > MAX_BYTES)
-      throw new IllegalArgumentException(what + " takes " + length + " bytes; 1 to " + MAX_BYTES + " are possible");
+      throw new IllegalArgumentException(role + " takes " + length + " bytes; 1 to " + MAX_BYTES + " are possible");
     return text;
   }
 }

@@ -11,29 +11,29 @@ import java.util.Objects;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.ExecutionException;
 
-/** What a store knows of named views: for operators, and for the views themselves. */
+/** Reads and writes the offsets of named views, for operators and for the views themselves. */
 final class StoredViews {
   private StoredViews() {}
 
-  /** Where a view stands, and the life that may change that. */
+  /** The stored offset of a view, and the life that may change the offset. */
   record ViewState(Store.ActorId id, long life, long number, String offset, boolean isKnown) {
 
-    /** Ends the life before: another actor of this view, perhaps elsewhere, notes nothing more. */
+    /** Begins a life. Another actor of the view, perhaps elsewhere, cannot store offsets then. */
     static ViewState load(Store store, Store.ActorId id) {
       var loaded = store.load(id);
-      var last = loaded.bodies().isEmpty() ? null : ViewOffset.of(id, loaded.bodies().getLast()).orElse(null);
-      return new ViewState(id, loaded.life(), loaded.lastTurn(), last == null ? "" : last.offset(), last != null);
+      var offset = loaded.bodies().isEmpty() ? null : ViewOffset.of(id, loaded.bodies().getLast()).orElse(null);
+      return new ViewState(id, loaded.life(), loaded.lastTurn(), offset == null ? "" : offset.offset(), offset != null);
     }
 
-    /** The next turn is stored. */
+    /** Stores the next turn, and returns the state after it. */
     ViewState storeNext(Store store, byte[] body) throws InterruptedException, ExecutionException {
       var turn = new Store.Turn(id, life, number + 1, store.clock().instant(), true, body, List.of(), List.of());
       store.append(turn).toCompletableFuture().get();
-      var stored = ViewOffset.of(id, body);
-      return new ViewState(id, life, number + 1, stored.map(ViewOffset::offset).orElse(""), stored.isPresent());
+      var viewOffset = ViewOffset.of(id, body);
+      return new ViewState(id, life, number + 1, viewOffset.map(ViewOffset::offset).orElse(""), viewOffset.isPresent());
     }
 
-    /** A view is known before it reads, so that no event goes that it has not seen. */
+    /** Stores the name before the view reads, so that the store keeps events for the view. */
     ViewState ensureKnown(Store store) {
       return isKnown ? this : storeNow(store, new byte[0]);
     }
@@ -43,50 +43,50 @@ final class StoredViews {
         return storeNext(store, body);
       } catch (InterruptedException interrupt) {
         Thread.currentThread().interrupt();
-        throw new CancellationException("interrupted while view '" + id.key() + "' was noted at " + store);
-      } catch (ExecutionException refused) {
-        throw TurnPipeline.refusalCause(refused);
+        throw new CancellationException("interrupted while view '" + id.key() + "' was stored at " + store);
+      } catch (ExecutionException refusal) {
+        throw TurnPipeline.refusalCause(refusal);
       }
     }
   }
 
   static void forgetView(Store store, Store.ActorId id) {
     StoreRegistry.checkFree(store, id);
-    var standing = ViewState.load(store, id);
+    var viewState = ViewState.load(store, id);
     try {
-      if (standing.isKnown) standing.storeNow(store, ViewOffset.forgotten());
+      if (viewState.isKnown) viewState.storeNow(store, ViewOffset.forgotten());
     } finally {
-      store.endLife(id, standing.life);
+      store.endLife(id, viewState.life);
     }
   }
 
   static List<EventView.NamedView> of(Store store) {
     Objects.requireNonNull(store, "store");
-    var last = new LinkedHashMap<String, Store.StoredTurn>();
+    var lastTurns = new LinkedHashMap<String, Store.StoredTurn>();
     try {
       try (var history = store.history(Store.VIEWS, "")) {
         for (var page = history.poll(); !page.isEmpty(); page = history.poll())
-          for (var past : page) last.putLast(past.key(), past);
+          for (var turn : page) lastTurns.putLast(turn.key(), turn);
       }
-      var views = new LinkedHashMap<ViewOffset, Instant>();
-      for (var past : last.values()) ViewOffset.of(new Store.ActorId(Store.VIEWS, past.key()), past.body())
-          .ifPresent(view -> views.put(view, past.at()));
-      return withStanding(store, views);
+      var timeByOffset = new LinkedHashMap<ViewOffset, Instant>();
+      for (var turn : lastTurns.values()) ViewOffset.of(new Store.ActorId(Store.VIEWS, turn.key()), turn.body())
+          .ifPresent(view -> timeByOffset.put(view, turn.at()));
+      return toNamedViews(store, timeByOffset);
     } catch (InterruptedException interrupt) {
       Thread.currentThread().interrupt();
       throw new CancellationException("interrupted while the views of " + store + " were read");
     }
   }
 
-  private static List<EventView.NamedView> withStanding(Store store, Map<ViewOffset, Instant> views)
+  private static List<EventView.NamedView> toNamedViews(Store store, Map<ViewOffset, Instant> timeByOffset)
       throws InterruptedException {
-    var all = new ArrayList<EventView.NamedView>();
-    for (var view : views.entrySet()) {
-      var place = view.getKey();
-      try (var history = store.history(place.kind(), place.offset())) {
-        all.add(new EventView.NamedView(place.kind(), place.name(), view.getValue(), !history.poll().isEmpty()));
+    var namedViews = new ArrayList<EventView.NamedView>();
+    for (var entry : timeByOffset.entrySet()) {
+      var view = entry.getKey();
+      try (var history = store.history(view.kind(), view.offset())) {
+        namedViews.add(new EventView.NamedView(view.kind(), view.name(), entry.getValue(), !history.poll().isEmpty()));
       }
     }
-    return List.copyOf(all);
+    return List.copyOf(namedViews);
   }
 }

@@ -22,23 +22,23 @@ import java.util.function.Function;
 import java.util.function.Predicate;
 import org.slf4j.LoggerFactory;
 
-/** What a handler does with one message. Used by the handler's thread. */
+/** The context of a handler: it collects the effects of a turn. Used by the handler's thread. */
 final class TurnContext<S, E, M> implements EventContext<S, E, M> {
-  private record TurnAnswer(CompletableFuture<Object> promised, CompletableFuture<?> value) {} // that has not left
+  private record TurnAnswer(CompletableFuture<Object> promise, CompletableFuture<?> value) {} // not sent yet
 
   private final DurableRuntime<S, E, M> runtime;
   private final M message;
-  private final Optional<StoredMessage<Object>> storedMessage; // as which it was given
-  private final Optional<StoredMessage<Object>> call; // in which the actor handles it
+  private final Optional<StoredMessage<Object>> storedMessage; // the handled message; empty if it is not stored
+  private final Optional<StoredMessage<Object>> call; // during which the message is handled
   private final ActorContext<Object> coreContext; // throws on other threads, and after the handler has returned
-  private final TurnOutbox outgoing;
+  private final TurnOutbox outbox;
   private TurnSteps steps; // null until the first step
   private final List<byte[]> events = new ArrayList<>(1);
   private final List<TurnAnswer> answers = new ArrayList<>(1);
   private final List<Handler.Task> commitTasks = new ArrayList<>(0);
-  private Optional<byte[]> rememberedAnswer = Optional.empty(); // the answer
-  private S state; // after the events so far
-  private boolean isAnswered; // a kept request
+  private Optional<byte[]> rememberedAnswer = Optional.empty(); // encoded
+  private S state; // after the events of this turn so far
+  private boolean isAnswered; // the stored request of this turn has an answer
   private boolean isErased;
   private boolean isOver; // the handler has returned
 
@@ -46,7 +46,7 @@ final class TurnContext<S, E, M> implements EventContext<S, E, M> {
     this(runtime, state, message, Optional.empty(), Optional.empty(), coreContext);
   }
 
-  @SuppressWarnings("unchecked") // the address takes no others
+  @SuppressWarnings("unchecked") // the address accepts only messages of type M
   TurnContext(DurableRuntime<S, E, M> runtime, S state, StoredMessage<Object> storedMessage, StoredMessage<Object> call,
       ActorContext<Object> coreContext) {
     this(runtime, state, (M) storedMessage.message(), Optional.of(storedMessage), Optional.of(call), coreContext);
@@ -62,19 +62,19 @@ final class TurnContext<S, E, M> implements EventContext<S, E, M> {
     this.storedMessage = storedMessage;
     this.call = call;
     this.coreContext = coreContext;
-    this.outgoing = new TurnOutbox(runtime.id(), runtime.delivery());
+    this.outbox = new TurnOutbox(runtime.id(), runtime.delivery());
   }
 
   // ---- for the handler
 
-  /** The core knows threads, and not which of the messages on one this is of. */
+  /** Throws after the handler's return, or on another thread. The core checks only the thread. */
   private void checkValid() {
     coreContext.self();
     if (isOver) throw new IllegalStateException("the context of " + runtime.id()
         + " is valid on its handler's thread, until the handler returns; for later, keep self()");
   }
 
-  /** What a step does is not done again when its message comes again. */
+  /** Throws inside a step, whose effect is not repeated when the message comes again. */
   private void checkOutsideStep() {
     checkValid();
     if (steps != null) steps.checkOutside();
@@ -95,29 +95,29 @@ final class TurnContext<S, E, M> implements EventContext<S, E, M> {
   }
 
   @Override
-  public <N> void sendMessage(Durable<N> to, String key, N other) {
+  public <N> void sendMessage(Durable<N> to, String key, N newMessage) {
     checkOutsideStep();
-    outgoing.send(to, key, other, coreContext.self());
+    outbox.send(to, key, newMessage, coreContext.self());
   }
 
   @Override
-  public void setReminder(String name, M later, Duration delay) {
+  public void setReminder(String name, M reminder, Duration delay) {
     checkOutsideStep();
-    outgoing.setReminder(name, runtime.toMail(coreContext, later, Optional.empty()),
+    outbox.setReminder(name, runtime.toMail(coreContext, reminder, Optional.empty()),
         Objects.requireNonNull(delay, "delay"));
   }
 
   @Override
-  public void setRepeatingReminder(String name, M later, Duration period) {
+  public void setRepeatingReminder(String name, M reminder, Duration period) {
     checkOutsideStep();
-    outgoing.setReminder(name,
-        runtime.toMail(coreContext, later, Optional.of(Objects.requireNonNull(period, "period"))), period);
+    outbox.setReminder(name,
+        runtime.toMail(coreContext, reminder, Optional.of(Objects.requireNonNull(period, "period"))), period);
   }
 
   @Override
   public void cancelReminder(String name) {
     checkOutsideStep();
-    outgoing.cancelReminder(name);
+    outbox.cancelReminder(name);
   }
 
   @Override
@@ -165,10 +165,10 @@ final class TurnContext<S, E, M> implements EventContext<S, E, M> {
   public <R> void reply(Request<?, R> request, R value) {
     checkOutsideStep();
     Objects.requireNonNull(value, "the answer is null; let it be an Optional, or Done");
-    var bytes =
+    var encodedAnswer =
         request instanceof Idempotent ? Optional.of(runtime.answerCodec(request).encode(value)) : rememberedAnswer;
     answer(request, CompletableFuture.completedFuture(value));
-    rememberedAnswer = bytes;
+    rememberedAnswer = encodedAnswer;
   }
 
   @Override
@@ -182,9 +182,9 @@ final class TurnContext<S, E, M> implements EventContext<S, E, M> {
   public <R> void replyWhen(Request<?, R> request, CompletionStage<? extends R> value) {
     checkOutsideStep();
     checkNotIdempotent(request);
-    var given = new CompletableFuture<Object>(); // the store's thread must not chain to a stage of others
-    Objects.requireNonNull(value, "value").whenComplete((answer, failure) -> settle(given, answer, failure));
-    answer(request, given);
+    var copy = new CompletableFuture<Object>(); // the store's thread must not call a user's stage
+    Objects.requireNonNull(value, "value").whenComplete((answer, failure) -> settle(copy, answer, failure));
+    answer(request, copy);
   }
 
   private void checkNotIdempotent(Request<?, ?> request) {
@@ -195,18 +195,18 @@ final class TurnContext<S, E, M> implements EventContext<S, E, M> {
 
   private void answer(Request<?, ?> request, CompletableFuture<?> value) {
     if (storedMessage.isEmpty() || request != message || isAnswered) {
-      promise(request, value); // of a kept message, the core says that this one was not given, or is answered
+      promise(request, value); // if it is stored: the core throws
       return;
     }
     isAnswered = true;
     if (storedMessage.get().hasAsker()) promise(storedMessage.get(), value);
   }
 
-  @SuppressWarnings("unchecked") // it gets what `value` has
+  @SuppressWarnings("unchecked") // it gets the result of `value`
   private void promise(Request<?, ?> request, CompletableFuture<?> value) {
-    var promised = new CompletableFuture<>();
-    coreContext.replyWhen((Request<?, Object>) request, promised);
-    answers.add(new TurnAnswer(promised, value));
+    var promise = new CompletableFuture<>();
+    coreContext.replyWhen((Request<?, Object>) request, promise);
+    answers.add(new TurnAnswer(promise, value));
   }
 
   private static void settle(CompletableFuture<Object> future, Object answer, Throwable failure) {
@@ -238,7 +238,7 @@ final class TurnContext<S, E, M> implements EventContext<S, E, M> {
   }
 
   @Override
-  public <T extends M> Optional<T> receive(Class<T> type, Predicate<? super T> which, Duration limit) {
+  public <T extends M> Optional<T> receive(Class<T> type, Predicate<? super T> condition, Duration limit) {
     throw unsupported("receive");
   }
 
@@ -257,9 +257,9 @@ final class TurnContext<S, E, M> implements EventContext<S, E, M> {
   }
 
   @Override
-  public void watch(Exitable other, Function<ExitReason, ? extends M> told) {
+  public void watch(Exitable other, Function<ExitReason, ? extends M> toMessage) {
     checkValid();
-    coreContext.watch(DurableActor.unwrap(other), told); // so that its own end is known as such
+    coreContext.watch(DurableActor.unwrap(other), toMessage); // so that the core recognizes the actor itself
   }
 
   @Override
@@ -270,7 +270,7 @@ final class TurnContext<S, E, M> implements EventContext<S, E, M> {
 
   // ---- for the actor
 
-  /** {@return the next state} */
+  /** Runs the handler, and returns the next state. */
   S run(DurableDefinition.TurnHandler<S, E, M> handler) throws Exception {
     try {
       return handler.runTurn(state, message, this);
@@ -279,7 +279,7 @@ final class TurnContext<S, E, M> implements EventContext<S, E, M> {
     }
   }
 
-  /** Its asker does not wait any more. */
+  /** Returns whether the asker does not wait any more. */
   boolean isCancelledByAsker() {
     return coreContext.isCancelled();
   }
@@ -304,8 +304,8 @@ final class TurnContext<S, E, M> implements EventContext<S, E, M> {
     return storedMessage;
   }
 
-  TurnOutbox outgoing() {
-    return outgoing;
+  TurnOutbox outbox() {
+    return outbox;
   }
 
   /** Returns the id under which the message comes again, or empty if it will not. */
@@ -315,10 +315,10 @@ final class TurnContext<S, E, M> implements EventContext<S, E, M> {
   }
 
   Optional<Note.Answered> knownAnswer() {
-    return message instanceof Idempotent ? runtime.answered(messageId().orElseThrow()) : Optional.empty();
+    return message instanceof Idempotent ? runtime.knownAnswer(messageId().orElseThrow()) : Optional.empty();
   }
 
-  /** The actor has ended, and this handler went on. */
+  /** Returns whether the actor has ended while this handler continued. */
   boolean hasActorEnded() {
     return hasActorEnded(coreContext);
   }
@@ -327,48 +327,47 @@ final class TurnContext<S, E, M> implements EventContext<S, E, M> {
     try {
       coreContext.self();
       return false;
-    } catch (IllegalStateException over) {
+    } catch (IllegalStateException noActor) {
       return true;
     }
   }
 
-  /** It gets the same answer. */
-  void repeatAnswer(Note.Answered before) {
-    if (message instanceof Request<?, ?> request && before.answer().isPresent())
-      answer(request, CompletableFuture.completedFuture(runtime.answerCodec(request).decode(before.answer().get())));
+  /** Repeats the remembered answer to a request. */
+  void repeatAnswer(Note.Answered note) {
+    if (message instanceof Request<?, ?> request && note.answer().isPresent())
+      answer(request, CompletableFuture.completedFuture(runtime.answerCodec(request).decode(note.answer().get())));
   }
 
-  /** Returns notes that are useless now: of this message, and of reminders that were replaced. */
+  /** Returns notes that end older notes: about this message, and about replaced reminders. */
   List<Note> obsoleteNotes(ActorNotes actorNotes) {
     if (!actorNotes.hasMessageNotes()) return List.of();
-    var over = new LinkedHashSet<String>(0);
-    messageId().filter(actorNotes::hasNotesOf).ifPresent(over::add);
-    storedMessage.map(StoredMessage::uniqueId).filter(actorNotes::hasNotesOf).ifPresent(over::add);
-    for (var id : outgoing.ownIds())
-      actorNotes.messagesWithPrefix(StoredMessage.idPrefix(id)).stream().filter(known -> !runtime.isParked(known))
-          .forEach(over::add);
-    return over.stream().<Note>map(Note.Over::new).toList();
+    var obsoleteIds = new LinkedHashSet<String>(0);
+    messageId().filter(actorNotes::hasNotesOf).ifPresent(obsoleteIds::add);
+    storedMessage.map(StoredMessage::uniqueId).filter(actorNotes::hasNotesOf).ifPresent(obsoleteIds::add);
+    for (var id : outbox.ownIds())
+      actorNotes.messagesWithPrefix(StoredMessage.idPrefix(id)).stream().filter(uniqueId -> !runtime.isParked(uniqueId))
+          .forEach(obsoleteIds::add);
+    return obsoleteIds.stream().<Note>map(Note.Over::new).toList();
   }
 
-  /** Returns the note to remember about a message that it has handled. */
+  /** Returns the note that an idempotent message is handled; empty for other messages. */
   Optional<Note> answerNote(Instant now) {
     return message instanceof Idempotent
         ? Optional.of(new Note.Answered(messageId().orElseThrow(), now, rememberedAnswer))
         : Optional.empty();
   }
 
-  /** A kept message has no sender that waits for its answer: it is told when the turn is stored. */
+  /** Lets the call of a stored message without an asker get its answer when the turn is stored. */
   void acknowledge() {
-    // No other's, which went down.
-    boolean ofTheCall = storedMessage.isPresent() && storedMessage.get().id().equals(call.get().id());
-    if (ofTheCall && !call.get().hasAsker()) promise(call.get(), CompletableFuture.completedFuture(Done.DONE));
+    boolean isOfCall = storedMessage.isPresent() && storedMessage.get().id().equals(call.get().id());
+    if (isOfCall && !call.get().hasAsker()) promise(call.get(), CompletableFuture.completedFuture(Done.DONE));
   }
 
-  /** The handler threw: that is all that the asker gets. */
-  void fail(CompletableFuture<Void> before, Throwable failure) {
-    boolean stored = before.isDone() && !before.isCompletedExceptionally();
-    if (answers.isEmpty() && (!stored || failure instanceof RequestStoredException)) promiseAnswer();
-    answers.replaceAll(answer -> new TurnAnswer(answer.promised, CompletableFuture.failedFuture(failure)));
+  /** Replaces all answers by the handler's failure, which is sent after the earlier turns. */
+  void fail(CompletableFuture<Void> earlierTurns, Throwable failure) {
+    boolean areEarlierStored = earlierTurns.isDone() && !earlierTurns.isCompletedExceptionally();
+    if (answers.isEmpty() && (!areEarlierStored || failure instanceof RequestStoredException)) promiseAnswer();
+    answers.replaceAll(answer -> new TurnAnswer(answer.promise, CompletableFuture.failedFuture(failure)));
     commitTasks.clear();
   }
 
@@ -376,32 +375,32 @@ final class TurnContext<S, E, M> implements EventContext<S, E, M> {
     try {
       if (call.isPresent()) promise(call.get(), new CompletableFuture<>());
       else if (message instanceof Request<?, ?> request) promise(request, new CompletableFuture<>());
-    } catch (IllegalArgumentException nobodyAsked) {
-      // it was sent without a wait
+    } catch (IllegalArgumentException noAsker) {
+      // the sender does not wait for an answer
     }
   }
 
-  /** Sends the answers when all turns are stored; done when they have left, and never fails. */
-  CompletableFuture<Void> sendAnswers(CompletableFuture<Void> stored, boolean failed) {
+  /** Sends the answers when all turns are stored. The future is done when they are sent. */
+  CompletableFuture<Void> sendAnswers(CompletableFuture<Void> allStored, boolean hasFailed) {
     for (var task : commitTasks)
-      stored.thenRun(() -> Thread.ofVirtual().name("after " + runtime.id()).start(() -> run(task)));
+      allStored.thenRun(() -> Thread.ofVirtual().name("after " + runtime.id()).start(() -> run(task)));
     if (answers.isEmpty()) return CompletableFuture.completedFuture(null);
-    return stored.handle((none, refused) -> {
-      for (var answer : answers) sendAnswers(answer, refused, failed);
+    return allStored.handle((result, refusal) -> {
+      for (var answer : answers) sendAnswer(answer, refusal, hasFailed);
       return null;
     });
   }
 
-  private void sendAnswers(TurnAnswer answer, Throwable refused, boolean failed) {
-    if (refused != null) answer.promised.completeExceptionally(runtime.notStored(this, refused, failed));
-    else answer.value.whenComplete((result, failure) -> settle(answer.promised, result, failure));
+  private void sendAnswer(TurnAnswer answer, Throwable refusal, boolean hasFailed) {
+    if (refusal != null) answer.promise.completeExceptionally(runtime.notStored(this, refusal, hasFailed));
+    else answer.value.whenComplete((result, failure) -> settle(answer.promise, result, failure));
   }
 
   private void run(Handler.Task task) {
     try {
       task.run();
     } catch (Throwable failure) {
-      LoggerFactory.getLogger(Durable.class).error("what {} does after a turn failed", runtime.id(), failure);
+      LoggerFactory.getLogger(Durable.class).error("a task that {} gave to afterCommit failed", runtime.id(), failure);
     }
   }
 }

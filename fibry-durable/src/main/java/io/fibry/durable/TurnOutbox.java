@@ -13,19 +13,19 @@ import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
 
-/** What a turn sends by the store, and what it takes back. Used by the handler's thread. */
+/** The messages that a turn sends, handles or cancels. Used by the handler's thread. */
 final class TurnOutbox {
   static final Duration MAX_DELAY = Duration.ofDays(36_525); // 100 years
 
-  private final Store.ActorId from;
+  private final Store.ActorId actor;
   private final PendingDelivery delivery;
   private final List<Store.PendingMessage> messages = new ArrayList<>(0);
-  // Messages to itself, by id; empty for a message that is removed
+  // The actor's messages to itself, by id. An empty value removes the message.
   private final Map<String, Optional<Store.PendingMessage>> ownMessages = new LinkedHashMap<>(0);
-  private Optional<StoredMessage<?>> handled = Optional.empty();
+  private Optional<StoredMessage<?>> handled = Optional.empty(); // empty: none
 
-  TurnOutbox(Store.ActorId from, PendingDelivery delivery) {
-    this.from = from;
+  TurnOutbox(Store.ActorId actor, PendingDelivery delivery) {
+    this.actor = actor;
     this.delivery = delivery;
   }
 
@@ -37,10 +37,10 @@ final class TurnOutbox {
   void setReminder(String name, Mail mail, Duration delay) {
     String id = reminderId(name);
     if (!delay.isPositive() || delay.compareTo(MAX_DELAY) > 0)
-      throw new IllegalArgumentException("reminder '" + Lines.line(name) + "' of " + from + " would come after " + delay
-          + "; give more than zero, and at most 100 years");
+      throw new IllegalArgumentException("reminder '" + Lines.line(name) + "' of " + actor + " would come after "
+          + delay + "; give more than zero, and at most 100 years");
     ownMessages.put(id,
-        Optional.of(new Store.PendingMessage(from, id, roundUpToMillis(delivery.now().plus(delay)), mail.bytes())));
+        Optional.of(new Store.PendingMessage(actor, id, roundUpToMillis(delivery.now().plus(delay)), mail.bytes())));
   }
 
   void cancelReminder(String name) {
@@ -49,25 +49,25 @@ final class TurnOutbox {
 
   private String reminderId(String name) {
     return Mail
-        .reminderId(StoredNames.checkText("the name of a reminder of " + from, Objects.requireNonNull(name, "name")));
+        .reminderId(StoredNames.checkText("the name of a reminder of " + actor, Objects.requireNonNull(name, "name")));
   }
 
-  /** The kept message of the turn. */
+  /** Returns the stored message that this turn handles. */
   Optional<StoredMessage<?>> handled() {
     return handled;
   }
 
-  /** The message is done; a reminder that comes again waits for its next time. */
-  void markHandled(StoredMessage<?> kept) {
-    handled = Optional.of(kept);
-    if (ownMessages.containsKey(kept.id())) return;
-    ownMessages.put(kept.id(), kept.mail().every().map(period -> nextReminder(kept, period)));
+  /** Removes the message that this turn handles, or sets a repeating reminder to its next time. */
+  void markHandled(StoredMessage<?> message) {
+    handled = Optional.of(message);
+    if (ownMessages.containsKey(message.id())) return;
+    ownMessages.put(message.id(), message.mail().every().map(period -> nextReminder(message, period)));
   }
 
-  private Store.PendingMessage nextReminder(StoredMessage<?> kept, Duration period) {
-    long missed = Math.max(0, Duration.between(kept.due(), delivery.now()).dividedBy(period));
-    var next = kept.due().plus(period.multipliedBy(missed + 1));
-    return new Store.PendingMessage(from, kept.id(), roundUpToMillis(next), kept.mail().bytes());
+  private Store.PendingMessage nextReminder(StoredMessage<?> reminder, Duration period) {
+    long missedPeriods = Math.max(0, Duration.between(reminder.due(), delivery.now()).dividedBy(period));
+    var due = reminder.due().plus(period.multipliedBy(missedPeriods + 1));
+    return new Store.PendingMessage(actor, reminder.id(), roundUpToMillis(due), reminder.mail().bytes());
   }
 
   /** Rounds up to the precision in which stores keep times. */
@@ -75,17 +75,18 @@ final class TurnOutbox {
     return Instant.ofEpochMilli(due.plusNanos(999_999).toEpochMilli());
   }
 
-  /** The message waits for a human. */
-  void park(StoredMessage<?> kept, byte[] message, String reason) {
-    var why = new Mail.Failed(Mail.brief(reason), delivery.now());
-    var mail = new Mail(message, Optional.empty(), Optional.of(why), kept.mail().context());
-    messages
-        .add(new Store.PendingMessage(from, Mail.parkedId(kept.uniqueId()), Store.PendingMessage.NEVER, mail.bytes()));
+  /** Adds the message in its parked form, which waits for an operator. */
+  void park(StoredMessage<?> stored, byte[] message, String reason) {
+    var failure = new Mail.Failed(Mail.brief(reason), delivery.now());
+    var mail = new Mail(message, Optional.empty(), Optional.of(failure), stored.mail().context());
+    messages.add(
+        new Store.PendingMessage(actor, Mail.parkedId(stored.uniqueId()), Store.PendingMessage.NEVER, mail.bytes()));
   }
 
-  void cancelAll(Set<String> known) {
-    ownMessages.replaceAll((id, set) -> Optional.empty());
-    for (var id : known) ownMessages.put(id, Optional.empty());
+  /** Cancels these reminders, and all that this turn has set. */
+  void cancelAll(Set<String> reminderIds) {
+    ownMessages.replaceAll((id, message) -> Optional.empty());
+    for (var id : reminderIds) ownMessages.put(id, Optional.empty());
   }
 
   /** Returns the ids of messages to itself that are set, replaced or removed. */
@@ -99,13 +100,13 @@ final class TurnOutbox {
 
   List<String> handledIds() {
     if (ownMessages.isEmpty()) return List.of();
-    return ownMessages.entrySet().stream().filter(one -> one.getValue().isEmpty()).map(Map.Entry::getKey).toList();
+    return ownMessages.entrySet().stream().filter(entry -> entry.getValue().isEmpty()).map(Map.Entry::getKey).toList();
   }
 
   List<Store.PendingMessage> messagesToSend() {
     if (isEmpty()) return List.of();
-    var sends = new ArrayList<>(messages);
-    ownMessages.values().forEach(one -> one.ifPresent(sends::add));
-    return sends;
+    var toSend = new ArrayList<>(messages);
+    ownMessages.values().forEach(message -> message.ifPresent(toSend::add));
+    return toSend;
   }
 }

@@ -17,208 +17,209 @@ import java.util.concurrent.Semaphore;
 import java.util.function.Function;
 
 /**
- * The turns of an actor that are not stored yet, since it was last read. Used by the actor's
- * thread, except where a member says otherwise.
+ * The turns of one life of an actor, which are given to the store one after the other. Used by the
+ * actor's thread, except where a member says otherwise.
  */
 final class TurnPipeline {
   static final CompletableFuture<Void> DONE = CompletableFuture.completedFuture(null);
 
   /**
-   * Messages that a turn, not stored yet, has done or sends again: the store still has their former
-   * versions.
+   * A turn that is not stored yet, with the ids of the messages that it handles, sets or removes.
+   * The store still has the previous versions of these messages.
    */
-  private record UnstoredTurn(CompletableFuture<Void> stored, Set<String> ids) {}
+  private record UnstoredTurn(CompletableFuture<Void> storing, Set<String> ids) {}
 
   private final PendingDelivery delivery;
   private final Store store;
   private final Store.ActorId id;
-  private final Semaphore unstoredPermits; // given back by the store's thread
+  private final Semaphore unstoredPermits; // released by the store's thread
   private final ArrayDeque<UnstoredTurn> unstoredTurns = new ArrayDeque<>();
-  private Set<String> reminders; // ids of all that are set
-  private Set<String> parked; // the former ids of parked messages
-  private Set<String> pendingAtRead = Set.of(); // when it was read
-  private long readAt; // by the clock of `Kept.since`
+  private Set<String> reminders; // ids of all reminders that are set
+  private Set<String> parked; // unique ids that parked messages had before
+  private Set<String> pendingAtLoad = Set.of(); // ids of the messages that waited at the load
+  private long loadedNanos; // by System.nanoTime, as StoredMessage.sentNanos
   private long life;
-  private long number; // of the last turn
-  private CompletableFuture<Void> last = DONE; // done when the last turn is stored, or refused
+  private long lastNumber; // of the last turn
+  private CompletableFuture<Void> lastStored = DONE; // done when the last turn is stored; fails if it is refused
   private volatile boolean isRefused; // a turn of this life was not stored; written by the store's thread
 
-  TurnPipeline(PendingDelivery delivery, Store.ActorId id, int ahead) {
+  TurnPipeline(PendingDelivery delivery, Store.ActorId id, int maxUnstored) {
     this.delivery = delivery;
     this.store = delivery.store();
     this.id = id;
-    this.unstoredPermits = new Semaphore(ahead);
+    this.unstoredPermits = new Semaphore(maxUnstored);
   }
 
-  /** Begins a life: no turn of the one before is stored from now on. */
+  /** Begins a life: from now on no turn of an earlier life is stored. */
   Store.LoadedActor load() {
     var loaded = store.load(id);
     life = loaded.life();
-    number = loaded.lastTurn();
-    readAt = System.nanoTime();
-    pendingAtRead = Set.copyOf(loaded.pendingIds());
-    reminders = new HashSet<>(pendingAtRead);
-    reminders.removeIf(one -> !Mail.isReminder(one));
+    lastNumber = loaded.lastTurn();
+    loadedNanos = System.nanoTime();
+    pendingAtLoad = Set.copyOf(loaded.pendingIds());
+    reminders = new HashSet<>(pendingAtLoad);
+    reminders.removeIf(id -> !Mail.isReminder(id));
     parked = new HashSet<>(0);
-    pendingAtRead.forEach(this::addParked);
-    unstoredTurns.clear(); // the store has waited for them
-    last = DONE;
+    pendingAtLoad.forEach(this::addParked);
+    unstoredTurns.clear(); // the store has stored or refused them
+    lastStored = DONE;
     isRefused = false;
     delivery.restart(id.key(), loaded.pendingIds());
     return loaded;
   }
 
-  /** Its actor has ended. */
+  /** Tells the store that the actor has ended. */
   void endLife() {
     store.endLife(id, life);
   }
 
-  /** One was not stored, so that none behind it is; the actor reads its state again. */
+  /** Returns whether a turn was refused, as all later turns are; the actor must read its state. */
   boolean isAnyRefused() {
     return isRefused;
   }
 
-  /** The number of the turn that is given next. */
+  /** Returns the number of the next turn. */
   long nextNumber() {
-    return number + 1;
+    return lastNumber + 1;
   }
 
   Set<String> reminders() {
     return reminders;
   }
 
-  private void addParked(String waiting) {
-    String before = Mail.originalId(waiting);
-    if (!before.equals(waiting)) parked.add(before);
+  private void addParked(String pendingId) {
+    String originalId = Mail.originalId(pendingId);
+    if (!originalId.equals(pendingId)) parked.add(originalId);
   }
 
-  /** It may be tried again. */
-  boolean isParked(String message) {
-    return parked.contains(message);
+  /** Returns whether the message is parked, so that it may be retried. */
+  boolean isParked(String uniqueId) {
+    return parked.contains(uniqueId);
   }
 
   /**
-   * Otherwise it was handled, perhaps by another life. Messages that were stored since this one
-   * began are its own.
+   * Returns whether the message still waits at the store. If not, it was handled, perhaps by
+   * another life. Only this life can have handled messages that were stored after its load.
    */
-  boolean isPending(StoredMessage<?> kept) {
-    boolean certain = !kept.isRead() && (kept.sentNanos() - readAt >= 0 || pendingAtRead.contains(kept.id()));
-    return certain || store.dueTime(id, kept.id()).equals(Optional.of(kept.due()));
+  boolean isPending(StoredMessage<?> message) {
+    boolean isCertain =
+        !message.isRead() && (message.sentNanos() - loadedNanos >= 0 || pendingAtLoad.contains(message.id()));
+    return isCertain || store.dueTime(id, message.id()).equals(Optional.of(message.due()));
   }
 
-  /** A turn has handled it, or sent it again, that may still be refused. */
-  boolean isBeingHandled(StoredMessage<?> kept) {
+  /** Returns whether a turn that may still be refused has handled or replaced the message. */
+  boolean isBeingHandled(StoredMessage<?> message) {
     removeStored();
-    return unstoredTurns.stream().anyMatch(one -> one.ids.contains(kept.id()));
+    return unstoredTurns.stream().anyMatch(turn -> turn.ids.contains(message.id()));
   }
 
   // ---- turns that are being stored
 
-  /** If it throws, no part is stored. */
-  void append(byte[] body, boolean whole, TurnOutbox outgoing) {
-    append(body, whole, outgoing, store::append);
+  /** Gives the store a turn. If this throws an IllegalArgumentException, no part is stored. */
+  void append(byte[] body, boolean isFullState, TurnOutbox outbox) {
+    append(body, isFullState, outbox, store::append);
   }
 
-  /** The actor ends, and views may still have to read the turns before. */
-  void erase(byte[] body, TurnOutbox outgoing) {
-    append(body, true, outgoing, store::end);
+  /** Gives the store the turn that erases the actor. Views may still read the earlier turns. */
+  void erase(byte[] body, TurnOutbox outbox) {
+    append(body, true, outbox, store::end);
   }
 
-  private void append(byte[] body, boolean whole, TurnOutbox outgoing,
-      Function<Store.Turn, CompletionStage<Void>> storing) {
+  private void append(byte[] body, boolean isFullState, TurnOutbox outbox,
+      Function<Store.Turn, CompletionStage<Void>> operation) {
     acquire();
-    var turn = new Store.Turn(id, life, number + 1, delivery.now(), whole, body, outgoing.handledIds(),
-        outgoing.messagesToSend());
-    CompletableFuture<Void> stored;
+    var turn = new Store.Turn(id, life, lastNumber + 1, delivery.now(), isFullState, body, outbox.handledIds(),
+        outbox.messagesToSend());
+    CompletableFuture<Void> storing;
     try {
-      stored = storing.apply(turn).toCompletableFuture();
+      storing = operation.apply(turn).toCompletableFuture();
     } catch (Throwable refusal) {
       unstoredPermits.release();
       if (!(refusal instanceof IllegalArgumentException)) isRefused = true; // the store may have it
       throw refusal;
     }
-    number++;
-    last = stored.whenComplete((none, failure) -> {
+    lastNumber++;
+    lastStored = storing.whenComplete((result, failure) -> {
       unstoredPermits.release();
       if (failure != null) refuse(turn, refusalCause(failure));
-      else outgoing.handled().ifPresent(kept -> delivery.complete(id.key(), kept.id(), kept.due()));
+      else outbox.handled().ifPresent(message -> delivery.complete(id.key(), message.id(), message.due()));
     });
     removeStored();
-    if (!outgoing.isEmpty()) onTurnSent(turn, outgoing.ownIds());
+    if (!outbox.isEmpty()) onTurnSent(turn, outbox.ownIds());
   }
 
   /**
-   * The next turn is not given to the store, as if it had been refused there. Its asker hears of
-   * that behind the turns before it. The store's thread may refuse one of those meanwhile: both set
-   * `isRefused`, which only this thread clears, when it reads the actor again.
+   * Refuses the next turn without giving it to the store. Its asker gets the refusal after the
+   * results of the earlier turns. The store's thread may refuse an earlier turn meanwhile. Both
+   * threads set `isRefused`, which only this thread clears, when it loads the actor again.
    */
-  void refuse(StoreException why) {
-    last = last.thenCompose(stored -> CompletableFuture.failedFuture(why));
-    noteRefusal(nextNumber(), why);
+  void refuse(StoreException cause) {
+    lastStored = lastStored.thenCompose(result -> CompletableFuture.failedFuture(cause));
+    recordRefusal(nextNumber(), cause);
   }
 
   private void acquire() {
     try {
-      if (!unstoredPermits.tryAcquire()) unstoredPermits.acquire(); // an interrupt matters only while it waits
+      if (!unstoredPermits.tryAcquire()) unstoredPermits.acquire(); // an interrupt matters only if it must wait
     } catch (InterruptedException interrupt) {
       Thread.currentThread().interrupt();
       throw new CancellationException(id + " was interrupted while it waited for earlier turns to be stored");
     }
   }
 
-  private void onTurnSent(Store.Turn turn, Set<String> own) {
-    if (!last.isDone()) unstoredTurns.add(new UnstoredTurn(last, Set.copyOf(own)));
-    // when the turn is stored, and `unstoredTurns` is complete
-    last.thenRun(() -> StoreRegistry.of(store).notifyStored(turn.outbox()));
-    for (var one : turn.handledIds()) {
-      reminders.remove(one);
-      parked.remove(Mail.originalId(one));
+  private void onTurnSent(Store.Turn turn, Set<String> ownIds) {
+    if (!lastStored.isDone()) unstoredTurns.add(new UnstoredTurn(lastStored, Set.copyOf(ownIds)));
+    // runs when the turn is stored, and not before `unstoredTurns` has it
+    lastStored.thenRun(() -> StoreRegistry.of(store).notifyStored(turn.outbox()));
+    for (var handledId : turn.handledIds()) {
+      reminders.remove(handledId);
+      parked.remove(Mail.originalId(handledId));
     }
-    for (var one : turn.outbox()) if (one.to().equals(id)) {
-      if (Mail.isReminder(one.id())) reminders.add(one.id());
-      addParked(one.id());
+    for (var message : turn.outbox()) if (message.to().equals(id)) {
+      if (Mail.isReminder(message.id())) reminders.add(message.id());
+      addParked(message.id());
     }
   }
 
   private void removeStored() {
-    while (!unstoredTurns.isEmpty() && unstoredTurns.peek().stored.isDone()) unstoredTurns.poll();
+    while (!unstoredTurns.isEmpty() && unstoredTurns.peek().storing.isDone()) unstoredTurns.poll();
   }
 
-  /** A refusal is noted here before an asker is told. */
-  private void refuse(Store.Turn turn, StoreException why) {
-    if (!isRefused && turn.life() == life) noteRefusal(turn.number(), why);
+  /** Records a refusal by the store, before the asker gets it. */
+  private void refuse(Store.Turn turn, StoreException cause) {
+    if (!isRefused && turn.life() == life) recordRefusal(turn.number(), cause);
   }
 
-  private void noteRefusal(long turn, StoreException why) {
+  private void recordRefusal(long turn, StoreException cause) {
     delivery.halt(id.key()); // before the actor handles another message
     isRefused = true;
     StoreRegistry.of(store).failureLog().logRefusal(
         id + " reads its state again, since its turn " + turn + " was not stored",
-        why);
+        cause);
   }
 
   static StoreException refusalCause(Throwable failure) {
     var cause = failure instanceof CompletionException || failure instanceof ExecutionException ? failure.getCause()
         : failure;
-    return cause instanceof StoreException known ? known : new StoreBusyException("the store failed", cause);
+    return cause instanceof StoreException refusal ? refusal : new StoreBusyException("the store failed", cause);
   }
 
-  /** Done when all so far are stored, or one is refused. */
-  CompletableFuture<Void> last() {
-    return last;
+  /** Returns a future that is done when all turns so far are stored; it fails if one is refused. */
+  CompletableFuture<Void> lastStored() {
+    return lastStored;
   }
 
-  /** Until all so far are stored. */
+  /** Waits until all turns so far are stored. */
   void awaitLast() throws InterruptedException {
     try {
-      last.get();
+      lastStored.get();
     } catch (ExecutionException refusal) {
       throw refusalCause(refusal);
     }
   }
 
-  /** @param body all that the turns so far have said */
+  /** @param body the full state after the turns so far */
   void snapshot(byte[] body) {
-    store.snapshot(new Store.Turn(id, life, number, delivery.now(), true, body, List.of(), List.of()));
+    store.snapshot(new Store.Turn(id, life, lastNumber, delivery.now(), true, body, List.of(), List.of()));
   }
 }

@@ -1,11 +1,11 @@
 package io.fibry.durable;
 
 /**
- * Fields that were read of an actor, and that only newer code knows. They would be lost if all that
- * was read of it was written again.
+ * The fields of a loaded actor that only newer code knows. They would be lost if this code stored
+ * the actor's state or notes again.
  *
- * @param inState in the state or in an event; empty if there is none
- * @param inNotes in notes that a newer version of the library has written; empty if there is none
+ * @param inState name of such a field in the state or an event; empty if none
+ * @param inNotes name of such a field in a note, which a newer library has written; empty if none
  */
 record UnknownFields(String inState, String inNotes) {
   static final UnknownFields NONE = new UnknownFields("", "");
@@ -14,13 +14,13 @@ record UnknownFields(String inState, String inNotes) {
     return !inState.isEmpty() || !inNotes.isEmpty();
   }
 
-  /** One of them. */
+  /** Returns the name of one of the fields. */
   String field() {
     return inState.isEmpty() ? inNotes : inState;
   }
 
-  /** Where the turn stores the next state, or begins the actor again with its notes. */
-  boolean isErasedBy(boolean changed, boolean ended) {
-    return ended ? !inNotes.isEmpty() : changed && !inState.isEmpty();
+  /** Returns whether a turn would lose fields, because it stores the state, or erases the actor. */
+  boolean isErasedBy(boolean storesState, boolean erasesActor) {
+    return erasesActor ? !inNotes.isEmpty() : storesState && !inState.isEmpty();
   }
 }

@@ -3,23 +3,24 @@ package io.fibry.store;
 import io.fibry.store.Store.ActorId;
 
 /**
- * The amount that was copied from one store to another. Immutable and thread-safe.
+ * The numbers of actors, turns and messages that were copied from one store to another. Immutable
+ * and thread-safe.
  *
- * @param actors that have turns
- * @param turns of them
- * @param messages waiting messages, reminders and parked messages
+ * @param actors the number of actors that have turns
+ * @param turns the number of their turns
+ * @param messages the number of pending messages, reminders and parked messages
  */
 public record CopySummary(long actors, long turns, long messages) {
-  /** It has the messages of the other actors as its own, until all are copied. */
+  /** Sends the copied messages. Until the copy is done, its message UNFINISHED is pending. */
   static final ActorId ACTOR = new ActorId(":copy", "copy");
   static final String UNFINISHED = "unfinished";
 
   /**
-   * Whether a copy into a store has begun, and is not finished.
+   * Returns whether a copy into a store has begun, and is not finished.
    *
-   * @param store which
-   * @return whether the copy in it is not complete
-   * @throws StoreException if that cannot be read
+   * @param store the target of the copy
+   * @return whether the copy in the store is not complete
+   * @throws StoreException if the store cannot be read
    */
   public static boolean isUnfinishedIn(Store store) {
     return store.dueTime(ACTOR, UNFINISHED).isPresent();

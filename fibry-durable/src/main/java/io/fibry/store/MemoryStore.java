@@ -20,81 +20,81 @@ import java.util.function.BiConsumer;
 import java.util.function.Consumer;
 
 /**
- * A store in memory, for tests: {@link #crash} returns the content that a disk would hold.
- * Thread-safe.
+ * A store in memory, for tests. {@link #crash} returns a store with the content that a disk would
+ * have after a crash. Thread-safe.
  */
 public final class MemoryStore implements Store {
   /**
-   * The stored part of an actor: the last whole turn, the turns after it, and the waiting messages.
+   * Everything stored of an actor: its last full-state turn, the turns after it, and its messages.
    */
   private static final class StoredActor {
     private final List<Turn> turns = new ArrayList<>();
     private final Map<String, PendingMessage> pending = new LinkedHashMap<>();
-    private final List<Long> places = new ArrayList<>(); // in the history
-    private final TreeSet<Long> ends = new TreeSet<>(); // the places whose turns replaced all earlier ones
+    private final List<Long> offsets = new ArrayList<>(); // of its turns in the history
+    private final TreeSet<Long> endOffsets = new TreeSet<>(); // of end turns that views have not passed
     private long life;
-    private long last;
-    private boolean isRefused; // a turn of this life was refused
+    private long lastTurn; // the number of the last stored turn
+    private boolean hasRefusedTurn; // whether a turn of this life was refused: then later turns are refused, too
 
     private void put(PendingMessage message) {
-      pending.remove(message.id()); // so that it is the last one
+      pending.remove(message.id()); // so that the message moves to the end of the map
       pending.put(message.id(), message);
     }
   }
 
   private final InstantSource clock;
-  private final Map<ActorId, StoredActor> actors = new HashMap<>(); // all under this object's monitor
-  private final TreeMap<Long, Turn> history = new TreeMap<>(); // by place
-  private final List<MemoryHistory> readings = new ArrayList<>(); // that are not closed
-  private final Map<String, Duration> ages = new HashMap<>(); // by kind: older turns may go
-  private final Map<ActorId, ViewOffset> views = new HashMap<>(); // that were not forgotten
-  private long lastPlace; // so far
-  private int remainingFailures;
+  private final Map<ActorId, StoredActor> actors = new HashMap<>(); // all fields are guarded by this object's monitor
+  private final TreeMap<Long, Turn> history = new TreeMap<>(); // by offset
+  private final List<MemoryHistory> openHistories = new ArrayList<>(); // without closed ones
+  private final Map<String, Duration> retention = new HashMap<>(); // by kind: older turns may be deleted
+  private final Map<ActorId, ViewOffset> views = new HashMap<>(); // by actor of the view, without forgotten views
+  private long lastOffset; // of the last stored turn
+  private int remainingFailures; // number of writes that will fail
   private boolean closed;
 
   private MemoryStore(InstantSource clock) {
     this.clock = clock;
   }
 
-  /** {@return an empty one} */
+  /** {@return an empty store with the clock of the system} */
   public static MemoryStore open() {
     return open(InstantSource.system());
   }
 
   /**
-   * One for tests that move time.
+   * Makes an empty store for tests that control the time.
    *
-   * @param clock says when messages are due
-   * @return an empty one
+   * @param clock decides when messages are due
+   * @return the store
    */
   public static MemoryStore open(InstantSource clock) {
     return new MemoryStore(Objects.requireNonNull(clock, "clock"));
   }
 
-  /** {@return another store with all that is stored in this one, which takes nothing more} */
+  /** {@return another store with the content of this store} This store is closed, as by a crash. */
   public synchronized MemoryStore crash() {
     closed = true;
-    var after = new MemoryStore(clock);
-    actors.forEach((id, kept) -> {
-      var copy = after.actorState(id);
-      copy.turns.addAll(kept.turns);
-      copy.pending.putAll(kept.pending);
-      copy.places.addAll(kept.places);
-      copy.ends.addAll(kept.ends);
-      copy.last = kept.last;
+    var survivor = new MemoryStore(clock);
+    actors.forEach((id, state) -> {
+      var copy = survivor.actorState(id);
+      copy.turns.addAll(state.turns);
+      copy.pending.putAll(state.pending);
+      copy.offsets.addAll(state.offsets);
+      copy.endOffsets.addAll(state.endOffsets);
+      copy.lastTurn = state.lastTurn;
     });
-    after.history.putAll(history);
-    after.ages.putAll(ages);
-    after.views.putAll(views);
-    after.lastPlace = lastPlace;
+    survivor.history.putAll(history);
+    survivor.retention.putAll(retention);
+    survivor.views.putAll(views);
+    survivor.lastOffset = lastOffset;
     wakeAll();
-    return after;
+    return survivor;
   }
 
   /**
-   * The next turns and messages are refused.
+   * Makes the next writes of turns and messages fail.
    *
-   * @param writes how many
+   * @param writes the number of writes that fail; zero ends the failures
    */
   public synchronized void failNext(int writes) {
     if (writes < 0) throw new IllegalArgumentException(writes + " writes cannot be refused; give zero or more");
@@ -102,27 +102,27 @@ public final class MemoryStore implements Store {
   }
 
   private StoredActor actorState(ActorId actor) {
-    return actors.computeIfAbsent(Objects.requireNonNull(actor, "actor"), none -> new StoredActor());
+    return actors.computeIfAbsent(Objects.requireNonNull(actor, "actor"), key -> new StoredActor());
   }
 
   @Override
   public synchronized LoadedActor load(ActorId actor) {
     checkOpen();
-    var kept = actorState(actor);
-    kept.life++;
-    kept.isRefused = false;
-    return new LoadedActor(kept.life, kept.last, kept.turns.stream().map(Turn::body).toList(),
-        List.copyOf(kept.pending.keySet()));
+    var state = actorState(actor);
+    state.life++;
+    state.hasRefusedTurn = false;
+    return new LoadedActor(state.life, state.lastTurn, state.turns.stream().map(Turn::body).toList(),
+        List.copyOf(state.pending.keySet()));
   }
 
   @Override
-  public synchronized long beginLife(ActorId actor, long last) {
+  public synchronized long beginLife(ActorId actor, long lastTurn) {
     checkOpen();
-    var kept = actorState(actor);
-    kept.life++;
-    kept.isRefused = false;
-    kept.last = last;
-    return kept.life;
+    var state = actorState(actor);
+    state.life++;
+    state.hasRefusedTurn = false;
+    state.lastTurn = lastTurn;
+    return state.life;
   }
 
   @Override
@@ -135,22 +135,23 @@ public final class MemoryStore implements Store {
     return store(turn, true);
   }
 
-  private synchronized CompletionStage<Void> store(Turn turn, boolean ends) {
+  private synchronized CompletionStage<Void> store(Turn turn, boolean isEnd) {
     try {
       checkOpen();
-      var kept = actorState(turn.actor());
-      if (turn.life() != kept.life || turn.number() != kept.last + 1 || kept.isRefused)
+      var state = actorState(turn.actor());
+      if (turn.life() != state.life || turn.number() != state.lastTurn + 1 || state.hasRefusedTurn)
         throw new StaleLifeException(turn);
-      kept.isRefused = true;
+      state.hasRefusedTurn = true;
       failIfAsked();
-      kept.isRefused = false;
-      if (turn.isFullState()) kept.turns.clear();
-      kept.turns.add(turn);
-      history.put(++lastPlace, turn);
-      kept.places.add(lastPlace);
-      if (turn.isFullState()) forgetBefore(kept, lastPlace, ends ? minViewPlace(turn.actor().kind()) : Long.MAX_VALUE);
-      kept.last = turn.number();
-      turn.handledIds().forEach(kept.pending::remove);
+      state.hasRefusedTurn = false;
+      if (turn.isFullState()) state.turns.clear();
+      state.turns.add(turn);
+      history.put(++lastOffset, turn);
+      state.offsets.add(lastOffset);
+      if (turn.isFullState())
+        deleteReplaced(state, lastOffset, isEnd ? minViewOffset(turn.actor().kind()) : Long.MAX_VALUE);
+      state.lastTurn = turn.number();
+      turn.handledIds().forEach(state.pending::remove);
       for (var message : turn.outbox()) actorState(message.to()).put(message);
       ViewOffset.kindOf(turn.actor()).ifPresent(kind -> moveView(kind, turn));
       wakeAll();
@@ -162,22 +163,23 @@ public final class MemoryStore implements Store {
 
   @Override
   public synchronized void snapshot(Turn turn) {
-    var kept = actors.get(turn.actor());
-    if (kept == null || turn.life() != kept.life || turn.number() != kept.last) return;
-    kept.turns.clear();
-    kept.turns.add(turn);
-    forgetOld(turn.actor(), kept);
+    var state = actors.get(turn.actor());
+    if (state == null || turn.life() != state.life || turn.number() != state.lastTurn) return;
+    state.turns.clear();
+    state.turns.add(turn);
+    deleteOld(turn.actor(), state);
   }
 
   @Override
-  public synchronized CompletionStage<Boolean> enqueue(PendingMessage message, int max) {
+  public synchronized CompletionStage<Boolean> enqueue(PendingMessage message, int maxPending) {
     try {
       checkOpen();
-      var kept = actorState(message.to());
-      if (kept.pending.values().stream().filter(one -> !one.due().isAfter(message.due())).count() >= max)
+      var state = actorState(message.to());
+      if (state.pending.values().stream().filter(waiting -> !waiting.due().isAfter(message.due())).count()
+          >= maxPending)
         return CompletableFuture.completedFuture(false);
       failIfAsked();
-      kept.put(message);
+      state.put(message);
       return CompletableFuture.completedFuture(true);
     } catch (StoreException refused) {
       return CompletableFuture.failedFuture(refused);
@@ -185,9 +187,10 @@ public final class MemoryStore implements Store {
   }
 
   @Override
-  public synchronized List<PendingMessage> pending(ActorId actor, Instant until, int max) {
+  public synchronized List<PendingMessage> pending(ActorId actor, Instant until, int maxMessages) {
     checkOpen();
-    return actorState(actor).pending.values().stream().filter(one -> !one.due().isAfter(until)).limit(max).toList();
+    return actorState(actor).pending.values().stream().filter(message -> !message.due().isAfter(until))
+        .limit(maxMessages).toList();
   }
 
   @Override
@@ -205,25 +208,26 @@ public final class MemoryStore implements Store {
 
   @Override
   public void forEachPending(String kind, BiConsumer<ActorId, Instant> reader) {
-    List<PendingMessage> all;
+    List<PendingMessage> messages;
     synchronized (this) {
       checkOpen();
-      all = actors.values().stream().flatMap(kept -> kept.pending.values().stream())
-          .filter(one -> one.to().kind().equals(kind)).toList();
+      messages = actors.values().stream().flatMap(state -> state.pending.values().stream())
+          .filter(message -> message.to().kind().equals(kind)).toList();
     }
-    for (var one : all) reader.accept(one.to(), one.due());
+    for (var message : messages) reader.accept(message.to(), message.due());
   }
 
   @Override
   public void forEachActor(Consumer<ActorId> reader) {
     Objects.requireNonNull(reader, "reader");
-    List<ActorId> all;
+    List<ActorId> ids;
     synchronized (this) {
       checkOpen();
-      all = actors.entrySet().stream().filter(one -> one.getValue().last > 0 || !one.getValue().pending.isEmpty())
+      ids = actors.entrySet().stream()
+          .filter(entry -> entry.getValue().lastTurn > 0 || !entry.getValue().pending.isEmpty())
           .map(Map.Entry::getKey).toList();
     }
-    all.forEach(reader);
+    ids.forEach(reader);
   }
 
   // ---- history
@@ -231,20 +235,20 @@ public final class MemoryStore implements Store {
   private final class MemoryHistory implements History {
     private final String kind;
     private final Semaphore wakeUps = new Semaphore(0);
-    private long at; // the place of the turn that was read last
-    private volatile boolean isEnded;
+    private long offset; // of the turn that was read last
+    private volatile boolean isClosed;
 
-    MemoryHistory(String kind, long at) {
+    MemoryHistory(String kind, long offset) {
       this.kind = kind;
-      this.at = at;
+      this.offset = offset;
     }
 
     @Override
     public List<StoredTurn> take() throws InterruptedException {
       while (true) {
         wakeUps.drainPermits();
-        var found = poll();
-        if (!found.isEmpty()) return found;
+        var turns = poll();
+        if (!turns.isEmpty()) return turns;
         wakeUps.acquire();
       }
     }
@@ -256,58 +260,58 @@ public final class MemoryStore implements Store {
 
     @Override
     public void close() {
-      isEnded = true;
-      end(this);
+      isClosed = true;
+      removeHistory(this);
       wakeUps.release();
     }
   }
 
   @Override
-  public synchronized History history(String kind, String after) {
+  public synchronized History history(String kind, String afterOffset) {
     checkOpen();
     Objects.requireNonNull(kind, "kind");
-    if (!after.matches("\\d{0,18}"))
-      throw new IllegalArgumentException("'" + Lines.line(after) + "' is no place in the history of " + this);
-    var reading = new MemoryHistory(kind, after.isEmpty() ? 0 : Long.parseLong(after));
-    readings.add(reading);
-    return reading;
+    if (!afterOffset.matches("\\d{0,18}"))
+      throw new IllegalArgumentException("'" + Lines.line(afterOffset) + "' is no place in the history of " + this);
+    var opened = new MemoryHistory(kind, afterOffset.isEmpty() ? 0 : Long.parseLong(afterOffset));
+    openHistories.add(opened);
+    return opened;
   }
 
-  private synchronized List<StoredTurn> readTurns(MemoryHistory reading) {
+  private synchronized List<StoredTurn> readTurns(MemoryHistory opened) {
     checkOpen();
-    if (reading.isEnded) throw new StoreClosedException("a history that was closed");
-    var found = new ArrayList<StoredTurn>();
-    history.tailMap(reading.at, false).forEach((place, turn) -> {
-      reading.at = place;
-      if (turn.actor().kind().equals(reading.kind))
-        found.add(new StoredTurn(place.toString(), turn.actor().key(), turn.number(), turn.at(), turn.isFullState(),
+    if (opened.isClosed) throw new StoreClosedException("a history that was closed");
+    var turns = new ArrayList<StoredTurn>();
+    history.tailMap(opened.offset, false).forEach((offset, turn) -> {
+      opened.offset = offset;
+      if (turn.actor().kind().equals(opened.kind))
+        turns.add(new StoredTurn(offset.toString(), turn.actor().key(), turn.number(), turn.at(), turn.isFullState(),
             turn.body()));
     });
-    return found;
+    return turns;
   }
 
-  private synchronized void end(MemoryHistory reading) {
-    readings.remove(reading);
+  private synchronized void removeHistory(MemoryHistory opened) {
+    openHistories.remove(opened);
   }
 
   private void wakeAll() {
-    for (var each : readings) each.wakeUps.release();
+    for (var opened : openHistories) opened.wakeUps.release();
   }
 
   @Override
   public synchronized void setRetention(String kind, Duration age) {
-    ages.put(Objects.requireNonNull(kind, "kind"), Objects.requireNonNull(age, "age"));
-    actors.forEach(this::forgetOld);
+    retention.put(Objects.requireNonNull(kind, "kind"), Objects.requireNonNull(age, "age"));
+    actors.forEach(this::deleteOld);
   }
 
-  private void forgetOld(ActorId actor, StoredActor kept) {
-    var age = ages.get(actor.kind());
+  private void deleteOld(ActorId actor, StoredActor state) {
+    var age = retention.get(actor.kind());
     if (age == null) return;
-    var last = clock.instant().minus(age);
-    kept.places.removeIf(place -> {
-      boolean goes = history.get(place).at().isBefore(last) && !kept.turns.contains(history.get(place));
-      if (goes) history.remove(place);
-      return goes;
+    var cutoff = clock.instant().minus(age);
+    state.offsets.removeIf(offset -> {
+      boolean isDeleted = history.get(offset).at().isBefore(cutoff) && !state.turns.contains(history.get(offset));
+      if (isDeleted) history.remove(offset);
+      return isDeleted;
     });
   }
 
@@ -316,25 +320,25 @@ public final class MemoryStore implements Store {
   private void moveView(String kind, Turn turn) {
     ViewOffset.of(turn.actor(), turn.body()).ifPresentOrElse(view -> views.put(turn.actor(), view),
         () -> views.remove(turn.actor()));
-    long least = minViewPlace(kind);
-    actors.forEach((id, kept) -> {
-      var end = kept.ends.floor(least);
-      if (end != null && id.kind().equals(kind)) forgetBefore(kept, end, least);
+    long minOffset = minViewOffset(kind);
+    actors.forEach((id, state) -> {
+      var end = state.endOffsets.floor(minOffset);
+      if (end != null && id.kind().equals(kind)) deleteReplaced(state, end, minOffset);
     });
   }
 
-  /** All views of the kind have passed it. */
-  private long minViewPlace(String kind) {
+  /** Returns the offset up to which all views of a kind have read; MAX_VALUE if none exists. */
+  private long minViewOffset(String kind) {
     return views.values().stream().filter(view -> view.kind().equals(kind)).map(ViewOffset::offset)
-        .mapToLong(place -> place.isEmpty() ? 0 : Long.parseLong(place)).min().orElse(Long.MAX_VALUE);
+        .mapToLong(offset -> offset.isEmpty() ? 0 : Long.parseLong(offset)).min().orElse(Long.MAX_VALUE);
   }
 
-  /** The turn at the end has replaced those before, which go if all views have passed it. */
-  private void forgetBefore(StoredActor kept, long end, long passed) {
-    if (end > passed) kept.ends.add(end);
+  /** Deletes the turns that an end has replaced. An end after {@code maxEnd} is noted for later. */
+  private void deleteReplaced(StoredActor state, long end, long maxEnd) {
+    if (end > maxEnd) state.endOffsets.add(end);
     else {
-      kept.ends.headSet(end, true).clear();
-      kept.places.removeIf(place -> place < end && history.remove(place) != null);
+      state.endOffsets.headSet(end, true).clear();
+      state.offsets.removeIf(offset -> offset < end && history.remove(offset) != null);
     }
   }
 

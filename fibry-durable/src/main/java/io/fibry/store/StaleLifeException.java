@@ -1,13 +1,16 @@
 package io.fibry.store;
 
-/** A later life of the actor has begun, or a turn before was not stored: nor will this one be. */
+/**
+ * Thrown when a turn is refused, because a later life of its actor has begun, or because an earlier
+ * turn of the same life was not stored.
+ */
 public final class StaleLifeException extends StoreException {
   private static final long serialVersionUID = 1;
 
   /**
-   * For stores.
+   * Makes an exception; called by stores.
    *
-   * @param turn which is refused
+   * @param turn the refused turn
    */
   public StaleLifeException(Store.Turn turn) {
     super("turn " + turn.number() + " of " + turn.actor()

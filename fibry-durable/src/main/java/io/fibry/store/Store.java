@@ -14,24 +14,24 @@ import java.util.function.BiConsumer;
 import java.util.function.Consumer;
 
 /**
- * Where durable actors are kept. Thread-safe. Programs open one and close it; its other methods are
- * for actors.
+ * Stores the states, turns and messages of durable actors. Thread-safe. Programs only open and
+ * close a store. Its other methods are called by actors and tools.
  */
 public interface Store extends AutoCloseable {
   /**
-   * The kind of actors that say where views stand. The key of one is the kind that is followed, a
-   * colon, and the name of the view; its last turn says the place. {@link ViewOffset} reads it.
+   * The kind of the actors that store the offsets of views. The key of such an actor is the kind
+   * that the view reads, a colon, and the name of the view. {@link ViewOffset} reads its last turn.
    */
   String VIEWS = ":follower";
 
   /**
    * An actor in a store.
    *
-   * @param kind its kind
-   * @param key which of that kind
+   * @param kind the name of its kind
+   * @param key the key of the actor within its kind
    */
   record ActorId(String kind, String key) {
-    /** Checks it. */
+    /** Checks the components. */
     public ActorId {
       Objects.requireNonNull(kind, "kind");
       Objects.requireNonNull(key, "key");
@@ -45,21 +45,21 @@ public interface Store extends AutoCloseable {
   }
 
   /**
-   * A message that the store keeps until a turn of its actor has done it.
+   * A message that the store keeps until a turn of its actor has handled it.
    *
-   * @param to the actor
-   * @param id it takes the place of the one with the same id that waits for this actor
-   * @param due when the actor may get it; to the millisecond
-   * @param body the content
+   * @param to the receiver
+   * @param id the id; the message replaces a pending message of this actor with the same id
+   * @param due when the actor may get the message; stores keep it in milliseconds
+   * @param body the content in bytes
    */
   record PendingMessage(ActorId to, String id, Instant due, byte[] body) {
-    /** The due time of a message that may be handled at once: no clock can make it wait. */
+    /** The due time of a message that may be handled at once, whatever the clock says. */
     public static final Instant ALWAYS = Instant.EPOCH;
-    /** When a message is due that waits for a human. */
+    /** The due time of a parked message, which waits for an operator. */
     public static final Instant NEVER = Instant.ofEpochMilli(Long.MAX_VALUE);
     private static final Instant FIRST = Instant.ofEpochMilli(Long.MIN_VALUE);
 
-    /** Checks it. */
+    /** Checks the components. */
     public PendingMessage {
       Objects.requireNonNull(to, "to");
       Objects.requireNonNull(id, "id");
@@ -71,21 +71,21 @@ public interface Store extends AutoCloseable {
   }
 
   /**
-   * What an actor did with a message.
+   * The effects of a message on an actor, which are stored together.
    *
-   * @param actor which
-   * @param life of the actor, as {@link #load} told
-   * @param number one more than that of the turn before
-   * @param at when
-   * @param isFullState it says all that there is to know: those before it are not read any more
-   * @param body the content
-   * @param handledIds ids of messages that wait for this actor no more
-   * @param outbox messages that wait from now on, for any actor of this store
+   * @param actor the actor
+   * @param life the life of the actor, as {@link #load} returned it
+   * @param number the number of the turn, one more than that of the actor's previous turn
+   * @param at the time of the turn
+   * @param isFullState whether the body has the full state, so that earlier turns need not be read
+   * @param body the content in bytes
+   * @param handledIds the ids of this actor's pending messages that the turn has handled
+   * @param outbox the messages that the turn sends to actors of this store
    */
   record Turn(ActorId actor, long life, long number, Instant at, boolean isFullState, byte[] body,
       List<String> handledIds,
       List<PendingMessage> outbox) {
-    /** Checks it. */
+    /** Checks the components. */
     public Turn {
       Objects.requireNonNull(actor, "actor");
       Objects.requireNonNull(at, "at");
@@ -98,260 +98,264 @@ public interface Store extends AutoCloseable {
   /**
    * The stored part of an actor.
    *
-   * @param life from now on, its turns have this number
-   * @param lastTurn the number of its last turn, or 0 if there is none
-   * @param bodies of the last whole turn and of those after it; of all, if none is whole
-   * @param pendingIds the ids of all messages that wait for it
+   * @param life the number of the life that has begun; its turns must have this number
+   * @param lastTurn the number of the actor's last turn, or 0 if it has none
+   * @param bodies the bodies of the last full-state turn and of the later turns; if there is no
+   *     full-state turn, the bodies of all turns
+   * @param pendingIds the ids of all pending messages of the actor
    */
   record LoadedActor(long life, long lastTurn, List<byte[]> bodies, List<String> pendingIds) {}
 
   /**
    * A turn that is stored.
    *
-   * @param offset its place in the history of its kind: reading after it begins with the next turn
-   * @param key of its actor
+   * @param offset the position of the turn in the history of its kind, for {@link #history}
+   * @param key the key of its actor
    * @param number the number of the turn among the turns of its actor
-   * @param at when
-   * @param isFullState as the turn said
-   * @param body the content
+   * @param at the time of the turn
+   * @param isFullState whether the body has the full state
+   * @param body the content in bytes
    */
   record StoredTurn(String offset, String key, long number, Instant at, boolean isFullState, byte[] body) {}
 
   /**
-   * The turns of a kind, oldest first. Those of one actor have its order; all have the order in
-   * which they were stored. Used by one thread at a time, except for {@link #close}.
+   * Reads the turns of a kind in the order in which they were stored. The turns of each actor come
+   * in the order of their numbers. Used by one thread at a time, except for {@link #close}.
    */
   interface History extends AutoCloseable {
 
     /**
-     * Waits for turns.
+     * Returns the next turns, and waits if no more are stored.
      *
-     * @return those that were stored next, at least one
-     * @throws InterruptedException if interrupted; it can be called again
-     * @throws StoreClosedException if this, or the store, is closed
-     * @throws StoreException if they cannot be read
+     * @return the next turns, at least one
+     * @throws InterruptedException if interrupted; the method can be called again
+     * @throws StoreClosedException if this history or the store is closed
+     * @throws StoreException if the turns cannot be read
      */
     List<StoredTurn> take() throws InterruptedException;
 
     /**
-     * Does not wait for turns.
+     * Returns the next turns without waiting for new ones.
      *
      * @return the next turns; empty if no more are stored
-     * @throws InterruptedException if interrupted; it can be called again
-     * @throws StoreClosedException if this, or the store, is closed
-     * @throws StoreException if they cannot be read
+     * @throws InterruptedException if interrupted; the method can be called again
+     * @throws StoreClosedException if this history or the store is closed
+     * @throws StoreException if the turns cannot be read
      */
     List<StoredTurn> poll() throws InterruptedException;
 
-    /** One that waits for turns hears of it. */
+    /** Closes the history. A thread that waits in {@link #take} gets an exception. */
     @Override
     void close();
   }
 
   /**
-   * Begins a life of an actor. Turns that were given before are stored or refused first. Turns of
-   * an earlier life that come later are refused.
+   * Begins a life of an actor, and reads the actor. Turns that this store got before are stored or
+   * refused first. Turns of an earlier life that it gets later are refused.
    *
-   * @param actor which
-   * @return what is stored
-   * @throws StoreException if that cannot be read
-   * @throws CancellationException if interrupted where it waits for another thread or a server; so
-   * do all methods that read
+   * @param actor the actor
+   * @return the stored part of the actor
+   * @throws StoreException if the actor cannot be read
+   * @throws CancellationException if interrupted while it waits for another thread or a server, as
+   *     in all methods that read
    */
   LoadedActor load(ActorId actor);
 
   /**
-   * Reads the turns of an actor that a snapshot has made needless, for use if the snapshot cannot
-   * be read. The default reads the history of the whole kind.
+   * Reads the turns of an actor without its snapshot. Called if the snapshot cannot be read. The
+   * default implementation reads the history of the whole kind.
    *
-   * @param actor which
-   * @return its turns that are still stored, in their order; one may come again, and some that a
-   * whole one replaced may be among them
-   * @throws StoreException if they cannot be read
+   * @param actor the actor
+   * @return its turns that are still stored, in their order. A turn may come twice, and turns that
+   *     a full-state turn replaced may be among them
+   * @throws StoreException if the turns cannot be read
    */
   default List<StoredTurn> turns(ActorId actor) {
-    var found = new ArrayList<StoredTurn>();
+    var turns = new ArrayList<StoredTurn>();
     try (var history = history(actor.kind(), "")) {
       for (var page = history.poll(); !page.isEmpty(); page = history.poll())
-        for (var past : page) if (past.key().equals(actor.key())) found.add(past);
+        for (var turn : page) if (turn.key().equals(actor.key())) turns.add(turn);
     } catch (InterruptedException interrupt) {
       Thread.currentThread().interrupt();
       throw new CancellationException(actor + " was interrupted while its turns were read");
     }
-    return found;
+    return turns;
   }
 
   /**
-   * Begins a life of an actor that has had turns elsewhere, or whose turns are not complete: the
-   * next one has another number. For copies.
+   * Begins a life of an actor whose next turn does not follow its last stored turn. Called by
+   * copies, because the first turns of an actor may be missing, or be stored elsewhere.
    *
-   * @param actor which
-   * @param last the number of the turn before
-   * @return from now on, its turns have this number
-   * @throws StoreException if that cannot be stored
+   * @param actor the actor
+   * @param lastTurn one less than the number of the next turn
+   * @return the number of the life that has begun; its turns must have this number
+   * @throws StoreException if the life cannot be stored
    */
-  long beginLife(ActorId actor, long last);
+  long beginLife(ActorId actor, long lastTurn);
 
   /**
-   * Says that an actor has ended. The store need not know any more which turn comes next: one of
-   * this life that is given later may be refused. Those that were given are stored all the same.
+   * Ends a life of an actor. The store may forget which turn comes next, and may refuse turns of
+   * this life that it gets later. Turns that it got before are stored nevertheless.
    *
-   * @param actor which
-   * @param life the life of the actor; the call has no effect if it is over
+   * @param actor the actor
+   * @param life the life to end; if it is over already, the call has no effect
    */
   default void endLife(ActorId actor, long life) {}
 
   /**
-   * Stores a turn, with what it has done and sends, after all of this actor that were given before.
-   * If a turn is not stored, the later turns of its life are not stored either. May wait for room.
+   * Stores a turn after all turns of this actor that the store got before. If a turn is not stored,
+   * the later turns of its life are not stored either. May wait for capacity.
    *
    * @param turn the turn
-   * @return when it is stored; or the {@link StoreException} that says why it is not
-   * @throws CancellationException if interrupted while it waits for room; then the turn is not
-   * stored
+   * @return completes when the turn is stored, or fails with a {@link StoreException}
+   * @throws CancellationException if interrupted while it waits for capacity; then the turn is not
+   *     stored
    */
   CompletionStage<Void> append(Turn turn);
 
   /**
-   * Stores the whole turn with which an actor ends, as {@link #append}. Named views may still have
-   * to read the turns that it replaces. So these stay until the place of each view of the kind, as
-   * its last turn in {@link #VIEWS} says, is at this turn or behind it. Without a view they may go
-   * at once.
+   * Stores the full-state turn with which an actor ends, like {@link #append}. The turns that it
+   * replaces stay until the offset of each view of the kind, as stored in {@link #VIEWS}, is at
+   * this turn or later. If the kind has no named view, they may be deleted at once.
    *
-   * @param turn a whole one
-   * @return as {@code append}
+   * @param turn a full-state turn
+   * @return completes when the turn is stored, or fails with a {@link StoreException}
    */
   default CompletionStage<Void> end(Turn turn) {
     return append(turn);
   }
 
   /**
-   * Whether turns of different actors, given by one thread, get into the history in this order. If
-   * not, one who needs that waits until one is stored before the next one is given.
+   * Returns whether turns of different actors that one thread stores come into the history in this
+   * order. If not, a thread that needs this order must wait until each turn is stored.
    *
-   * @return true, unless told
+   * @return whether the order is preserved; true by default
    */
   default boolean preservesGlobalOrder() {
     return true;
   }
 
   /**
-   * Says all that is known after the last turn that is stored, so that the ones before need not be
-   * read. It may be lost.
+   * Stores the full state of an actor after its last stored turn, so that loading the actor need
+   * not read earlier turns. The store may lose a snapshot.
    *
-   * @param turn a whole one, with the number of that turn, that has done and sends nothing
+   * @param turn a full-state turn with the number of the last stored turn, without handled ids and
+   *     without outbox
    */
   void snapshot(Turn turn);
 
   /**
-   * Stores a message, after the messages that this thread gave before. May wait for room.
+   * Stores a message after the messages that this thread stored before. May wait for capacity.
    *
-   * @param message the message, which waits from now on
-   * @param max how many that are due may wait for this actor, with this one
-   * @return true when it is stored, false if it would be one too many; or the
-   * {@link StoreException} that says why it is not
-   * @throws CancellationException if interrupted while it waits for room; then the message is not
-   * stored
+   * @param message the message
+   * @param maxPending the maximum number of pending messages of this actor, with this message;
+   *     messages that are due later than this message do not count
+   * @return completes with true when the message is stored, or with false if it would exceed the
+   *     maximum, or fails with a {@link StoreException}
+   * @throws CancellationException if interrupted while it waits for capacity; then the message is
+   *     not stored
    */
-  CompletionStage<Boolean> enqueue(PendingMessage message, int max);
+  CompletionStage<Boolean> enqueue(PendingMessage message, int maxPending);
 
   /**
-   * Returns the messages that wait for an actor.
+   * Returns pending messages of an actor.
    *
-   * @param actor which
+   * @param actor the actor
    * @param until messages that are due later are left out
-   * @param max how many at most
+   * @param maxMessages the maximum number of messages to return
    * @return the messages, in the order in which they were stored
-   * @throws StoreException if they cannot be read
+   * @throws StoreException if the messages cannot be read
    */
-  List<PendingMessage> pending(ActorId actor, Instant until, int max);
+  List<PendingMessage> pending(ActorId actor, Instant until, int maxMessages);
 
   /**
-   * When a message that waits is due.
+   * Returns when a pending message is due.
    *
-   * @param actor for which it waits
-   * @param id which
-   * @return empty: it does not wait
+   * @param actor the receiver of the message
+   * @param id the id of the message
+   * @return the due time; empty if no message with this id is pending
    */
   Optional<Instant> dueTime(ActorId actor, String id);
 
   /**
-   * When the next message is due.
+   * Returns when the first pending message after a given time is due.
    *
-   * @param actor for which it waits
-   * @param after messages that are due then, or before, are left out
-   * @return empty if no message is due later
+   * @param actor the receiver of the messages
+   * @param after messages that are due at this time or earlier are left out
+   * @return the earliest due time; empty if no message is due after the given time
    */
   Optional<Instant> nextDueTime(ActorId actor, Instant after);
 
   /**
-   * Tells of all messages that wait.
+   * Calls a function for each pending message of a kind.
    *
-   * @param kind of their actors
-   * @param reader gets the actor and when the message is due
+   * @param kind the kind of the receivers
+   * @param reader gets the receiver and the due time of each message
    */
   void forEachPending(String kind, BiConsumer<ActorId, Instant> reader);
 
   /**
-   * Tells of all actors that have turns, and of those for which messages wait.
+   * Calls a function for each actor that has turns or pending messages.
    *
-   * @param reader gets each of them once
+   * @param reader gets each actor once
    */
   void forEachActor(Consumer<ActorId> reader);
 
   /**
-   * Copies everything that is stored into another store, of any kind: states and events, notes,
-   * waiting and parked messages, reminders, and the places of views. Afterwards it compares both.
+   * Copies everything into another store, perhaps of another type: states, events, notes, pending
+   * and parked messages, reminders, and the offsets of views. Afterwards it compares both stores.
    * Close the actors of both stores first.
    *
-   * @param to an empty one. Until the copy is finished, it refuses actors
-   * @return what was copied
+   * @param to an empty store, which refuses actors until the copy is finished
+   * @return the numbers of actors, turns and messages that were copied
    * @throws IllegalArgumentException if the other store is not empty
-   * @throws IllegalStateException if both are not the same afterwards, such as after a turn
-   * meanwhile
-   * @throws StoreException if something cannot be read or stored; it says what
+   * @throws IllegalStateException if the stores differ afterwards, for example because an actor
+   *     stored a turn during the copy
+   * @throws StoreException if an object cannot be read or stored; the text says which
    */
   default CopySummary copyTo(Store to) {
     return copyTo(to, progress -> {});
   }
 
   /**
-   * Copies, and reports its progress.
+   * Copies everything into another store as {@link #copyTo(Store)} does, and reports its progress.
    *
-   * @param to an empty one. Until the copy is finished, it refuses actors
-   * @param progress gets what has been copied so far, now and then
-   * @return what was copied
+   * @param to an empty store, which refuses actors until the copy is finished
+   * @param progress gets the numbers of objects copied so far, from time to time
+   * @return the numbers of actors, turns and messages that were copied
    */
   default CopySummary copyTo(Store to, Consumer<CopySummary> progress) {
     return new StoreCopier(this, Objects.requireNonNull(to, "to"), Objects.requireNonNull(progress, "progress")).run();
   }
 
   /**
-   * Reads what was stored. Each turn comes after the turns that were stored before it, and a turn
-   * that a loss of power could take back does not come. Turns that a later whole turn replaced may
-   * be left out, except those that {@link #end} keeps for views. Now and then, such as after a
-   * crash, a turn comes again.
+   * Opens the history of a kind. It has a turn only if a loss of power cannot undo this turn. Turns
+   * that a later full-state turn replaced may be left out, except those that {@link #end} keeps for
+   * views. A turn may come again, for example after a crash.
    *
-   * @param kind of the actors
-   * @param after the place of the turn that was read last, or empty for the beginning
-   * @return the turns after that one
-   * @throws IllegalArgumentException if that is no place of this store
+   * @param kind the kind of the actors
+   * @param afterOffset the offset of the turn that was read last, or empty for the beginning
+   * @return the turns after this offset
+   * @throws IllegalArgumentException if this is no offset of this store
    */
-  History history(String kind, String after);
+  History history(String kind, String afterOffset);
 
   /**
-   * Lets old turns of a kind go, once they are not needed to load their actors. Until this is said,
-   * all of them stay that no later whole one has replaced.
+   * Allows the store to delete old turns of a kind that are not needed to load their actors. Until
+   * this is called, all turns stay that no later full-state turn has replaced.
    *
-   * @param kind of the actors
-   * @param age of turns that may go
+   * @param kind the kind of the actors
+   * @param age the age after which turns may be deleted
    */
   void setRetention(String kind, Duration age);
 
-  /** {@return the clock that says when messages are due} */
+  /** {@return the clock that decides when messages are due} */
   InstantSource clock();
 
-  /** Stores what was given, then gives the store free. Actors that still need it fail. */
+  /**
+   * Stores all turns and messages that this store got before, then closes it. Actors that still
+   * need the store fail.
+   */
   @Override
   void close();
 }

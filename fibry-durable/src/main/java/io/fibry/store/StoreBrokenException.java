@@ -4,21 +4,21 @@ import io.fibry.Outcome;
 import java.util.Objects;
 
 /**
- * The disk failed in a way after which nobody knows what is on it. The store takes no more turns;
- * opened again, it finds the turns that are stored.
+ * Thrown when the disk failed so that its content is unknown. The store takes no more turns. When
+ * it is opened again, it finds the turns that are stored.
  */
 public final class StoreBrokenException extends StoreException {
   private static final long serialVersionUID = 1;
 
-  /** Whether the turn is stored. */
+  /** NOT_DONE if the turn or message is certainly not stored, or else UNKNOWN. */
   private final Outcome outcome;
 
   /**
-   * For stores.
+   * Makes an exception; called by stores.
    *
-   * @param message which store, and what to do
-   * @param cause how the disk failed
-   * @param outcome NOT_DONE if what was given is certainly not stored, or else UNKNOWN
+   * @param message the name of the store, and what to do
+   * @param cause the failure of the disk
+   * @param outcome NOT_DONE if the turn or message is certainly not stored, or else UNKNOWN
    */
   public StoreBrokenException(String message, Throwable cause, Outcome outcome) {
     super(message, cause);

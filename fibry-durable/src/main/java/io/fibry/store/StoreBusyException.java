@@ -3,26 +3,26 @@ package io.fibry.store;
 import io.fibry.Outcome;
 
 /**
- * A store has not said whether something is stored: a limit was over, or a connection was lost. It
- * may be stored all the same.
+ * Thrown when a store has not confirmed that it stored something, because a time limit was exceeded
+ * or a connection was lost. It may be stored nevertheless.
  */
 public final class StoreBusyException extends StoreException {
   private static final long serialVersionUID = 1;
 
   /**
-   * For stores.
+   * Makes an exception; called by stores.
    *
-   * @param message which limit was over
+   * @param message the name of the store, and the limit that was exceeded
    */
   public StoreBusyException(String message) {
     this(message, null);
   }
 
   /**
-   * For stores.
+   * Makes an exception with a cause; called by stores.
    *
-   * @param message the failure of the connection
-   * @param cause how
+   * @param message the name of the store, and what it could not confirm
+   * @param cause the failure of the connection
    */
   public StoreBusyException(String message, Throwable cause) {
     super(message, cause);

@@ -1,13 +1,13 @@
 package io.fibry.store;
 
-/** The store was closed before. */
+/** Thrown when a store or history is used after it was closed. */
 public final class StoreClosedException extends StoreException {
   private static final long serialVersionUID = 1;
 
   /**
-   * For stores.
+   * Makes an exception; called by stores.
    *
-   * @param message which store
+   * @param message the store or history that is closed
    */
   public StoreClosedException(String message) {
     super(message, null);

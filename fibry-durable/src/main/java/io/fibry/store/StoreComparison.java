@@ -11,37 +11,37 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * Whether two stores have the same actors. Turns that a later whole one has replaced may be missing
- * in the second. On the way it finds out where views of the first stand in the second. Used by one
- * thread.
+ * Compares the actors of two stores. Turns that a later full-state turn has replaced may be missing
+ * in the target. The comparison also finds the offsets that views of the source must have in the
+ * target. Used by one thread.
  */
 final class StoreComparison {
-  /** A turn of an actor of one kind. */
+  /** Identifies a turn of any actor of one kind. */
   private record TurnKey(String key, long number) {}
 
-  /** The turns of a history, one by one; each once. */
+  /** Reads the turns of a history one by one. Skips turns that the history returns again. */
   private static final class TurnIterator implements AutoCloseable {
     private final Store.History history;
     private final ArrayDeque<StoredTurn> page = new ArrayDeque<>();
-    private final Map<String, Long> seen = new HashMap<>(); // the last number, by key
+    private final Map<String, Long> seen = new HashMap<>(); // the number of the last turn, by key
 
     TurnIterator(Store.History history) {
       this.history = history;
     }
 
-    /** Returns null if there is none. */
+    /** Returns the next turn, or null if no more are stored. */
     StoredTurn peek() throws InterruptedException {
       while (true) {
         if (page.isEmpty()) page.addAll(history.poll());
-        var first = page.peek();
-        if (first == null || first.number() > seen.getOrDefault(first.key(), 0L)) return first;
-        page.remove(); // it came again
+        var turn = page.peek();
+        if (turn == null || turn.number() > seen.getOrDefault(turn.key(), 0L)) return turn;
+        page.remove(); // the history has returned it before
       }
     }
 
     void next() {
-      var past = page.remove();
-      seen.put(past.key(), past.number());
+      var turn = page.remove();
+      seen.put(turn.key(), turn.number());
     }
 
     @Override
@@ -50,87 +50,92 @@ final class StoreComparison {
     }
   }
 
-  private final Store from;
-  private final Store to;
+  private final Store source;
+  private final Store target;
   private final Map<String, List<ActorId>> actors; // by kind
   private final List<ViewOffset> views;
 
-  StoreComparison(Store from, Store to, Map<String, List<ActorId>> actors, List<ViewOffset> views) {
-    this.from = from;
-    this.to = to;
+  StoreComparison(Store source, Store target, Map<String, List<ActorId>> actors, List<ViewOffset> views) {
+    this.source = source;
+    this.target = target;
     this.actors = actors;
     this.views = views;
   }
 
-  /** Returns the places of views in the second store. */
+  /**
+   * Compares the stores, and returns the offsets of the views in the target. Throws an exception if
+   * the stores differ.
+   */
   Map<ViewOffset, String> run() throws InterruptedException {
-    var places = new LinkedHashMap<ViewOffset, String>();
-    for (var view : views) places.put(view, "");
+    var offsets = new LinkedHashMap<ViewOffset, String>();
+    for (var view : views) offsets.put(view, "");
     for (var kind : actors.keySet()) {
       for (var id : actors.get(kind)) compare(id);
-      compareHistories(kind, places);
+      compareHistories(kind, offsets);
     }
-    return places;
+    return offsets;
   }
 
   private void compare(ActorId id) {
-    var first = StoreCopier.read(from, id);
-    var second = StoreCopier.read(to, id);
-    if (first.lastTurn() != second.lastTurn()
-        || !Arrays.deepEquals(first.bodies().toArray(), second.bodies().toArray()))
+    var original = StoreCopier.read(source, id);
+    var copy = StoreCopier.read(target, id);
+    if (original.lastTurn() != copy.lastTurn()
+        || !Arrays.deepEquals(original.bodies().toArray(), copy.bodies().toArray()))
       throw differs(id.toString(), "its turns");
-    var waits = from.pending(id, PendingMessage.NEVER, Integer.MAX_VALUE);
-    var copies = to.pending(id, PendingMessage.NEVER, Integer.MAX_VALUE);
-    if (waits.size() != copies.size()) throw differs(id.toString(), "what waits for it");
-    for (int i = 0; i < waits.size(); i++)
-      if (!isSame(waits.get(i), copies.get(i))) throw differs(id.toString(), "what waits for it");
+    var messages = source.pending(id, PendingMessage.NEVER, Integer.MAX_VALUE);
+    var copiedMessages = target.pending(id, PendingMessage.NEVER, Integer.MAX_VALUE);
+    if (messages.size() != copiedMessages.size()) throw differs(id.toString(), "its pending messages");
+    for (int i = 0; i < messages.size(); i++)
+      if (!isSame(messages.get(i), copiedMessages.get(i))) throw differs(id.toString(), "its pending messages");
   }
 
-  private static boolean isSame(PendingMessage one, PendingMessage other) {
-    return one.id().equals(other.id()) && one.due().toEpochMilli() == other.due().toEpochMilli()
-        && Arrays.equals(one.body(), other.body());
+  private static boolean isSame(PendingMessage first, PendingMessage second) {
+    return first.id().equals(second.id()) && first.due().toEpochMilli() == second.due().toEpochMilli()
+        && Arrays.equals(first.body(), second.body());
   }
 
-  private IllegalStateException differs(String what, String of) {
-    return new IllegalStateException(what + " is not the same at " + from + " and at " + to + ": " + of
+  private IllegalStateException differs(String subject, String detail) {
+    return new IllegalStateException(subject + " is not the same at " + source + " and at " + target + ": " + detail
         + " differ. Was it in use meanwhile? Copy again into an empty store");
   }
 
   // ---- history
 
-  private void compareHistories(String kind, Map<ViewOffset, String> places) throws InterruptedException {
-    var unread = new HashMap<ViewOffset, TurnKey>(); // the first turn that a view has not seen
-    for (var view : views) if (view.kind().equals(kind)) unread.put(view, unread(view));
-    var replaced = new HashMap<String, Long>(); // turns that are missing, until a whole one comes
-    String place = "";
-    try (var first = new TurnIterator(from.history(kind, "")); var second = new TurnIterator(to.history(kind, ""))) {
-      for (var past = first.peek(); past != null; past = first.peek()) {
-        var which = new TurnKey(past.key(), past.number());
-        for (var view : unread.keySet()) if (which.equals(unread.get(view))) places.put(view, place);
-        unread.values().removeIf(which::equals);
-        var copied = second.peek();
-        if (copied != null && isSame(past, copied)) {
-          place = copied.offset();
-          if (past.isFullState()) replaced.remove(past.key());
-          second.next();
-        } else replaced.put(past.key(), past.number());
-        first.next();
+  private void compareHistories(String kind, Map<ViewOffset, String> offsets) throws InterruptedException {
+    var firstUnread = new HashMap<ViewOffset, TurnKey>(); // by view: the first turn that it has not read
+    for (var view : views) if (view.kind().equals(kind)) firstUnread.put(view, firstUnread(view));
+    var missing = new HashMap<String, Long>(); // by key: the last turn that the target lacks and no later one replaced
+    String offset = "";
+    try (var originals = new TurnIterator(source.history(kind, ""));
+        var copies = new TurnIterator(target.history(kind, ""))) {
+      for (var turn = originals.peek(); turn != null; turn = originals.peek()) {
+        var turnKey = new TurnKey(turn.key(), turn.number());
+        for (var view : firstUnread.keySet()) if (turnKey.equals(firstUnread.get(view))) offsets.put(view, offset);
+        firstUnread.values().removeIf(turnKey::equals);
+        var copied = copies.peek();
+        if (copied != null && isSame(turn, copied)) {
+          offset = copied.offset();
+          if (turn.isFullState()) missing.remove(turn.key());
+          copies.next();
+        } else missing.put(turn.key(), turn.number());
+        originals.next();
       }
-      if (second.peek() != null || !replaced.isEmpty()) throw differs("kind '" + kind + "'", "turns of its history");
+      if (copies.peek() != null || !missing.isEmpty()) throw differs("kind '" + kind + "'", "turns of its history");
     }
-    for (var view : unread.keySet()) places.put(view, place);
+    for (var view : firstUnread.keySet()) offsets.put(view, offset);
   }
 
-  private static boolean isSame(StoredTurn one, StoredTurn other) {
-    return one.key().equals(other.key()) && one.number() == other.number() && one.isFullState() == other.isFullState()
-        && one.at().toEpochMilli() == other.at().toEpochMilli() && Arrays.equals(one.body(), other.body());
+  private static boolean isSame(StoredTurn first, StoredTurn second) {
+    return first.key().equals(second.key()) && first.number() == second.number()
+        && first.isFullState() == second.isFullState() && first.at().toEpochMilli() == second.at().toEpochMilli()
+        && Arrays.equals(first.body(), second.body());
   }
 
-  /** Returns no actor if the view has seen all turns. */
-  private TurnKey unread(ViewOffset view) throws InterruptedException {
-    try (var history = from.history(view.kind(), view.offset())) {
-      var rest = history.poll();
-      return rest.isEmpty() ? new TurnKey("", 0) : new TurnKey(rest.getFirst().key(), rest.getFirst().number());
+  /** Returns the first turn that a view has not read; if it has read all, a key of no turn. */
+  private TurnKey firstUnread(ViewOffset view) throws InterruptedException {
+    try (var history = source.history(view.kind(), view.offset())) {
+      var turns = history.poll();
+      return turns.isEmpty() ? new TurnKey("", 0) : new TurnKey(turns.getFirst().key(), turns.getFirst().number());
     }
   }
 }

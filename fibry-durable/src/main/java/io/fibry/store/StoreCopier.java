@@ -18,88 +18,88 @@ import java.util.concurrent.ExecutionException;
 import java.util.function.Consumer;
 
 /**
- * Copies what is stored from one store to another, kind by kind. Turns keep their numbers, and the
- * turns of a kind their order. All waiting messages are sent by an actor of the copy's own. Its
- * first message says that the copy is not finished, and its last turn has done that message. Used
- * by one thread.
+ * Copies the content of one store to another, kind by kind. Turns keep their numbers, and the turns
+ * of a kind keep their order. Pending messages are sent by the actor of the copy,
+ * {@link CopySummary#ACTOR}. It first sends itself a message that marks the copy as unfinished. Its
+ * last turn handles this message. Used by one thread.
  */
 final class StoreCopier {
-  private static final int MAX_PENDING_TURNS = 1_000; // turns
-  private static final int BATCH_BYTES = 1 << 18; // bytes of messages, about
-  private static final int MAX_MESSAGES = 500; // of a turn
+  private static final int MAX_PENDING_TURNS = 1_000; // turns that are being stored in the target
+  private static final int BATCH_BYTES = 1 << 18; // approximate size of the messages of a turn
+  private static final int MAX_MESSAGES = 500; // maximum number of messages of a turn
 
-  /** An object that is being stored in the other store. */
-  private record CopyWrite(ActorId of, String description, CompletionStage<Void> stored) {}
+  /** A turn that was passed to the target. */
+  private record CopyWrite(ActorId actor, String description, CompletionStage<Void> completion) {}
 
-  /** How far the turns of an actor are. */
+  /** Says which turns of an actor have been copied. */
   private static final class ActorProgress {
-    private final long first; // the number of the whole one, from which it is read
-    private final int hash; // of what that one says; its turn, if it is in the history, may say something else
-    private final long last;
-    private boolean isBaseCopied; // the other store can read it from there
-    private long life; // at the other store
-    private long number; // of the turn that was given last
+    private final long baseTurn; // the number of the first turn that is needed to load the actor
+    private final int baseHash; // of the body that is loaded for the base turn; its body in the history may differ
+    private final long lastTurn; // the number of its last turn
+    private boolean isBaseCopied; // whether the target can load the actor from its base turn
+    private long life; // in the target; 0 if it has not begun
+    private long copiedTurn; // the number of the turn that was copied last
 
     ActorProgress(Store.LoadedActor loaded) {
-      last = loaded.lastTurn();
-      first = last - loaded.bodies().size() + 1;
-      hash = loaded.bodies().isEmpty() ? 0 : Arrays.hashCode(loaded.bodies().getFirst());
-      isBaseCopied = last == 0;
+      lastTurn = loaded.lastTurn();
+      baseTurn = lastTurn - loaded.bodies().size() + 1;
+      baseHash = loaded.bodies().isEmpty() ? 0 : Arrays.hashCode(loaded.bodies().getFirst());
+      isBaseCopied = lastTurn == 0;
     }
   }
 
-  private final Store from;
-  private final Store to;
+  private final Store source;
+  private final Store target;
   private final Consumer<CopySummary> progress;
   private final Map<String, List<ActorId>> actors = new TreeMap<>(); // by kind
   private final ArrayDeque<CopyWrite> pendingWrites = new ArrayDeque<>();
-  private final List<PendingMessage> batch = new ArrayList<>(); // messages that are to be sent
-  private long life; // of the actor that sends them
-  private long number;
-  private long actorsSoFar;
-  private long turns;
-  private long messages;
+  private final List<PendingMessage> batch = new ArrayList<>(); // messages that the next turn of the copy sends
+  private long life; // of the copy's actor
+  private long turnNumber; // number of the last turn of the copy's actor
+  private long copiedActors;
+  private long copiedTurns;
+  private long copiedMessages;
 
-  StoreCopier(Store from, Store to, Consumer<CopySummary> progress) {
-    this.from = from;
-    this.to = to;
+  StoreCopier(Store source, Store target, Consumer<CopySummary> progress) {
+    this.source = source;
+    this.target = target;
     this.progress = progress;
   }
 
   CopySummary run() {
-    if (from.equals(to)) throw new IllegalArgumentException(from + " cannot be copied to itself");
-    if (CopySummary.isUnfinishedIn(from)) throw new IllegalArgumentException(
-        from + " has a copy that was not finished; copy from the first store again");
+    if (source.equals(target)) throw new IllegalArgumentException(source + " cannot be copied to itself");
+    if (CopySummary.isUnfinishedIn(source)) throw new IllegalArgumentException(
+        source + " has a copy that was not finished; copy from the first store again");
     try {
       beginLife();
-      from.forEachActor(id -> actors.computeIfAbsent(id.kind(), none -> new ArrayList<>()).add(id));
+      source.forEachActor(id -> actors.computeIfAbsent(id.kind(), kind -> new ArrayList<>()).add(id));
       actors.remove(CopySummary.ACTOR.kind());
       var views = views(actors.remove(Store.VIEWS));
       for (var view : views) store(view, 1, "");
       for (var kind : actors.keySet()) copy(kind);
-      var places = new StoreComparison(from, to, actors, views).run();
-      for (var view : places.entrySet()) store(view.getKey(), 2, view.getValue());
+      var offsets = new StoreComparison(source, target, actors, views).run();
+      for (var view : offsets.entrySet()) store(view.getKey(), 2, view.getValue());
       send(List.of(CopySummary.UNFINISHED));
-      to.endLife(CopySummary.ACTOR, life);
+      target.endLife(CopySummary.ACTOR, life);
       return summary();
     } catch (InterruptedException interrupt) {
       Thread.currentThread().interrupt();
-      throw new CancellationException("interrupted while " + from + " was copied to " + to);
+      throw new CancellationException("interrupted while " + source + " was copied to " + target);
     }
   }
 
   private CopySummary summary() {
-    return new CopySummary(actorsSoFar, turns, messages);
+    return new CopySummary(copiedActors, copiedTurns, copiedMessages);
   }
 
-  /** A second copy that begins meanwhile ends the life of this one. */
+  /** Begins a life of the copy's actor. If a second copy begins one, this copy fails. */
   private void beginLife() throws InterruptedException {
-    var loaded = to.load(CopySummary.ACTOR);
+    var loaded = target.load(CopySummary.ACTOR);
     life = loaded.life();
-    number = loaded.lastTurn();
-    to.forEachActor(id -> {
+    turnNumber = loaded.lastTurn();
+    target.forEachActor(id -> {
       throw new IllegalArgumentException(
-          from + " cannot be copied to " + to + ", which has " + (id.equals(CopySummary.ACTOR)
+          source + " cannot be copied to " + target + ", which has " + (id.equals(CopySummary.ACTOR)
               ? "another copy already" : id + " already") + "; give an empty store");
     });
     batch.add(new PendingMessage(CopySummary.ACTOR, CopySummary.UNFINISHED, PendingMessage.NEVER, new byte[0]));
@@ -107,18 +107,18 @@ final class StoreCopier {
   }
 
   private void copy(String kind) throws InterruptedException {
-    var known = new HashMap<ActorId, ActorProgress>();
-    try (var history = from.history(kind, "")) {
+    var progressByActor = new HashMap<ActorId, ActorProgress>();
+    try (var history = source.history(kind, "")) {
       for (var page = history.poll(); !page.isEmpty(); page = history.poll()) {
-        for (var past : page) {
-          var id = new ActorId(kind, past.key());
-          copy(id, known.computeIfAbsent(id, this::read), past);
+        for (var turn : page) {
+          var id = new ActorId(kind, turn.key());
+          copy(id, progressByActor.computeIfAbsent(id, this::read), turn);
         }
         progress.accept(summary());
       }
     }
-    for (var id : actors.get(kind)) end(id, known.computeIfAbsent(id, this::read));
-    awaitAtMost(0);
+    for (var id : actors.get(kind)) end(id, progressByActor.computeIfAbsent(id, this::read));
+    awaitPendingAtMost(0);
     for (var id : actors.get(kind)) copyMessages(id);
     if (!batch.isEmpty()) send(List.of());
     progress.accept(summary());
@@ -126,7 +126,7 @@ final class StoreCopier {
 
   // ---- turns
 
-  /** Reads the stored turns of an actor that does not live. */
+  /** Reads the stored turns of an actor that is not in use. */
   static Store.LoadedActor read(Store store, ActorId id) {
     var loaded = store.load(id);
     store.endLife(id, loaded.life());
@@ -134,80 +134,81 @@ final class StoreCopier {
   }
 
   private ActorProgress read(ActorId id) {
-    return new ActorProgress(read(from, id));
+    return new ActorProgress(read(source, id));
   }
 
-  private void copy(ActorId id, ActorProgress actor, StoredTurn past) throws InterruptedException {
-    if (past.number() <= actor.number) return; // it came again
-    if (past.number() > actor.first) copyBase(id, actor);
-    if (past.number() > actor.last || past.number() > actor.first && past.number() != actor.number + 1)
+  private void copy(ActorId id, ActorProgress actor, StoredTurn turn) throws InterruptedException {
+    if (turn.number() <= actor.copiedTurn) return; // the history returned it before
+    if (turn.number() > actor.baseTurn) copyBase(id, actor);
+    if (turn.number() > actor.lastTurn || turn.number() > actor.baseTurn && turn.number() != actor.copiedTurn + 1)
       throw missing(id, actor);
-    continueFrom(id, actor, past.number());
-    var turn =
-        new Turn(id, actor.life, past.number(), past.at(), past.isFullState(), past.body(), List.of(), List.of());
-    if (!to.preservesGlobalOrder() && !pendingWrites.isEmpty() && !pendingWrites.getLast().of.equals(id))
-      awaitAtMost(0);
-    addWrite(
-        new CopyWrite(id, "turn " + past.number() + " of " + id, past.isFullState() ? to.end(turn) : to.append(turn)));
-    turns++;
-    if (past.number() < actor.first) return;
-    if (Arrays.hashCode(past.body()) == actor.hash) actor.isBaseCopied = true; // it is no snapshot
+    continueFrom(id, actor, turn.number());
+    var copy =
+        new Turn(id, actor.life, turn.number(), turn.at(), turn.isFullState(), turn.body(), List.of(), List.of());
+    if (!target.preservesGlobalOrder() && !pendingWrites.isEmpty() && !pendingWrites.getLast().actor.equals(id))
+      awaitPendingAtMost(0);
+    addWrite(new CopyWrite(id, "turn " + turn.number() + " of " + id,
+        turn.isFullState() ? target.end(copy) : target.append(copy)));
+    copiedTurns++;
+    if (turn.number() < actor.baseTurn) return;
+    if (Arrays.hashCode(turn.body()) == actor.baseHash) actor.isBaseCopied = true; // needs no snapshot
     copyBase(id, actor);
   }
 
-  /** The other store can read the actor from its snapshot, or last whole turn, on. */
+  /** Stores the base turn as a snapshot, unless the target can load the actor from it already. */
   private void copyBase(ActorId id, ActorProgress actor) {
     if (actor.isBaseCopied) return;
     actor.isBaseCopied = true;
-    if (actor.number != actor.first) continueFrom(id, actor, actor.first + 1);
-    var body = read(from, id).bodies().getFirst();
-    to.snapshot(
-        new Turn(id, actor.life, actor.first, from.clock().instant(), true, body, List.of(), List.of()));
-    actor.number = actor.first;
+    if (actor.copiedTurn != actor.baseTurn) continueFrom(id, actor, actor.baseTurn + 1);
+    var body = read(source, id).bodies().getFirst();
+    target.snapshot(
+        new Turn(id, actor.life, actor.baseTurn, source.clock().instant(), true, body, List.of(), List.of()));
+    actor.copiedTurn = actor.baseTurn;
   }
 
-  /** Continues with the turn of this number, since earlier turns may be gone. */
+  /** Lets the target expect the turn of this number next, because earlier turns may be deleted. */
   private void continueFrom(ActorId id, ActorProgress actor, long next) {
-    if (actor.life == 0 || next != actor.number + 1) actor.life = to.beginLife(id, next - 1);
-    actor.number = next;
+    if (actor.life == 0 || next != actor.copiedTurn + 1) actor.life = target.beginLife(id, next - 1);
+    actor.copiedTurn = next;
   }
 
   private void end(ActorId id, ActorProgress actor) {
     copyBase(id, actor);
-    if (actor.number != actor.last) throw missing(id, actor);
-    if (actor.last == 0) return;
-    to.endLife(id, actor.life);
-    actorsSoFar++;
+    if (actor.copiedTurn != actor.lastTurn) throw missing(id, actor);
+    if (actor.lastTurn == 0) return;
+    target.endLife(id, actor.life);
+    copiedActors++;
   }
 
   private IllegalStateException missing(ActorId id, ActorProgress actor) {
-    return new IllegalStateException(id + " has " + actor.last + " turns at " + from + ", and its history goes to "
-        + actor.number + ". Something stores turns there, or holds them back; copy again into an empty store");
+    return new IllegalStateException(
+        id + " has " + actor.lastTurn + " turns at " + source + ", and its history goes to "
+            + actor.copiedTurn + ". Something stores turns there, or holds them back; copy again into an empty store");
   }
 
-  private void addWrite(CopyWrite turn) throws InterruptedException {
-    pendingWrites.add(turn);
-    awaitAtMost(MAX_PENDING_TURNS);
+  private void addWrite(CopyWrite write) throws InterruptedException {
+    pendingWrites.add(write);
+    awaitPendingAtMost(MAX_PENDING_TURNS);
   }
 
-  private void awaitAtMost(int max) throws InterruptedException {
-    while (pendingWrites.size() > max) await(pendingWrites.remove());
+  private void awaitPendingAtMost(int maxPending) throws InterruptedException {
+    while (pendingWrites.size() > maxPending) await(pendingWrites.remove());
   }
 
-  private void await(CopyWrite giving) throws InterruptedException {
+  private void await(CopyWrite write) throws InterruptedException {
     try {
-      giving.stored.toCompletableFuture().get();
+      write.completion.toCompletableFuture().get();
     } catch (ExecutionException refused) {
-      throw new StoreWriteException(giving.description + " could not be copied to " + to + ": "
+      throw new StoreWriteException(write.description + " could not be copied to " + target + ": "
           + Lines.message(refused.getCause()) + ". The copy is not finished", refused.getCause());
     }
   }
 
-  // ---- what waits
+  // ---- messages
 
   private void copyMessages(ActorId id) throws InterruptedException {
     int bytes = 0;
-    for (var message : from.pending(id, PendingMessage.NEVER, Integer.MAX_VALUE)) {
+    for (var message : source.pending(id, PendingMessage.NEVER, Integer.MAX_VALUE)) {
       bytes += message.body().length;
       if (!batch.isEmpty() && bytes > BATCH_BYTES || batch.size() == MAX_MESSAGES) {
         send(List.of());
@@ -215,39 +216,39 @@ final class StoreCopier {
         bytes = message.body().length;
       }
       batch.add(message);
-      messages++;
+      copiedMessages++;
     }
   }
 
-  private void send(List<String> done) throws InterruptedException {
-    var sent = new Turn(CopySummary.ACTOR, life, ++number, from.clock().instant(), true, new byte[0], done,
+  private void send(List<String> handledIds) throws InterruptedException {
+    var turn = new Turn(CopySummary.ACTOR, life, ++turnNumber, source.clock().instant(), true, new byte[0], handledIds,
         List.copyOf(batch));
     batch.clear();
-    await(new CopyWrite(CopySummary.ACTOR, "what waits", to.append(sent)));
+    await(new CopyWrite(CopySummary.ACTOR, "messages", target.append(turn)));
   }
 
   // ---- views
 
-  /** Those that were not forgotten. */
-  private List<ViewOffset> views(List<ActorId> stored) {
+  /** Returns the views that were not forgotten. */
+  private List<ViewOffset> views(List<ActorId> viewActors) {
     var views = new ArrayList<ViewOffset>();
-    if (stored != null) for (var id : stored) {
-      var bodies = read(from, id).bodies();
+    if (viewActors != null) for (var id : viewActors) {
+      var bodies = read(source, id).bodies();
       if (!bodies.isEmpty()) ViewOffset.of(id, bodies.getLast()).ifPresent(views::add);
     }
     return views;
   }
 
   /**
-   * Called before the turns of actors are copied, with the empty place, so that turns before ends
-   * stay, and again with the place.
+   * Stores the offset of a view in the target. Called with an empty offset before the turns are
+   * copied, so that the target keeps turns that an end replaced; later with the real offset.
    */
-  private void store(ViewOffset view, long turn, String place) throws InterruptedException {
+  private void store(ViewOffset view, long viewTurn, String offset) throws InterruptedException {
     var id = view.actor();
-    long begun = to.beginLife(id, turn - 1);
-    var stands = new ViewOffset(view.kind(), view.name(), place);
-    await(new CopyWrite(id, "the place of view " + id.key(), to.append(new Turn(id, begun, turn, from.clock().instant(),
-        true, stands.body(), List.of(), List.of()))));
-    to.endLife(id, begun);
+    long viewLife = target.beginLife(id, viewTurn - 1);
+    var viewOffset = new ViewOffset(view.kind(), view.name(), offset);
+    await(new CopyWrite(id, "the offset of view " + id.key(), target.append(new Turn(id, viewLife, viewTurn,
+        source.clock().instant(), true, viewOffset.body(), List.of(), List.of()))));
+    target.endLife(id, viewLife);
   }
 }

@@ -2,7 +2,7 @@ package io.fibry.store;
 
 import io.fibry.Outcome;
 
-/** A store that cannot do what it was asked for. The text says which store, why, and what to do. */
+/** Thrown when a store cannot do its work. The text says which store, why, and what to do. */
 public abstract sealed class StoreException extends RuntimeException
     permits StoreBrokenException, StoreBusyException, StoreClosedException, StoreDamagedException, StoreFullException,
     StoreInUseException, StaleLifeException, StoreReadException, StoreWriteException,
@@ -13,7 +13,7 @@ public abstract sealed class StoreException extends RuntimeException
     super(message, cause);
   }
 
-  /** {@return NOT_DONE if what was given is not stored and never will be, or else UNKNOWN} */
+  /** {@return NOT_DONE if the turn or message is not and will not be stored, or else UNKNOWN} */
   public Outcome outcome() {
     return Outcome.NOT_DONE;
   }

@@ -1,13 +1,16 @@
 package io.fibry.store;
 
-/** There is no room on the disk. The store is whole, and recovers by itself when there is room. */
+/**
+ * Thrown when the disk has no space left. The store is undamaged, and continues when there is space
+ * again.
+ */
 public final class StoreFullException extends StoreException {
   private static final long serialVersionUID = 1;
 
   /**
-   * For stores.
+   * Makes an exception; called by stores.
    *
-   * @param message which store, and what to do
+   * @param message the name of the store, and what to do
    * @param cause the failure of the disk
    */
   public StoreFullException(String message, Throwable cause) {

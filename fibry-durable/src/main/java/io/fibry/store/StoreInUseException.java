@@ -1,13 +1,13 @@
 package io.fibry.store;
 
-/** Another process, or this one, has the store open. */
+/** Thrown when this or another process has the store open already. */
 public final class StoreInUseException extends StoreException {
   private static final long serialVersionUID = 1;
 
   /**
-   * For stores.
+   * Makes an exception; called by stores.
    *
-   * @param message which store, and what to do
+   * @param message the name of the store, and what to do
    */
   public StoreInUseException(String message) {
     super(message, null);

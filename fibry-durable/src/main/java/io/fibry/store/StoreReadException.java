@@ -1,13 +1,13 @@
 package io.fibry.store;
 
-/** Stored bytes could not be read this time. */
+/** Thrown when stored bytes could not be read. A later attempt may succeed. */
 public final class StoreReadException extends StoreException {
   private static final long serialVersionUID = 1;
 
   /**
-   * For stores.
+   * Makes an exception; called by stores.
    *
-   * @param message what, and where
+   * @param message the name of the store, and the object that could not be read
    * @param cause the failure of the disk
    */
   public StoreReadException(String message, Throwable cause) {

@@ -1,14 +1,14 @@
 package io.fibry.store;
 
-/** A write failed, and was undone. The store continues to work. */
+/** Thrown when a write failed and was undone. The store continues to work. */
 public final class StoreWriteException extends StoreException {
   private static final long serialVersionUID = 1;
 
   /**
-   * For stores.
+   * Makes an exception; called by stores.
    *
-   * @param message which store, and what to do
-   * @param cause what failed
+   * @param message the name of the store, and what to do
+   * @param cause the failure of the write
    */
   public StoreWriteException(String message, Throwable cause) {
     super(message, cause);

@@ -3,22 +3,22 @@ package io.fibry.store;
 import java.util.Objects;
 
 /**
- * An actor was read whose stored state has fields that this program does not know: newer code has
- * written them. Storing the state again would erase them, so no turn does. No field is lost: the
- * store keeps the state as it is, for a program that knows the fields.
+ * Thrown when a turn would erase fields of its actor's stored state that this program does not
+ * know, because newer code has written them. The turn is not stored. No field is lost: the store
+ * keeps the state as it is, for a program that knows the fields.
  */
 public final class UnknownFieldsException extends StoreException {
   private static final long serialVersionUID = 1;
 
-  /** The first such field, and its record. */
+  /** The first unknown field, and its record. */
   private final String field;
 
   /**
-   * For the actors of a store.
+   * Makes an exception; called by durable actors.
    *
-   * @param actor which
+   * @param actor the actor
    * @param turn the number of the turn that is not stored
-   * @param field the first such field, and its record
+   * @param field the first unknown field, and its record
    */
   public UnknownFieldsException(Store.ActorId actor, long turn, String field) {
     super("turn " + turn + " of " + actor + " would erase " + Objects.requireNonNull(field, "field")
@@ -28,7 +28,7 @@ public final class UnknownFieldsException extends StoreException {
     this.field = field;
   }
 
-  /** {@return the first such field, and its record} */
+  /** {@return the first unknown field, and its record} */
   public String field() {
     return field;
   }

@@ -6,18 +6,18 @@ import java.util.Objects;
 import java.util.Optional;
 
 /**
- * Where a named view stands, as the last turn of its actor of the kind {@link Store#VIEWS} says.
- * For stores: turns that {@link Store#end} replaced stay until all views of their kind have passed
- * them.
+ * The offset up to which a named view has read. It is stored as the body of the last turn of an
+ * actor of the kind {@link Store#VIEWS}. Stores read it, because turns that {@link Store#end}
+ * replaced stay until all views of their kind have read them.
  *
- * @param kind of the actors whose events the view reads
- * @param name of the view
- * @param offset the place of the turn that it read last, or empty if it has read none
+ * @param kind the kind of the actors whose events the view reads
+ * @param name the name of the view
+ * @param offset the offset of the turn that the view read last, or empty if it has read none
  */
 public record ViewOffset(String kind, String name, String offset) {
-  private static final byte[] FORGOTTEN = "-".getBytes(StandardCharsets.UTF_8); // no store has such a place
+  private static final byte[] FORGOTTEN = "-".getBytes(StandardCharsets.UTF_8); // never an offset
 
-  /** Checks it. */
+  /** Checks that no component is null. */
   public ViewOffset {
     Objects.requireNonNull(kind, "kind");
     Objects.requireNonNull(name, "name");
@@ -25,11 +25,11 @@ public record ViewOffset(String kind, String name, String offset) {
   }
 
   /**
-   * Reads it.
+   * Reads the offset of a view from the last turn of its actor.
    *
-   * @param actor which may be that of a view
-   * @param body of its last turn
-   * @return empty if the actor does not belong to a view, or if the view was forgotten
+   * @param actor an actor of any kind
+   * @param body the body of its last turn
+   * @return the offset; empty if the actor does not belong to a view, or if the view was forgotten
    */
   public static Optional<ViewOffset> of(Store.ActorId actor, byte[] body) {
     if (Arrays.equals(body, FORGOTTEN)) return Optional.empty();
@@ -43,22 +43,23 @@ public record ViewOffset(String kind, String name, String offset) {
   }
 
   /**
-   * The kind that an actor of a view reads, also if the view was forgotten.
+   * Returns the kind that the view of an actor reads, even if the view was forgotten.
    *
-   * @param actor which may be that of a view
-   * @return empty if it is none
+   * @param actor an actor of any kind
+   * @return the kind; empty if the actor does not belong to a view
    */
   public static Optional<String> kindOf(Store.ActorId actor) {
-    int end = actor.key().indexOf(':');
-    return actor.kind().equals(Store.VIEWS) && end >= 0 ? Optional.of(actor.key().substring(0, end)) : Optional.empty();
+    int colon = actor.key().indexOf(':');
+    return actor.kind().equals(Store.VIEWS) && colon >= 0 ? Optional.of(actor.key().substring(0, colon))
+        : Optional.empty();
   }
 
-  /** {@return the actor that says where the view stands} */
+  /** {@return the actor that stores the offset of this view} */
   public Store.ActorId actor() {
     return new Store.ActorId(Store.VIEWS, kind + ":" + name);
   }
 
-  /** {@return the body of a turn that has this place} */
+  /** {@return the body of a turn that stores this offset} */
   public byte[] body() {
     return offset.getBytes(StandardCharsets.UTF_8);
   }

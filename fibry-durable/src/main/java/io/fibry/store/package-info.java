@@ -1,2 +1,2 @@
-/** Where durable actors are kept: {@link io.fibry.store.Store}, and what may go wrong with it. */
+/** Stores of durable actors: {@link io.fibry.store.Store}, and its exceptions. */
 package io.fibry.store;

@@ -26,7 +26,7 @@ class CodecTest {
 
   record Forest(List<Tree<String>> trees) {}
 
-  enum Colour {
+  enum Color {
     RED, GREEN {
       @Override
       public String toString() {
@@ -45,7 +45,7 @@ class CodecTest {
 
   record Circle(int radius) implements Round {}
 
-  record Box(Optional<Colour> colour, Set<Shape> inside) implements Shape {}
+  record Box(Optional<Color> color, Set<Shape> inside) implements Shape {}
 
   private static <T> void survives(Class<T> type, T value) {
     var codec = Codec.of(type);
@@ -67,7 +67,7 @@ class CodecTest {
   @Test
   void aChoiceMayBeAnEnumOrAnotherChoice() {
     survives(Shape.class,
-        new Box(Optional.of(Colour.GREEN), Set.of(new Circle(3), Plain.EMPTY, new Box(Optional.empty(), Set.of()))));
+        new Box(Optional.of(Color.GREEN), Set.of(new Circle(3), Plain.EMPTY, new Box(Optional.empty(), Set.of()))));
   }
 
   @Test
@@ -328,9 +328,9 @@ class CodecTest {
   @Test
   void theSchemaNamesAllTypesAndFields() {
     assertEquals("""
-        Box(colour: Colour?, inside: set [Shape])
+        Box(color: Color?, inside: set [Shape])
         Circle(radius: int)
-        Colour = GREEN | RED
+        Color = GREEN | RED
         Plain = EMPTY
         Shape = 'Box' Box | 'Circle' Circle | 'Plain' Plain
         """, Codec.of(Shape.class).schema());

@@ -357,17 +357,17 @@ class BadInputTest extends AtAStore {
     assertEquals("events", missing(() -> Durable.view("hits", noType)));
     assertEquals("codec", missing(() -> Durable.view("hits", none)));
     assertEquals("name", missing(() -> view.named(null)));
-    assertEquals("how", missing(() -> view.newActor(null, store, fact -> {})));
+    assertEquals("builder", missing(() -> view.newActor(null, store, fact -> {})));
     assertEquals("store", missing(() -> view.newActor(scope.anonymous(), null, fact -> {})));
     assertEquals("handler", missing(() -> view.newActor(scope.anonymous(), store, null)));
-    assertEquals("how", missing(() -> HITS.newActor(null, store)));
+    assertEquals("builder", missing(() -> HITS.newActor(null, store)));
     assertEquals("store", missing(() -> HITS.newActor(scope.named("ada"), null)));
-    assertEquals("how", missing(() -> HITS.entities(null, store, IDLE)));
+    assertEquals("builder", missing(() -> HITS.entities(null, store, IDLE)));
     assertEquals("store", missing(() -> HITS.entities(scope.anonymous(), null, IDLE)));
     assertEquals("idle", missing(() -> HITS.entities(scope.anonymous(), store, null)));
     assertEquals("store", missing(() -> HITS.parked(null)));
-    assertEquals("aside", missing(() -> HITS.retry(store, null)));
-    assertEquals("aside", missing(() -> HITS.discard(store, null)));
+    assertEquals("parked", missing(() -> HITS.retry(store, null)));
+    assertEquals("parked", missing(() -> HITS.discard(store, null)));
   }
 
   @Test

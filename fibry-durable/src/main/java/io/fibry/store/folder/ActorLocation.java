@@ -10,33 +10,37 @@ import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 
 /**
- * Where the log has what is to be read of an actor: its last whole turn and those after it, and the
- * messages that wait for it. Its fields, and those of a life, are guarded by the object's own
- * monitor. Used by {@link IndexStripe#expand}, and by records that are being stored, which keep it
- * awake.
+ * The positions in the log of all that is read of one actor: its last turn with the full state, the
+ * later turns, and the pending messages. A position is the number of a segment and the offset of a
+ * record, packed into a long.
+ *
+ * <p>The fields of this class and of {@link ActorLife} are guarded by the monitor of their object.
+ * The object exists while the actor is in use, see {@link IndexStripe#expand}. An actor is in use
+ * while a record of it is being stored.
  */
 final class ActorLocation {
-  private static final long[] NO_PLACES = {};
+  private static final long[] NO_POSITIONS = {};
 
-  /** The time from one load to the next. */
+  /** A life of the actor: the time from one load to the next. */
   static final class ActorLife {
-    private final ActorLocation where;
+    private final ActorLocation location;
     private final long number;
-    private final CompletableFuture<Void> earlierTurnsDone; // done when no turn of earlier lives is being stored
-    private final CompletableFuture<Void> idle = new CompletableFuture<>(); // of this one and those before
-    private boolean wasRefused; // a turn was refused, so those behind it are
-    private boolean isClosedToTurns; // whether no turn enters any more
-    private boolean isActorGone; // whether the actor has ended; then no turn enters either
-    private int pendingTurns;
+    private final CompletableFuture<Void> earlierTurnsDone; // completes when no turn of an earlier life is being stored
+    // Completes when no turn of this life, or of an earlier one, is being stored or will be.
+    private final CompletableFuture<Void> idle = new CompletableFuture<>();
+    private boolean wasRefused; // a turn was refused, so all later turns of this life are refused
+    private boolean isClosedToTurns; // whether a later life has begun; then no turn is accepted any more
+    private boolean isActorGone; // whether the actor has ended; then no turn is accepted any more
+    private int pendingTurns; // turns and snapshots that are being stored
 
-    private ActorLife(ActorLocation location, long number, CompletableFuture<Void> before) {
-      this.where = location;
+    private ActorLife(ActorLocation location, long number, CompletableFuture<Void> earlierTurnsDone) {
+      this.location = location;
       this.number = number;
-      this.earlierTurnsDone = before;
+      this.earlierTurnsDone = earlierTurnsDone;
     }
 
-    ActorLocation where() {
-      return where;
+    ActorLocation location() {
+      return location;
     }
 
     long number() {
@@ -47,32 +51,40 @@ final class ActorLocation {
       return earlierTurnsDone;
     }
 
-    synchronized boolean isOver() {
+    /** Returns whether a turn of this life was refused. */
+    synchronized boolean wasRefused() {
       return wasRefused;
     }
 
-    synchronized void endLife() {
+    /** Called when a turn of this life was refused: all later turns are refused, too. */
+    synchronized void markRefused() {
       wasRefused = true;
     }
 
-    private synchronized void enter() {
+    private synchronized void addPendingTurn() {
       pendingTurns++;
     }
 
-    void leave() {
-      if (leaveAndCheckIdle()) earlierTurnsDone.thenRun(() -> idle.complete(null));
+    /** Called when a turn or a snapshot of this life is not being stored any more. */
+    void onTurnDone() {
+      if (removePendingTurn()) earlierTurnsDone.thenRun(() -> idle.complete(null));
     }
 
-    private synchronized boolean leaveAndCheckIdle() {
+    /** Returns whether the life is idle for good. */
+    private synchronized boolean removePendingTurn() {
       return --pendingTurns == 0 && isClosedToTurns;
     }
 
-    /** No turn enters any more. */
+    /**
+     * Accepts no further turn of this life. Returns a future that completes when no turn of it, or
+     * of an earlier life, is being stored any more.
+     */
     private CompletableFuture<Void> closeToTurns() {
       if (closeAndCheckIdle()) earlierTurnsDone.thenRun(() -> idle.complete(null));
       return idle;
     }
 
+    /** Returns whether no turn of this life is being stored. */
     private synchronized boolean closeAndCheckIdle() {
       isClosedToTurns = true;
       return pendingTurns == 0;
@@ -92,35 +104,38 @@ final class ActorLocation {
   }
 
   /**
-   * A message that waits.
+   * The position of a pending message.
    *
-   * @param index of it in the record
+   * @param due when the actor may get it
+   * @param segment the number of the segment
+   * @param offset the offset of the record that contains the message
+   * @param index the index of the message among the messages of the record
    */
   record MessageLocation(Instant due, int segment, int offset, int index) {}
 
   private final Store.ActorId actor;
-  private final Fingerprint print; // of the actor
-  private long[] places; // segment and offset of each, ascending; the array may be longer
-  private int count;
-  private long last; // the number of the last turn
-  private long lastFullTurn; // the number of the last whole turn, beside snapshots
-  private boolean hasGap; // in front of one of these; before a whole turn there may be some, as they were dead
+  private final Fingerprint fingerprint; // the fingerprint of the actor
+  private long[] positions; // of the records that a load reads, ascending; the array may be longer
+  private int positionCount; // used elements of the array
+  private long lastTurn; // the number of the last stored turn, or 0 if there is none
+  private long lastFullTurn; // the number of the last turn (no snapshot) with the full state, or 0 if there is none
+  private boolean hasGap; // whether a turn that a load needs is missing; gaps before a full state do not count
   private ActorLife life; // null until the first load in this process
-  private long newestTurn; // the number of the newest turn that is being stored, or of the last one
+  private long newestTurn; // the last turn that was accepted or stored; -1 while the life has not loaded the actor
   private Map<String, MessageLocation> pending = Map.of(); // by id, oldest first; an immutable map while it is empty
-  private int arrivingCount; // messages that are being stored
+  private int arrivingCount; // messages that are being stored, and not pending yet
 
-  /** Makes the entry of an actor of which no turn is stored. */
-  ActorLocation(Store.ActorId actor, Fingerprint print) {
-    this(actor, print, NO_PLACES, 0, 0);
+  /** Creates the location of an actor without stored turns. */
+  ActorLocation(Store.ActorId actor, Fingerprint fingerprint) {
+    this(actor, fingerprint, NO_POSITIONS, 0, 0);
   }
 
-  ActorLocation(Store.ActorId actor, Fingerprint print, long[] places, long last, long lastFullTurn) {
+  ActorLocation(Store.ActorId actor, Fingerprint fingerprint, long[] positions, long lastTurn, long lastFullTurn) {
     this.actor = actor;
-    this.print = print;
-    this.places = places;
-    this.count = places.length;
-    this.last = last;
+    this.fingerprint = fingerprint;
+    this.positions = positions;
+    this.positionCount = positions.length;
+    this.lastTurn = lastTurn;
     this.lastFullTurn = lastFullTurn;
   }
 
@@ -128,135 +143,157 @@ final class ActorLocation {
     return actor;
   }
 
-  Fingerprint print() {
-    return print;
+  Fingerprint fingerprint() {
+    return fingerprint;
   }
 
-  /** Whether it is not used, no message waits, and none of its turns is missing. */
+  /**
+   * Returns whether the actor may become a slot of {@link IndexStripe} again: it is not in use, has
+   * no pending message, and no turn of it is missing.
+   */
   synchronized boolean isCompactable() {
     return pending.isEmpty() && arrivingCount == 0 && !hasGap && (life == null || life.isForgettable());
   }
 
-  /** Something is stored of it, or waits for it. */
-  synchronized boolean isKnown() {
-    return last > 0 || !pending.isEmpty();
+  /** Returns whether the actor has a stored turn or a pending message. */
+  synchronized boolean hasRecords() {
+    return lastTurn > 0 || !pending.isEmpty();
   }
 
-  synchronized long last() {
-    return last;
+  synchronized long lastTurn() {
+    return lastTurn;
   }
 
   synchronized long lastFullTurn() {
     return lastFullTurn;
   }
 
-  synchronized long[] places() {
-    return Arrays.copyOf(places, count);
+  synchronized long[] positions() {
+    return Arrays.copyOf(positions, positionCount);
   }
 
+  /** Adds the record of a turn or a snapshot, which was stored after all earlier ones. */
   synchronized void add(long number, LogRecord.RecordType type, int segment, int offset) {
-    boolean whole = type != LogRecord.RecordType.TURN;
-    hasGap = !whole && (hasGap || last != 0 && number > last + 1);
-    if (whole) count = 0;
-    if (type == LogRecord.RecordType.WHOLE) lastFullTurn = number;
-    if (count == places.length) places = Arrays.copyOf(places, Math.max(1, 2 * count));
-    places[count++] = packPlace(segment, offset);
-    last = number;
+    boolean hasFullState = type != LogRecord.RecordType.TURN;
+    hasGap = !hasFullState && (hasGap || lastTurn != 0 && number > lastTurn + 1);
+    if (hasFullState) positionCount = 0;
+    if (type == LogRecord.RecordType.FULL_STATE) lastFullTurn = number;
+    if (positionCount == positions.length) positions = Arrays.copyOf(positions, Math.max(1, 2 * positionCount));
+    positions[positionCount++] = packPosition(segment, offset);
+    lastTurn = number;
   }
 
-  /** A turn is missing that is to be read. */
+  /** Returns whether a turn that a load reads is missing. */
   synchronized boolean hasGap() {
     return hasGap;
   }
 
   /**
-   * Returns false if the record is dead. Turns before a snapshot are history until they are old.
+   * Returns whether a turn or a snapshot is still needed. If not, its record is dead. Turns before
+   * a snapshot are needed as history until they are old.
+   *
+   * @param isOld whether the record is older than the history that its kind keeps
    */
-  synchronized boolean has(long number, LogRecord.RecordType type, long place, boolean old) {
-    boolean snapshot = type == LogRecord.RecordType.SNAPSHOT;
-    return snapshot || old ? Arrays.binarySearch(places, 0, count, place) >= 0 : number >= lastFullTurn;
+  synchronized boolean has(long number, LogRecord.RecordType type, long position, boolean isOld) {
+    boolean isSnapshot = type == LogRecord.RecordType.SNAPSHOT;
+    return isSnapshot || isOld ? Arrays.binarySearch(positions, 0, positionCount, position) >= 0
+        : number >= lastFullTurn;
   }
 
+  /** Replaces all positions by their new ones. */
   synchronized void move(Relocations relocations) {
-    for (int i = 0; i < count; i++) places[i] = relocations.newPlace(places[i]);
-    if (!pending.isEmpty()) pending.replaceAll((id, one) -> relocations.newPlace(one));
+    for (int i = 0; i < positionCount; i++) positions[i] = relocations.newPosition(positions[i]);
+    if (!pending.isEmpty()) pending.replaceAll((id, message) -> relocations.newPosition(message));
   }
 
-  static long packPlace(int segment, int offset) {
+  /** Packs a position into a long. */
+  static long packPosition(int segment, int offset) {
     return (long) segment << Integer.SIZE | offset;
   }
 
-  /** The next life, with a number that no other has. No turn enters the life before any more. */
+  /**
+   * Begins the next life. No turn of the previous life is accepted any more.
+   *
+   * @param number differs from the numbers of all other lives
+   */
   synchronized ActorLife beginLife(long number) {
     life = new ActorLife(this, number, life == null ? CompletableFuture.completedFuture(null) : life.closeToTurns());
-    newestTurn = -1; // until it has read
+    newestTurn = -1; // until the life has loaded the actor
     return life;
   }
 
-  /** The life has read all turns before. */
-  synchronized void onRead(ActorLife reader) {
-    resumeAt(reader, last);
+  /** Called when the life has loaded the actor: its first turn follows the last stored one. */
+  synchronized void onLoaded(ActorLife loadingLife) {
+    resumeAt(loadingLife, lastTurn);
   }
 
-  /** The next turn of the life has the number after this one. */
-  synchronized void resumeAt(ActorLife reader, long number) {
-    if (life == reader) newestTurn = number;
+  /** Lets the first turn of the life have the number after {@code lastNumber}. */
+  synchronized void resumeAt(ActorLife loadingLife, long lastNumber) {
+    if (life == loadingLife) newestTurn = lastNumber;
   }
 
   /**
-   * A turn is being stored, until it leaves. Returns null if the turn belongs to another life, or
-   * is not the next one.
+   * Counts a turn as being stored, until {@link ActorLife#onTurnDone}.
+   *
+   * @param lifeNumber the number of the turn's life
+   * @param turnNumber the number of the turn
+   * @return the life, or null if it is not the current one, or another turn must come first
    */
-  synchronized ActorLife enter(long number, long turn) {
-    if (!isOfLife(number) || newestTurn < 0 || turn != newestTurn + 1) return null;
-    newestTurn = turn;
-    life.enter();
+  synchronized ActorLife beginTurn(long lifeNumber, long turnNumber) {
+    if (!isCurrentLife(lifeNumber) || newestTurn < 0 || turnNumber != newestTurn + 1) return null;
+    newestTurn = turnNumber;
+    life.addPendingTurn();
     return life;
   }
-
-  /** Does the same for a snapshot, which may come late. */
-  synchronized ActorLife enterSnapshot(long number) {
-    if (!isOfLife(number)) return null;
-    life.enter();
-    return life;
-  }
-
-  private boolean isOfLife(long number) {
-    return life != null && life.number == number && !life.isGone();
-  }
-
-  /** The actor of this life has ended. */
-  synchronized void endLife(long number) {
-    if (isOfLife(number)) life.markActorGone();
-  }
-
-  // ---- what waits
 
   /**
-   * A message is being stored, until {@code onArrived}. Returns false if it would be one message too
-   * many.
+   * Counts a snapshot as being stored. Its number is not checked, because later turns may already
+   * be stored. Returns null if its life is not the current one.
+   */
+  synchronized ActorLife beginSnapshot(long lifeNumber) {
+    if (!isCurrentLife(lifeNumber)) return null;
+    life.addPendingTurn();
+    return life;
+  }
+
+  private boolean isCurrentLife(long lifeNumber) {
+    return life != null && life.number == lifeNumber && !life.isGone();
+  }
+
+  /** Called when the actor has ended in this life: no turn of it is accepted any more. */
+  synchronized void endLife(long lifeNumber) {
+    if (isCurrentLife(lifeNumber)) life.markActorGone();
+  }
+
+  // ---- pending messages
+
+  /**
+   * Counts a message as being stored, until {@link #onMessageDone}. Returns false if {@code max}
+   * messages are already pending and due no later than this one. Messages that are being stored
+   * count, too.
    */
   synchronized boolean reserve(int max, Instant due) {
-    if (pending.size() + arrivingCount >= max && dueUntil(due) + arrivingCount >= max) return false;
+    if (pending.size() + arrivingCount >= max && countDueUntil(due) + arrivingCount >= max) return false;
     arrivingCount++;
     return true;
   }
 
-  private long dueUntil(Instant time) {
-    return pending.values().stream().filter(one -> !one.due.isAfter(time)).count();
+  private long countDueUntil(Instant time) {
+    return pending.values().stream().filter(message -> !message.due.isAfter(time)).count();
   }
 
   synchronized Optional<Instant> nextDueTime(Instant after) {
     return pending.values().stream().map(MessageLocation::due).filter(after::isBefore).min(Instant::compareTo);
   }
 
-  synchronized void onArrived() {
+  /** Called when a message is not being stored any more. */
+  synchronized void onMessageDone() {
     arrivingCount--;
   }
 
-  synchronized void put(String id, MessageLocation message) {
+  synchronized void putPending(String id, MessageLocation message) {
     if (pending.isEmpty()) pending = new LinkedHashMap<>(2);
-    pending.remove(id); // so that it is the last one
+    pending.remove(id); // so that the message becomes the last of the map
     pending.put(id, message);
   }
 
@@ -266,14 +303,14 @@ final class ActorLocation {
     if (pending.isEmpty()) pending = Map.of();
   }
 
-  /** How many wait. */
-  synchronized int count() {
+  /** Returns the number of pending messages. */
+  synchronized int pendingCount() {
     return pending.size();
   }
 
-  /** How many are due at this time. */
+  /** Returns the number of pending messages that are due at exactly this time. */
   synchronized long due(Instant time) {
-    return pending.isEmpty() ? 0 : pending.values().stream().filter(one -> one.due.equals(time)).count();
+    return pending.isEmpty() ? 0 : pending.values().stream().filter(message -> message.due.equals(time)).count();
   }
 
   synchronized List<String> pendingIds() {
@@ -281,7 +318,7 @@ final class ActorLocation {
   }
 
   synchronized List<MessageLocation> pending(Instant until, int max) {
-    return pending.values().stream().filter(one -> !one.due.isAfter(until)).limit(max).toList();
+    return pending.values().stream().filter(message -> !message.due.isAfter(until)).limit(max).toList();
   }
 
   synchronized boolean has(String id, MessageLocation message) {

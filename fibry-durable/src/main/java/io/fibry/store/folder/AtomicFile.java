@@ -3,28 +3,31 @@ package io.fibry.store.folder;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 
-/** Makes files that exist as a whole, or not at all. */
+/** Creates files that have their name only when their content is complete and on disk. */
 final class AtomicFile {
-  static final String UNFINISHED_SUFFIX = ".new"; // the end of the names of files that are not whole yet
+  static final String UNFINISHED_SUFFIX = ".new"; // the suffix of files that are not complete
 
   private AtomicFile() {}
 
-  /** When it answers, the file is on disk, with zeros behind its beginning. */
+  /**
+   * Creates a file that begins with these bytes and continues with zeros. When this returns, the
+   * file and its name are on disk.
+   */
   static void create(StorageDirectory disk, String name, int size, ByteBuffer beginning) throws IOException {
     write(disk, name, size, beginning);
     publish(disk, name);
     disk.syncDirectory();
   }
 
-  /** When it answers, the file is on disk, but has not its name. */
+  /** Writes a file under its unfinished name. When this returns, the content is on disk. */
   static void write(StorageDirectory disk, String name, int size, ByteBuffer beginning) throws IOException {
-    String unready = name + UNFINISHED_SUFFIX;
-    disk.create(unready, size);
-    disk.write(unready, 0, beginning);
-    disk.sync(unready);
+    String unfinished = name + UNFINISHED_SUFFIX;
+    disk.create(unfinished, size);
+    disk.write(unfinished, 0, beginning);
+    disk.sync(unfinished);
   }
 
-  /** It takes the place of one with its name, if any. */
+  /** Gives a file that was written its name, and replaces an existing file of that name. */
   static void publish(StorageDirectory disk, String name) throws IOException {
     disk.rename(name + UNFINISHED_SUFFIX, name);
   }

@@ -3,11 +3,14 @@ package io.fibry.store.folder;
 import java.nio.ByteBuffer;
 import java.util.zip.CRC32C;
 
-/** The checksum of all that a store writes. */
+/** The checksum (CRC32C) in all files of a store. */
 final class Checksum {
   private Checksum() {}
 
-  /** Computes the checksum of each buffer from its position to its limit, which stay. */
+  /**
+   * Computes one checksum of the buffers, each from its position to its limit. The positions do not
+   * change.
+   */
   static int of(ByteBuffer... parts) {
     var crc = new CRC32C();
     for (var part : parts) crc.update(part.duplicate());

@@ -12,128 +12,132 @@ import java.util.function.Supplier;
 import org.slf4j.LoggerFactory;
 
 /**
- * Rewrites full segments without dead records, when as many segments have become full as were left
- * the last time. So each byte is written again about once while the log doubles.
+ * Rewrites sealed segments without their dead records. A pass begins when as many segments were
+ * sealed as the previous passes left. Each byte is thus rewritten about once while the log grows
+ * to twice its size.
  *
- * <p>It goes from the oldest to the newest, and what a turn has done is left out. That is safe: the
- * index knew all of a segment before it was full, so a message that one of its turns has done is in
- * none of the files that were rewritten before. If a pass ends early, the segments that it did not
- * come to still say what was done.
+ * <p>A pass goes from the oldest segment to the newest. It leaves out which messages a turn has
+ * handled. That is safe: the index knew all records of a segment before the segment was sealed.
+ * So no file that was rewritten before has a message that such a turn handled. If a pass ends
+ * early, the segments that it did not reach still say which messages were handled.
  *
- * <p>It rests for three quarters of the time, unless a second pass is due before it is through, or
- * the store is closed. When the disk is full, no segment gets full any more, so a pass begins at
- * once. Such a pass leaves segments alone in which no record is dead: a copy needs as much room as
- * is missing, and segments behind it may have dead records.
+ * <p>A pass pauses for three quarters of the time, unless a second pass is due before it has ended,
+ * or the store is closed. When the disk is full, no further segment is sealed, so a pass begins
+ * at once. Such a pass does not copy segments without dead records. A copy needs as much space as
+ * is missing, and later segments may have dead records.
  */
 final class Compaction {
-  private static final int MIN_SEGMENTS = 4; // segments that got full
+  private static final int MIN_SEGMENTS = 4; // fewer newly sealed segments begin no pass
 
   private final StorageDirectory disk;
-  private final int size;
+  private final int size; // of a segment, in bytes
   private final LogIndex index;
   private final Executor worker;
-  private final NavigableMap<Long, Segment> full; // by the last frame of each; thread-safe
-  private final Supplier<CompletableFuture<Void>> syncAll; // done when all that the index knows is on disk
-  private final Supplier<DiskThrottle> throttles; // of passes
-  private final ReentrantLock files = new ReentrantLock(); // by who replaces some, or reads all
-  private CompletableFuture<Void> pass = CompletableFuture.completedFuture(null); // under this object's monitor
-  private DiskThrottle throttle; // of the pass; written and read under the monitor, as the next two
-  private long sealedSegments; // segments that got full, for a pass
-  private boolean closed;
+  private final NavigableMap<Long, Segment> sealed; // segments by the number of their last frame; thread-safe
+  // Its future completes when all records of the index are on disk.
+  private final Supplier<CompletableFuture<Void>> syncAll;
+  private final Supplier<DiskThrottle> throttleFactory; // makes one for each pass
+  private final ReentrantLock filesLock = new ReentrantLock(); // held while files are replaced, or all are read
+  private CompletableFuture<Void> pass = CompletableFuture.completedFuture(null); // guarded by this object's monitor
+  private DiskThrottle throttle; // of the current pass; guarded by the monitor, as the next two
+  private long passSize; // so many newly sealed segments begin a pass
+  private boolean isClosed;
 
-  Compaction(StorageDirectory disk, int size, LogIndex index, NavigableMap<Long, Segment> full,
-      Supplier<CompletableFuture<Void>> syncAll, Executor worker, Supplier<DiskThrottle> throttles) {
+  Compaction(StorageDirectory disk, int size, LogIndex index, NavigableMap<Long, Segment> sealed,
+      Supplier<CompletableFuture<Void>> syncAll, Executor worker, Supplier<DiskThrottle> throttleFactory) {
     this.disk = disk;
     this.size = size;
     this.index = index;
-    this.full = full;
+    this.sealed = sealed;
     this.syncAll = syncAll;
     this.worker = worker;
-    this.throttles = throttles;
-    this.throttle = throttles.get();
+    this.throttleFactory = throttleFactory;
+    this.throttle = throttleFactory.get();
   }
 
   /**
-   * Called by the log's thread: one more segment is full, and all of its records are in the index.
+   * Called by the log's thread when it has sealed a segment, and all records of it are in the
+   * index.
    */
   synchronized void onSegmentSealed() {
-    if (closed) return;
-    long compact = full.values().stream().filter(Segment::compact).count();
-    long more = full.size() - compact;
-    boolean begins = pass.isDone();
-    if (begins) sealedSegments = Math.max(MIN_SEGMENTS, compact);
-    if (more < sealedSegments) return;
-    if (begins) throttle = throttles.get();
-    if (more >= 2 * sealedSegments) throttle.hurry();
-    if (begins) begin(List.copyOf(full.values()), throttle, false);
+    if (isClosed) return;
+    long compactSegments = sealed.values().stream().filter(Segment::isCompact).count();
+    long newSegments = sealed.size() - compactSegments;
+    boolean isStarting = pass.isDone();
+    if (isStarting) passSize = Math.max(MIN_SEGMENTS, compactSegments);
+    if (newSegments < passSize) return;
+    if (isStarting) throttle = throttleFactory.get();
+    if (newSegments >= 2 * passSize) throttle.hurry();
+    if (isStarting) begin(List.copyOf(sealed.values()), throttle, false);
   }
 
-  /** Called by the thread that makes segments: the disk has no room for another. */
+  /** Called by the thread that creates segments when the disk has no space for another. */
   synchronized void onDiskFull() {
-    if (closed) return;
-    boolean begins = pass.isDone();
-    if (begins) throttle = throttles.get();
+    if (isClosed) return;
+    boolean isStarting = pass.isDone();
+    if (isStarting) throttle = throttleFactory.get();
     throttle.hurry();
-    if (begins) begin(List.copyOf(full.values()), throttle, true);
+    if (isStarting) begin(List.copyOf(sealed.values()), throttle, true);
   }
 
-  private void begin(List<Segment> segments, DiskThrottle ofPass, boolean isFull) {
+  private void begin(List<Segment> segments, DiskThrottle passThrottle, boolean isDiskFull) {
     try {
-      pass = CompletableFuture.runAsync(() -> run(segments, ofPass, isFull), worker);
-    } catch (Throwable noThread) {
-      failed(noThread);
+      pass = CompletableFuture.runAsync(() -> run(segments, passThrottle, isDiskFull), worker);
+    } catch (Throwable failure) {
+      logFailure(failure);
     }
   }
 
-  private void run(List<Segment> segments, DiskThrottle ofPass, boolean isFull) {
+  private void run(List<Segment> segments, DiskThrottle passThrottle, boolean isDiskFull) {
     try {
-      var living = new LiveRecordReader(disk, index, ofPass);
-      var rewriting = new SegmentRewriter();
+      var liveRecords = new LiveRecordReader(disk, index, passThrottle);
+      var rewriter = new SegmentRewriter();
       for (var segment : segments) {
         if (isClosed()) return;
-        ofPass.begin();
-        var content = SegmentRewriter.SegmentContent.of(segment, living);
-        boolean stays = isFull && content.seal().whole();
-        if (stays || !rewriting.fits(content, size)) {
-          end(rewriting, living);
-          rewriting = new SegmentRewriter();
+        passThrottle.begin();
+        var content = SegmentRewriter.SegmentContent.of(segment, liveRecords);
+        boolean isLeftAlone = isDiskFull && content.seal().isAllLive();
+        if (isLeftAlone || !rewriter.fits(content, size)) {
+          rewriteAll(rewriter, liveRecords);
+          rewriter = new SegmentRewriter();
         }
-        if (!stays) rewriting.add(content);
+        if (!isLeftAlone) rewriter.add(content);
       }
-      end(rewriting, living);
-    } catch (CompletionException over) {
-      // the store is closed, or broken, which it has told
+      rewriteAll(rewriter, liveRecords);
+    } catch (CompletionException storeEnded) {
+      // the store is closed, or is broken and has reported that
     } catch (Throwable failure) {
-      failed(failure);
+      logFailure(failure);
     }
   }
 
   private synchronized boolean isClosed() {
-    return closed;
+    return isClosed;
   }
 
-  private void end(SegmentRewriter rewriting, LiveRecordReader living) throws IOException {
-    if (rewriting.isUnchanged()) return;
+  /** Writes the new segment, and puts it in place of the segments that it replaces. */
+  private void rewriteAll(SegmentRewriter rewriter, LiveRecordReader liveRecords) throws IOException {
+    if (rewriter.isUnchanged()) return;
     try {
       var event = StoreEvents.beginCompaction();
-      long before = event == null ? 0 : bytes(rewriting.replaced());
-      rewriting.write(disk, living);
-      syncAll.get().join(); // now that it is known what was dead
-      withStableFiles(() -> rewriting.replaceSegments(disk, index, full));
-      if (event != null) StoreEvents.endCompaction(event, disk, rewriting.segment().name(), rewriting.replaced().size(),
-          before, disk.size(rewriting.segment().name()));
+      long oldBytes = event == null ? 0 : sizeOf(rewriter.replaced());
+      rewriter.write(disk, liveRecords);
+      syncAll.get().join(); // the records that made others dead must be on disk before those are deleted
+      withStableFiles(() -> rewriter.replaceSegments(disk, index, sealed));
+      if (event != null) StoreEvents.endCompaction(event, disk, rewriter.segment().name(), rewriter.replaced().size(),
+          oldBytes, disk.size(rewriter.segment().name()));
     } catch (Throwable failure) {
-      if (rewriting.isUnsure()) stop();
-      delete(rewriting.segment().name() + AtomicFile.UNFINISHED_SUFFIX, failure);
+      if (rewriter.isReplacementIncomplete()) stop();
+      delete(rewriter.segment().name() + AtomicFile.UNFINISHED_SUFFIX, failure);
       throw failure;
     }
   }
 
-  private void delete(String unready, Throwable failure) {
+  private void delete(String fileName, Throwable failure) {
     try {
-      disk.delete(unready);
-    } catch (Throwable again) {
-      failure.addSuppressed(again);
+      disk.delete(fileName);
+    } catch (Throwable deleteFailure) {
+      failure.addSuppressed(deleteFailure);
     }
   }
 
@@ -141,37 +145,37 @@ final class Compaction {
     void run() throws IOException;
   }
 
-  /** No file is replaced or deleted meanwhile, except by the given code. */
-  void withStableFiles(FileAction use) throws IOException {
-    files.lock();
+  /** Runs the action while no other code replaces or deletes a file of the store. */
+  void withStableFiles(FileAction action) throws IOException {
+    filesLock.lock();
     try {
-      use.run();
+      action.run();
     } finally {
-      files.unlock();
+      filesLock.unlock();
     }
   }
 
-  private long bytes(List<Segment> segments) throws IOException {
+  private long sizeOf(List<Segment> segments) throws IOException {
     long bytes = 0;
     for (var segment : segments) bytes += disk.size(segment.name());
     return bytes;
   }
 
-  private void failed(Throwable failure) {
+  private void logFailure(Throwable failure) {
     LogWriter.log(() -> LoggerFactory.getLogger(Compaction.class).warn("{} keeps what is dead until {}", disk,
         isClosed() ? "it is opened again" : "the next segment is full", failure));
   }
 
-  /** After the file that is being made, for which it hurries. */
+  /** Ends the pass after the segment that it is writing, and lets it write that without pauses. */
   synchronized void stop() {
-    closed = true;
+    isClosed = true;
     throttle.hurry();
   }
 
-  /** When it returns, no file is being rewritten any more. */
+  /** Stops compaction. When this returns, no file is being rewritten any more. */
   void close() {
     stop();
-    pass().handle((none, failure) -> null).join();
+    pass().handle((result, failure) -> null).join();
   }
 
   private synchronized CompletableFuture<Void> pass() {

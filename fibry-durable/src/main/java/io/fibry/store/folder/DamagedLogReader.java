@@ -9,17 +9,29 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * Reads what is whole of a log that may be damaged, and notes what is not. It changes nothing.
- * Reads whole frames, and the whole records in frames that are not whole. What {@link LogReader}
- * takes for a torn end is one here, too.
+ * Reads the intact parts of a log that may be damaged, and lists the defects. It changes no file.
+ * It reads the intact frames, and the intact records in damaged frames. A torn end, as
+ * {@link LogReader} defines it, is reported as {@link #unconfirmedEnd}, not as a defect.
  */
 final class DamagedLogReader {
   interface RecordReader {
-    /** A record that is whole. */
-    void read(long frame, long time, LogRecord stored, ByteBuffer record) throws IOException;
+    /**
+     * Called for each intact record.
+     *
+     * @param frameNumber the number of its frame
+     * @param time the time of its frame in milliseconds since 1970; 0 if the frame is damaged
+     * @param record the parsed record
+     * @param bytes the bytes of the record
+     */
+    void read(long frameNumber, long time, LogRecord record, ByteBuffer bytes) throws IOException;
 
-    /** The end of a file: all frames before this one were in it, or in those before. */
-    void end(Segment file, int size, long frame) throws IOException;
+    /**
+     * Called when a segment has been read to its end. All frames with a smaller number than
+     * {@code nextFrame} are in it or in earlier segments.
+     *
+     * @param size the size of the file in bytes
+     */
+    void end(Segment segment, int size, long nextFrame) throws IOException;
   }
 
   private final StorageDirectory disk;
@@ -27,12 +39,12 @@ final class DamagedLogReader {
   private final List<Defect> defects = new ArrayList<>();
   private final List<String> tornFiles = new ArrayList<>();
   private Optional<Defect> endDoubt = Optional.empty();
-  private long store;
-  private long number = 1; // of the frame that comes
-  private long frames;
-  private long time; // the time of the last whole frame, or 0 if there is none
-  private boolean closed;
-  private boolean isGapNoted; // whether the gap in front of the next frame was noted
+  private long storeId;
+  private long nextFrame = 1; // the number that the next frame should have
+  private long frameCount; // intact frames
+  private long time; // milliseconds since 1970 of the last intact frame, or 0 if there is none
+  private boolean wasClosed; // whether the last intact frame says that the store was closed
+  private boolean isGapReported; // whether a defect explains why frames before the next intact one are missing
 
   private DamagedLogReader(StorageDirectory disk, RecordReader reader) {
     this.disk = disk;
@@ -40,9 +52,9 @@ final class DamagedLogReader {
   }
 
   static DamagedLogReader read(StorageDirectory disk, RecordReader reader) throws IOException {
-    var remains = new DamagedLogReader(disk, reader);
-    remains.read();
-    return remains;
+    var damagedLog = new DamagedLogReader(disk, reader);
+    damagedLog.read();
+    return damagedLog;
   }
 
   List<Defect> defects() {
@@ -53,178 +65,201 @@ final class DamagedLogReader {
     return tornFiles;
   }
 
-  Optional<Defect> endDoubt() {
+  Optional<Defect> unconfirmedEnd() {
     return endDoubt;
   }
 
-  long frames() {
-    return frames;
+  long frameCount() {
+    return frameCount;
   }
 
-  boolean closed() {
-    return closed;
+  boolean wasClosed() {
+    return wasClosed;
   }
 
-  private void note(String file, long offset, String what) {
-    defects.add(new Defect(file, offset, Optional.empty(), what));
-    isGapNoted = true;
+  private void addDefect(String fileName, long offset, String problem) {
+    defects.add(new Defect(fileName, offset, Optional.empty(), problem));
+    isGapReported = true;
   }
 
   private void read() throws IOException {
     for (var name : disk.names()) if (name.endsWith(".torn")) tornFiles.add(name);
-    store = store();
-    var segments = Segment.all(disk, store, replaced -> {});
-    if (segments.isEmpty()) note(Segment.nameOf(1), 0, "it is missing, as all others");
-    boolean full = true; // the one before
-    int next = 1;
+    storeId = readStoreId();
+    var segments = Segment.all(disk, storeId, replaced -> {});
+    if (segments.isEmpty()) addDefect(Segment.nameOf(1), 0, "it is missing, as all others");
+    boolean isContinued = true; // whether the log continues after the previous segment
+    int nextSegment = 1;
     for (int i = 0; i < segments.size(); i++) {
       var segment = segments.get(i);
-      if (segment.first() > next) note(Segment.nameOf(next), 0, "it is missing, and " + segment.name() + " is there");
-      next = segment.number() + 1;
-      var file = segment.read(disk);
-      String differs = segment.difference(file, file.limit());
-      if (differs != null) note(segment.name(), 0, differs);
-      if (!full && isUsed(file)) note(segment.name(), 0, "it goes on with the log, and the one before it is not full");
-      full = readFrames(segment, file, segments.subList(i + 1, segments.size()));
-      reader.end(segment, file.limit(), number);
+      if (segment.firstReplaced() > nextSegment)
+        addDefect(Segment.nameOf(nextSegment), 0, "it is missing, and " + segment.name() + " exists");
+      nextSegment = segment.number() + 1;
+      var content = segment.read(disk);
+      String difference = segment.difference(content, content.limit());
+      if (difference != null) addDefect(segment.name(), 0, difference);
+      if (!isContinued && hasContent(content))
+        addDefect(segment.name(), 0, "it continues the log, although the segment before it is not sealed");
+      isContinued = readFrames(segment, content, segments.subList(i + 1, segments.size()));
+      reader.end(segment, content.limit(), nextFrame);
     }
-    if (full && !segments.isEmpty()) note(Segment.nameOf(next), 0, "it is missing, and the one before it was full");
+    if (isContinued && !segments.isEmpty())
+      addDefect(Segment.nameOf(nextSegment), 0, "it is missing, and the segment before it was sealed");
   }
 
-  /** Returns the id in the file that makes the folder a store, or else in a file of the log. */
-  private long store() throws IOException {
+  /**
+   * Returns the id of the store from the file {@code store.id}. If that is damaged, returns the id
+   * in the header of the first readable segment, or 0 if there is none.
+   */
+  private long readStoreId() throws IOException {
     try {
       return StoreIdFile.read(disk);
     } catch (RuntimeException | IOException failure) {
-      note(StoreIdFile.NAME, 0, "it is missing, or damaged: " + Lines.message(failure));
+      addDefect(StoreIdFile.NAME, 0, "it is missing, or damaged: " + Lines.message(failure));
     }
-    for (int one : Segment.numbers(disk)) {
+    for (int number : Segment.numbers(disk)) {
       var header = ByteBuffer.allocate(Segment.HEADER);
-      disk.read(Segment.nameOf(one), 0, header);
-      if (!header.hasRemaining() && Segment.isWhole(header)) return header.getLong(12);
+      disk.read(Segment.nameOf(number), 0, header);
+      if (!header.hasRemaining() && Segment.isIntact(header)) return header.getLong(12);
     }
     return 0;
   }
 
-  private boolean isAnyUsed(List<Segment> later) throws IOException {
-    for (var one : later) if (isUsed(one.read(disk))) return true;
+  private boolean hasContentInAny(List<Segment> laterSegments) throws IOException {
+    for (var segment : laterSegments) if (hasContent(segment.read(disk))) return true;
     return false;
   }
 
-  private static boolean isUsed(ByteBuffer file) {
-    return LogReader.lastNonZero(file) >= Segment.HEADER;
+  /** Returns whether the segment has more than its header and zeros. */
+  private static boolean hasContent(ByteBuffer content) {
+    return LogReader.lastNonZero(content) >= Segment.HEADER;
   }
 
-  /** Returns true if the log continues in the next file. */
-  private boolean readFrames(Segment segment, ByteBuffer file, List<Segment> later) throws IOException {
-    int at = Segment.HEADER;
-    boolean looked = false; // whether later files were looked into, which takes long
-    boolean goesOn = false;
+  /** Reads the frames of a segment. Returns whether the log continues in the next segment. */
+  private boolean readFrames(Segment segment, ByteBuffer content, List<Segment> laterSegments) throws IOException {
+    int offset = Segment.HEADER;
+    boolean hasCheckedLater = false; // whether later segments were read, which takes long
+    boolean isContinuedLater = false;
     while (true) {
-      var frame = frame(segment, file, at);
+      var frame = frameAt(segment, content, offset);
       if (frame == null) {
-        goesOn = looked ? goesOn : isAnyUsed(later);
-        looked = true;
-        int next = nextFrame(segment, file, at);
-        if (next < 0) return isFullWithoutEnd(segment, file, at, goesOn);
-        if (!goesOn && !segment.compact() && !isSyncedBefore(segment, file, next))
-          return isFullWithoutEnd(segment, file, at, false);
-        rescue(segment, file, at, next);
-        at = next;
+        isContinuedLater = hasCheckedLater ? isContinuedLater : hasContentInAny(laterSegments);
+        hasCheckedLater = true;
+        int nextOffset = findNextFrame(segment, content, offset);
+        if (nextOffset < 0) return endWithoutSeal(segment, content, offset, isContinuedLater);
+        if (!isContinuedLater && !segment.isCompact() && !isMissingFrameConfirmed(segment, content, nextOffset))
+          return endWithoutSeal(segment, content, offset, false);
+        readRecordsBetween(segment, content, offset, nextOffset);
+        offset = nextOffset;
         continue;
       }
-      if (frame.number() > number && !segment.compact() && !isGapNoted)
-        note(segment.name(), at, "frames " + number + " to " + (frame.number() - 1) + " are missing in front of it");
-      frames++;
+      if (frame.number() > nextFrame && !segment.isCompact() && !isGapReported)
+        addDefect(segment.name(), offset,
+            "frames " + nextFrame + " to " + (frame.number() - 1) + ", which should be in front of it, are missing");
+      frameCount++;
       time = frame.time();
-      isGapNoted = false;
-      number = frame.number() + 1;
-      closed = frame.kind() == Frame.FrameKind.CLOSED;
+      isGapReported = false;
+      nextFrame = frame.number() + 1;
+      wasClosed = frame.kind() == Frame.FrameKind.CLOSED;
       if (frame.kind() == Frame.FrameKind.SEALED) return true;
       for (var record : frame.records()) reader.read(frame.number(), frame.time(), LogRecord.of(record), record);
-      at += (int) frame.size();
+      offset += (int) frame.size();
     }
   }
 
-  /** Returns null if no whole frame is there that belongs here. */
-  private Frame frame(Segment segment, ByteBuffer file, int at) {
-    if (at > file.limit() - Frame.MIN_SIZE) return null;
-    var frame = Frame.of(segment.place(at), file.duplicate().position(at));
-    return frame == null || frame.number() < number ? null : frame;
+  /**
+   * Returns the intact frame at this offset. Returns null if there is none, or if its number is
+   * before the expected one.
+   */
+  private Frame frameAt(Segment segment, ByteBuffer content, int offset) {
+    if (offset > content.limit() - Frame.MIN_SIZE) return null;
+    var frame = Frame.of(segment.position(offset), content.duplicate().position(offset));
+    return frame == null || frame.number() < nextFrame ? null : frame;
   }
 
-  /** Returns where the next whole frame is; negative if there is none. */
-  private int nextFrame(Segment segment, ByteBuffer file, int from) {
-    for (int at = from + Frame.ALIGNMENT; at <= file.limit() - Frame.MIN_SIZE; at += Frame.ALIGNMENT) {
-      long claimed = file.getLong(at + 8);
-      if (file.getInt(at) != 0 && claimed >= number && claimed - number <= Integer.MAX_VALUE
-          && frame(segment, file, at) != null)
-        return at;
+  /** Returns the offset of the next intact frame in the segment; -1 if there is none. */
+  private int findNextFrame(Segment segment, ByteBuffer content, int start) {
+    for (int offset = start + Frame.ALIGNMENT; offset <= content.limit() - Frame.MIN_SIZE; offset += Frame.ALIGNMENT) {
+      long claimedNumber = content.getLong(offset + 8);
+      if (content.getInt(offset) != 0 && claimedNumber >= nextFrame && claimedNumber - nextFrame <= Integer.MAX_VALUE
+          && frameAt(segment, content, offset) != null)
+        return offset;
     }
     return -1;
   }
 
-  /** One from there on says that the frame which is missing was on disk. */
-  private boolean isSyncedBefore(Segment segment, ByteBuffer file, int from) {
-    for (int at = from; at >= 0; at = nextFrame(segment, file, at))
-      if (frame(segment, file, at).lastSynced() >= number) return true;
+  /** Returns whether a frame at or after this offset says that the missing frame was on disk. */
+  private boolean isMissingFrameConfirmed(Segment segment, ByteBuffer content, int start) {
+    for (int offset = start; offset >= 0; offset = findNextFrame(segment, content, offset))
+      if (frameAt(segment, content, offset).lastSynced() >= nextFrame) return true;
     return false;
   }
 
-  private boolean isFullWithoutEnd(Segment segment, ByteBuffer file, int at, boolean goesOn) throws IOException {
-    int last = LogReader.lastNonZero(file);
-    if (goesOn || segment.compact()) {
-      rescue(segment, file, at, Math.max(at, last + 1));
-      number++; // of its end
-      return segment.compact() || goesOn;
+  /**
+   * Ends a segment in which no intact frame follows, and that has no intact seal. Reports a defect
+   * if the log continues later, or else the torn end. Returns whether the log continues.
+   */
+  private boolean endWithoutSeal(Segment segment, ByteBuffer content, int offset, boolean isContinuedLater)
+      throws IOException {
+    int lastContent = LogReader.lastNonZero(content);
+    if (isContinuedLater || segment.isCompact()) {
+      readRecordsBetween(segment, content, offset, Math.max(offset, lastContent + 1));
+      nextFrame++; // the lost seal had a number, too
+      return segment.isCompact() || isContinuedLater;
     }
-    if (last >= at) {
+    if (lastContent >= offset) {
       endDoubt =
-          Optional.of(new Defect(segment.name(), at, Optional.empty(), LogReader.describeTornEnd(last + 1 - at, time)));
-      closed = false;
+          Optional.of(new Defect(segment.name(), offset, Optional.empty(),
+              LogReader.describeTornEnd(lastContent + 1 - offset, time)));
+      wasClosed = false;
     }
     return false;
   }
 
-  /** Records of frames that are not whole. They get the number of the first. */
-  private void rescue(Segment segment, ByteBuffer file, int from, int to) throws IOException {
-    int saved = 0;
-    for (int at = from; at < to;) {
-      int length = to - at < Frame.RECORDS_OFFSET ? 0 : file.getInt(at);
-      long size = length < Frame.RECORDS_OFFSET - 8 ? to - at : Math.min(Frame.sizeFrom(length), to - at);
-      saved += rescueRecords(segment, file, at + Frame.RECORDS_OFFSET, (int) (at + size));
-      at += (int) size;
+  /**
+   * Reads the intact records of damaged frames between two offsets. They all get the number of the
+   * first missing frame.
+   */
+  private void readRecordsBetween(Segment segment, ByteBuffer content, int start, int end) throws IOException {
+    int recordCount = 0;
+    for (int offset = start; offset < end;) {
+      int length = end - offset < Frame.RECORDS_OFFSET ? 0 : content.getInt(offset);
+      long size = length < Frame.RECORDS_OFFSET - 8 ? end - offset : Math.min(Frame.sizeFrom(length), end - offset);
+      recordCount += readIntactRecords(segment, content, offset + Frame.RECORDS_OFFSET, (int) (offset + size));
+      offset += (int) size;
     }
-    note(segment.name(), from, "the " + (to - from) + " bytes from here on are not as they were written; " + saved
-        + " records of them are whole");
-    if (saved > 0) number++;
+    addDefect(segment.name(), start, "the " + (end - start) + " bytes from here on are not as they were written; "
+        + recordCount + " records of them are intact");
+    if (recordCount > 0) nextFrame++;
   }
 
-  private int rescueRecords(Segment segment, ByteBuffer file, int from, int to) throws IOException {
-    int saved = 0;
-    for (int at = from; at + Integer.BYTES < to;) {
-      int length = file.getInt(at);
-      if (length <= 0 || length > to - at - Integer.BYTES) return saved;
-      var record = file.slice(at + Integer.BYTES, length);
+  private int readIntactRecords(Segment segment, ByteBuffer content, int start, int end) throws IOException {
+    int recordCount = 0;
+    for (int offset = start; offset + Integer.BYTES < end;) {
+      int length = content.getInt(offset);
+      if (length <= 0 || length > end - offset - Integer.BYTES) return recordCount;
+      var bytes = content.slice(offset + Integer.BYTES, length);
       try {
-        var stored = LogRecord.readChecked(record);
-        if (stored == null) noteLost(segment, at, LogRecord.of(record));
+        var record = LogRecord.readChecked(bytes);
+        if (record == null) addRecordDefect(segment, offset, LogRecord.of(bytes));
         else {
-          reader.read(number, 0, stored, record);
-          saved++;
+          reader.read(nextFrame, 0, record, bytes);
+          recordCount++;
         }
-      } catch (RuntimeException unreadable) { // it does not even look like one
-        return saved;
+      } catch (RuntimeException unreadable) { // the bytes have no form of a record
+        return recordCount;
       }
-      at += Integer.BYTES + length;
+      offset += Integer.BYTES + length;
     }
-    return saved;
+    return recordCount;
   }
 
-  /** Notes a record in which a single byte is wrong, so that its fields are probably right. */
-  private void noteLost(Segment segment, int at, LogRecord stored) {
-    String what = stored.type() == LogRecord.RecordType.MESSAGE ? "a message for it"
-        : (stored.type() == LogRecord.RecordType.SNAPSHOT ? "the snapshot at turn " : "turn ") + stored.number();
-    defects.add(new Defect(segment.name(), at, Optional.of(stored.actor()), what + " is not as it was written"));
+  /**
+   * Reports a record whose checksum is wrong. Its fields could be parsed, so they are probably
+   * right.
+   */
+  private void addRecordDefect(Segment segment, int offset, LogRecord record) {
+    String what = record.type() == LogRecord.RecordType.MESSAGE ? "a message for it"
+        : (record.type() == LogRecord.RecordType.SNAPSHOT ? "the snapshot at turn " : "turn ") + record.number();
+    defects.add(new Defect(segment.name(), offset, Optional.of(record.actor()), what + " is not as it was written"));
   }
 }

@@ -5,53 +5,56 @@ import java.util.function.LongConsumer;
 import java.util.function.LongSupplier;
 
 /**
- * Leaves the disk to others for three quarters of the time. Used by one thread; other threads may
- * ask it to hurry.
+ * Pauses a thread so that others have the disk for three quarters of the time. Used by one thread;
+ * other threads may call {@link #hurry}.
  */
 final class DiskThrottle {
-  static final int WORK_BYTES = 1 << 20; // bytes from one rest to the next
-  private static final int REST_FACTOR = 3; // times as long as the work
+  static final int WORK_BYTES = 1 << 20; // bytes of work between two pauses
+  private static final int PAUSE_FACTOR = 3; // a pause is so many times as long as the work before it
 
   private final LongSupplier nanoTime;
-  private final LongConsumer sleep; // for so many nanoseconds, or shorter
-  private volatile Thread thread; // written by itself, read by others
-  private volatile boolean isHurried; // written by others
-  private long workStart;
-  private long workNanos; // nanoseconds since the last rest
-  private long bytes; // likewise
+  private final LongConsumer sleep; // sleeps for so many nanoseconds, or shorter
+  private volatile Thread thread; // the using thread; written by itself, read by others
+  private volatile boolean isHurried; // no more pauses; written by other threads
+  private long workStart; // reading of `nanoTime`
+  private long workNanos; // work since the last pause, in nanoseconds
+  private long bytes; // work since the last pause, in bytes
 
   DiskThrottle(LongSupplier nanoTime, LongConsumer sleep) {
     this.nanoTime = nanoTime;
     this.sleep = sleep;
   }
 
-  /** Time before this call was no work. */
+  /** Starts the measurement of work: the time before this call does not count. */
   void begin() {
     thread = Thread.currentThread();
     workStart = nanoTime.getAsLong();
   }
 
-  /** Rests, if that was enough. */
-  void recordWork(int more) {
-    bytes += more;
+  /** Counts work that was done, and pauses if it was enough for a pause. */
+  void recordWork(int doneBytes) {
+    bytes += doneBytes;
     workNanos += nanoTime.getAsLong() - workStart;
     if (bytes >= WORK_BYTES) {
-      rest(REST_FACTOR * workNanos);
+      pause(PAUSE_FACTOR * workNanos);
       bytes = 0;
       workNanos = 0;
     }
     workStart = nanoTime.getAsLong();
   }
 
-  private void rest(long nanos) {
-    long begun = nanoTime.getAsLong();
-    for (long left = nanos; left > 0 && !isHurried; left = nanos - (nanoTime.getAsLong() - begun)) {
-      Thread.interrupted(); // it would end each sleep at once
-      sleep.accept(left);
+  private void pause(long nanos) {
+    long start = nanoTime.getAsLong();
+    for (long remaining = nanos; remaining > 0 && !isHurried; remaining = nanos - (nanoTime.getAsLong() - start)) {
+      Thread.interrupted(); // an interrupt would end each sleep at once
+      sleep.accept(remaining);
     }
   }
 
-  /** Called by any thread: it does not rest from now on. */
+  /**
+   * Called by any thread. Ends the present pause, and lets the using thread work without pauses
+   * from now on.
+   */
   void hurry() {
     isHurried = true;
     LockSupport.unpark(thread);

@@ -15,20 +15,21 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.stream.Stream;
 
 /**
- * The files of a folder, which it locks. Only the user of the process can read new files, if the
- * file system has POSIX permissions. Reads use no channel, since a channel is closed for all by one
- * thread that is interrupted.
+ * The files of a folder, which is locked while this disk is open. Only the user of the process can
+ * read new files, if the file system has POSIX permissions. Reads do not use a channel, because the
+ * interrupt of one thread closes a channel for all.
  */
 final class FileDisk implements StorageDirectory {
-  private static final int BLOCK = 1 << 16;
-  private static final int SYNC_BYTES = 1 << 22; // bytes at once: the forces of other files wait for them
-  private static final Set<StandardOpenOption> TO_WRITE =
+  private static final int BLOCK = 1 << 16; // bytes of zeros in one write
+  // Bytes between two syncs of a new file, because syncs of other files wait for them.
+  private static final int SYNC_BYTES = 1 << 22;
+  private static final Set<StandardOpenOption> WRITE_OPTIONS =
       Set.of(StandardOpenOption.CREATE, StandardOpenOption.WRITE);
 
   private final Path folder;
   private final FolderLock lock;
   private final FileAttribute<?>[] attributes; // of new files
-  private final ConcurrentHashMap<String, FileChannel> written = new ConcurrentHashMap<>();
+  private final ConcurrentHashMap<String, FileChannel> openChannels = new ConcurrentHashMap<>(); // open files by name
 
   private FileDisk(Path folder, FolderLock lock) {
     this.folder = folder;
@@ -37,9 +38,9 @@ final class FileDisk implements StorageDirectory {
   }
 
   /**
-   * Makes the folder if there is none.
+   * Opens a folder, and creates it if it does not exist.
    *
-   * @throws io.fibry.store.StoreInUseException if it is locked
+   * @throws io.fibry.store.StoreInUseException if the folder is locked
    */
   static FileDisk open(Path folder) throws IOException {
     PrivateFolder.create(folder);
@@ -47,10 +48,10 @@ final class FileDisk implements StorageDirectory {
   }
 
   /**
-   * Opens the disk for reading only, and makes and changes no file. Other processes can read at the
-   * same time.
+   * Opens a folder for reading only: no file is created or changed. Other processes can read it at
+   * the same time.
    *
-   * @throws io.fibry.store.StoreInUseException if a store has it open
+   * @throws io.fibry.store.StoreInUseException if a store has the folder open
    */
   static FileDisk openReadOnly(Path folder) throws IOException {
     return new FileDisk(folder, FolderLock.lockForReading(folder));
@@ -75,51 +76,53 @@ final class FileDisk implements StorageDirectory {
     delete(name);
     var channel = channel(name);
     var zeros = ByteBuffer.allocateDirect(BLOCK);
-    for (long at = 0; at < size; at += BLOCK) {
-      writeAll(channel, at, zeros.clear().limit((int) Math.min(BLOCK, size - at)));
-      if ((at + BLOCK) % SYNC_BYTES == 0) channel.force(false);
+    for (long offset = 0; offset < size; offset += BLOCK) {
+      writeAll(channel, offset, zeros.clear().limit((int) Math.min(BLOCK, size - offset)));
+      if ((offset + BLOCK) % SYNC_BYTES == 0) channel.force(false);
     }
     channel.force(true);
   }
 
   @Override
-  public void write(String name, long at, ByteBuffer bytes) throws IOException {
+  public void write(String name, long offset, ByteBuffer bytes) throws IOException {
     lock.check();
-    writeAll(channel(name), at, bytes.duplicate());
+    writeAll(channel(name), offset, bytes.duplicate());
   }
 
-  private static void writeAll(FileChannel channel, long at, ByteBuffer bytes) throws IOException {
-    for (long place = at; bytes.hasRemaining();) place += channel.write(bytes, place);
+  private static void writeAll(FileChannel channel, long offset, ByteBuffer bytes) throws IOException {
+    for (long position = offset; bytes.hasRemaining();) position += channel.write(bytes, position);
   }
 
   @Override
   public void sync(String name) throws IOException {
     channel(name).force(false);
-    lock.checkFile(); // before a turn is acknowledged that a new owner may not have read
+    // If another process owns the folder now, it may not have read these bytes: they must not count
+    // as stored.
+    lock.checkFile();
   }
 
   private FileChannel channel(String name) throws IOException {
-    var open = written.get(name);
+    var open = openChannels.get(name);
     if (open != null) return open;
-    var made = FileChannel.open(folder.resolve(name), TO_WRITE, attributes);
-    var other = written.putIfAbsent(name, made);
-    if (other == null) return made;
-    made.close();
-    return other;
+    var created = FileChannel.open(folder.resolve(name), WRITE_OPTIONS, attributes);
+    var existing = openChannels.putIfAbsent(name, created);
+    if (existing == null) return created;
+    created.close();
+    return existing;
   }
 
   @Override
   public void finish(String name) throws IOException {
-    var open = written.remove(name);
+    var open = openChannels.remove(name);
     if (open != null) open.close();
   }
 
   @Override
-  public void rename(String from, String to) throws IOException {
+  public void rename(String oldName, String newName) throws IOException {
     lock.check();
-    finish(from);
-    finish(to);
-    Files.move(folder.resolve(from), folder.resolve(to), StandardCopyOption.ATOMIC_MOVE,
+    finish(oldName);
+    finish(newName);
+    Files.move(folder.resolve(oldName), folder.resolve(newName), StandardCopyOption.ATOMIC_MOVE,
         StandardCopyOption.REPLACE_EXISTING);
   }
 
@@ -136,20 +139,20 @@ final class FileDisk implements StorageDirectory {
   }
 
   @Override
-  public void read(String name, long at, ByteBuffer into) throws IOException {
+  public void read(String name, long offset, ByteBuffer target) throws IOException {
     try (var file = new RandomAccessFile(folder.resolve(name).toFile(), "r")) {
-      file.seek(at);
-      while (into.hasRemaining()) {
-        int count = file.read(into.array(), into.arrayOffset() + into.position(), into.remaining());
+      file.seek(offset);
+      while (target.hasRemaining()) {
+        int count = file.read(target.array(), target.arrayOffset() + target.position(), target.remaining());
         if (count < 0) return;
-        into.position(into.position() + count);
+        target.position(target.position() + count);
       }
     }
   }
 
   @Override
   public void close() throws IOException {
-    for (var name : List.copyOf(written.keySet())) finish(name);
+    for (var name : List.copyOf(openChannels.keySet())) finish(name);
     lock.close();
   }
 

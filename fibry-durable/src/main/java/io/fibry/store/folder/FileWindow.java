@@ -4,17 +4,20 @@ import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.util.Arrays;
 
-/** A part of a file, which moves to its end; the same memory for all files. Used by one thread. */
+/**
+ * A part of a file in memory, which moves towards the end of the file. All files share this memory.
+ * Used by one thread.
+ */
 final class FileWindow {
-  private static final int MIN_SIZE = 1 << 21;
+  private static final int MIN_SIZE = 1 << 21; // bytes
   private static final byte[] ZEROS = new byte[1 << 16];
 
   private final StorageDirectory disk;
   private String name;
-  private int size; // of the file
+  private int size; // of the file, in bytes
   private byte[] bytes = {};
-  private int begin; // in the file
-  private int end;
+  private int begin; // of the window: an offset in the file
+  private int end; // of the window: an offset in the file
 
   FileWindow(StorageDirectory disk) {
     this.disk = disk;
@@ -31,40 +34,50 @@ final class FileWindow {
     return size;
   }
 
-  /** Bytes from an offset on: as many as are asked for, or all that are left. For now only. */
-  ByteBuffer bytesAt(int offset, long least) throws IOException {
-    int wanted = (int) Math.min(least, size - offset);
+  /**
+   * Returns the bytes from an offset on, which are valid until the next call.
+   *
+   * @param minBytes the buffer has at least so many bytes, if the file does not end before
+   */
+  ByteBuffer bytesAt(int offset, long minBytes) throws IOException {
+    int wanted = (int) Math.min(minBytes, size - offset);
     if (offset < begin || offset + wanted > end) move(offset, wanted);
     return ByteBuffer.wrap(bytes, offset - begin, Math.max(0, end - offset));
   }
 
-  /** Reads from a frame on: at least all of it, if it is whole. For now only. */
+  /**
+   * Returns the bytes from a frame on, which are valid until the next call. If the frame is intact,
+   * all of it is in the buffer.
+   */
   ByteBuffer frame(int offset) throws IOException {
-    var file = bytesAt(offset, Frame.MIN_SIZE);
-    int length = file.remaining() < Integer.BYTES ? 0 : file.getInt(file.position());
-    return length <= 0 ? file : bytesAt(offset, Frame.sizeFrom(length));
+    var content = bytesAt(offset, Frame.MIN_SIZE);
+    int length = content.remaining() < Integer.BYTES ? 0 : content.getInt(content.position());
+    return length <= 0 ? content : bytesAt(offset, Frame.sizeFrom(length));
   }
 
   private void move(int offset, int wanted) throws IOException {
-    int kept = offset < begin ? 0 : Math.max(0, end - offset);
-    var before = bytes;
+    int keptBytes = offset < begin ? 0 : Math.max(0, end - offset);
+    var oldBytes = bytes;
     if (bytes.length < wanted) bytes = new byte[Math.max(wanted, Math.min(size, MIN_SIZE))];
-    System.arraycopy(before, kept == 0 ? 0 : offset - begin, bytes, 0, kept);
-    var more = ByteBuffer.wrap(bytes, kept, Math.min(bytes.length, size - offset) - kept);
-    disk.read(name, offset + (long) kept, more);
+    System.arraycopy(oldBytes, keptBytes == 0 ? 0 : offset - begin, bytes, 0, keptBytes);
+    var added = ByteBuffer.wrap(bytes, keptBytes, Math.min(bytes.length, size - offset) - keptBytes);
+    disk.read(name, offset + (long) keptBytes, added);
     begin = offset;
-    end = offset + more.position();
+    end = offset + added.position();
   }
 
-  /** Whether all bytes are zero from one offset to another, or to the end. */
+  /**
+   * Returns whether all bytes are zero from an offset to another, or to the end of the file if that
+   * comes first.
+   */
   boolean isBlank(int offset, int until) throws IOException {
-    for (int at = offset; at < Math.min(until, size); at = end) {
-      var part = bytesAt(at, 1);
-      if (!part.hasRemaining()) return true; // the file is shorter now
-      int last = Math.min(part.limit(), part.position() + until - at);
-      for (int from = part.position(); from < last; from += ZEROS.length) {
-        int count = Math.min(ZEROS.length, last - from);
-        if (Arrays.mismatch(bytes, from, from + count, ZEROS, 0, count) >= 0) return false;
+    for (int blockStart = offset; blockStart < Math.min(until, size); blockStart = end) {
+      var block = bytesAt(blockStart, 1);
+      if (!block.hasRemaining()) return true; // the file has become shorter
+      int blockEnd = Math.min(block.limit(), block.position() + until - blockStart);
+      for (int start = block.position(); start < blockEnd; start += ZEROS.length) {
+        int count = Math.min(ZEROS.length, blockEnd - start);
+        if (Arrays.mismatch(bytes, start, start + count, ZEROS, 0, count) >= 0) return false;
       }
     }
     return true;

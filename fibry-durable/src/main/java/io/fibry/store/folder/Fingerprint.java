@@ -1,7 +1,7 @@
 package io.fibry.store.folder;
 
 /**
- * 128 bits that stand for an actor in memory: of two actors they are the same as likely as two
- * random numbers are.
+ * A hash of 128 bits that identifies an actor in memory. Two actors have the same fingerprint with
+ * the probability that two random numbers of 128 bits are equal.
  */
 record Fingerprint(long high, long low) {}

@@ -8,8 +8,9 @@ import java.nio.charset.StandardCharsets;
 import java.security.SecureRandom;
 
 /**
- * SipHash-1-3 of 128 bits. Its key is random and never leaves the process, so nobody can choose
- * keys of actors whose fingerprints are the same, or near. Thread-safe.
+ * Computes fingerprints by SipHash-1-3 with a result of 128 bits. The key is random and never
+ * leaves the process. An attacker thus cannot choose keys of actors whose fingerprints are equal or
+ * near. Thread-safe.
  */
 final class FingerprintHasher {
   private static final VarHandle LONG = MethodHandles.byteArrayViewVarHandle(long[].class, ByteOrder.LITTLE_ENDIAN);
@@ -35,29 +36,36 @@ final class FingerprintHasher {
     return of(bytes, 0, bytes.length);
   }
 
-  /** Writes a text as it stands in a record. */
-  private static int put(byte[] text, byte[] into, int at) {
-    into[at] = (byte) (text.length >>> Byte.SIZE);
-    into[at + 1] = (byte) text.length;
-    System.arraycopy(text, 0, into, at + Short.BYTES, text.length);
-    return at + Short.BYTES + text.length;
+  /**
+   * Writes a text in the form of a record: two bytes of length, then UTF-8. Returns the offset
+   * behind it.
+   */
+  private static int put(byte[] text, byte[] into, int offset) {
+    into[offset] = (byte) (text.length >>> Byte.SIZE);
+    into[offset + 1] = (byte) text.length;
+    System.arraycopy(text, 0, into, offset + Short.BYTES, text.length);
+    return offset + Short.BYTES + text.length;
   }
 
   Fingerprint of(byte[] bytes, int from, int length) {
-    var both = new long[2];
-    write(bytes, from, length, both);
-    return new Fingerprint(both[0], both[1]);
+    var halves = new long[2];
+    write(bytes, from, length, halves);
+    return new Fingerprint(halves[0], halves[1]);
   }
 
-  /** Computes the fingerprint of an actor as a record has it: high, then low. */
+  /**
+   * Computes the fingerprint of an actor from its kind and key in the form of a record.
+   *
+   * @param into gets the high half, then the low half
+   */
   void write(byte[] bytes, int from, int length, long[] into) {
     long v0 = key0 ^ 0x736f6d6570736575L;
     long v1 = key1 ^ 0x646f72616e646f6dL ^ 0xee;
     long v2 = key0 ^ 0x6c7967656e657261L;
     long v3 = key1 ^ 0x7465646279746573L;
     int end = from + (length & -Long.BYTES);
-    for (int at = from; at <= end; at += Long.BYTES) {
-      long word = at < end ? (long) LONG.get(bytes, at) : last(bytes, from, length);
+    for (int offset = from; offset <= end; offset += Long.BYTES) {
+      long word = offset < end ? (long) LONG.get(bytes, offset) : lastWord(bytes, from, length);
       v3 ^= word;
       v0 += v1;
       v2 += v3;
@@ -73,7 +81,7 @@ final class FingerprintHasher {
     }
     v2 ^= 0xee;
     long high = 0;
-    for (int round = 1; round <= 6; round++) { // the same again: a method would have four results
+    for (int round = 1; round <= 6; round++) { // the round is written again, because a method would have four results
       v0 += v1;
       v2 += v3;
       v1 = Long.rotateLeft(v1, 13) ^ v0;
@@ -92,12 +100,13 @@ final class FingerprintHasher {
     into[1] = v0 ^ v1 ^ v2 ^ v3;
   }
 
-  private static long last(byte[] bytes, int from, int length) {
+  /** Returns the last bytes, fewer than eight, with the length in the highest byte. */
+  private static long lastWord(byte[] bytes, int from, int length) {
     long word = (long) length << 56;
     int end = from + (length & -Long.BYTES);
-    int left = length & Long.BYTES - 1;
-    if (end + Long.BYTES <= bytes.length) return word | (long) LONG.get(bytes, end) & (1L << Byte.SIZE * left) - 1;
-    for (int i = 0; i < left; i++) word |= (bytes[end + i] & 0xffL) << Byte.SIZE * i;
+    int remaining = length & Long.BYTES - 1;
+    if (end + Long.BYTES <= bytes.length) return word | (long) LONG.get(bytes, end) & (1L << Byte.SIZE * remaining) - 1;
+    for (int i = 0; i < remaining; i++) word |= (bytes[end + i] & 0xffL) << Byte.SIZE * i;
     return word;
   }
 }

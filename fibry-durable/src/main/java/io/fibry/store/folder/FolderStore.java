@@ -13,23 +13,24 @@ import java.util.function.UnaryOperator;
 
 /**
  * A store in a folder of its own, which one process has open at a time. Turns that it reports as
- * stored survive the end of the process, and the loss of power if the disk keeps its promises.
- * Thread-safe.
+ * stored survive the end of the process. They also survive a loss of power, if the disk has really
+ * stored the bytes that it reports as synced. Thread-safe.
  *
- * <p>One thread writes all that waits and then forces it to disk, so the more actors are at work,
- * the less a turn costs. Damage is found out by checksums: a store never opens as if it were whole.
+ * <p>One thread writes all pending turns and then syncs them to disk together. Therefore the cost
+ * of a turn falls when more actors are active. Checksums detect damage: a damaged store does not
+ * open as if it were intact.
  */
 public abstract sealed class FolderStore implements Store permits LogStore {
 
   FolderStore() {}
 
   /**
-   * Opens a store, or makes one.
+   * Opens a store, or creates a new one.
    *
-   * @param folder where it is; made if there is none
+   * @param folder the folder of the store; created if it does not exist
    * @return the store; close it
-   * @throws io.fibry.store.StoreInUseException if it is open
-   * @throws io.fibry.store.StoreDamagedException if something is missing, or not as it was stored
+   * @throws io.fibry.store.StoreInUseException if the store is already open
+   * @throws io.fibry.store.StoreDamagedException if data is missing or damaged
    * @throws UncheckedIOException if the folder cannot be read or written
    */
   public static FolderStore open(Path folder) {
@@ -37,10 +38,10 @@ public abstract sealed class FolderStore implements Store permits LogStore {
   }
 
   /**
-   * Opens a folder with options.
+   * Opens a store with options, or creates a new one.
    *
-   * @param folder where it is; made if there is none
-   * @param options changes the usual ones
+   * @param folder the folder of the store; created if it does not exist
+   * @param options returns the options, made from the default options
    * @return the store; close it
    */
   public static FolderStore open(Path folder, UnaryOperator<Options> options) {
@@ -53,34 +54,34 @@ public abstract sealed class FolderStore implements Store permits LogStore {
   }
 
   /**
-   * Opens a store on a disk of your own, which may encrypt, or fail on purpose.
+   * Opens a store on a disk of your own. It may encrypt the files, or fail on purpose in a test.
    *
-   * @param disk the files; closed with the store, or if this fails
-   * @param options changes the usual ones
+   * @param disk the files of the store; closed with the store, or if this method fails
+   * @param options returns the options, made from the default options
    * @return the store; close it
    */
   public static FolderStore open(StorageDirectory disk, UnaryOperator<Options> options) {
     Objects.requireNonNull(disk, "disk");
     try {
-      var known = Objects.requireNonNull(options, "options").apply(Options.DEFAULT);
-      return LogStore.open(disk, Objects.requireNonNull(known, "what options answers"));
+      var chosenOptions = Objects.requireNonNull(options, "options").apply(Options.DEFAULT);
+      return LogStore.open(disk, Objects.requireNonNull(chosenOptions, "what options answers"));
     } catch (IOException failure) {
-      throw closed(disk,
+      throw closeAfter(disk,
           new UncheckedIOException(disk + " cannot be opened as a store: " + Lines.thrown(failure), failure));
     } catch (RuntimeException failure) {
-      throw closed(disk, failure);
+      throw closeAfter(disk, failure);
     } catch (Error failure) {
-      throw closed(disk, failure);
+      throw closeAfter(disk, failure);
     }
   }
 
   /**
-   * Reads all files of a store that is not open, and compares them with their checksums. It changes
-   * nothing.
+   * Reads all files of a store that is not open, and compares them with their checksums. No file is
+   * changed.
    *
-   * @param folder where the store is
-   * @return the store's content, and its faults
-   * @throws io.fibry.store.StoreInUseException if it is open
+   * @param folder the folder of the store
+   * @return the content and the defects of the store
+   * @throws io.fibry.store.StoreInUseException if the store is open
    * @throws UncheckedIOException if the files cannot be read
    */
   public static StoreCheck check(Path folder) {
@@ -92,15 +93,15 @@ public abstract sealed class FolderStore implements Store permits LogStore {
   }
 
   /**
-   * Writes all that is whole in a damaged store to a new one. The damaged one is not changed. A
-   * turn behind a missing turn is left out, with the messages that it has done and sends, unless a
-   * later turn has the whole state.
+   * Writes the intact part of a damaged store to a new store. The damaged store is not changed. A
+   * turn after a missing turn is left out, unless a later turn has the full state. Its
+   * effects on messages are lost, too: the messages that it sent, and which messages it handled.
    *
-   * @param folder where the damaged store is; it is not open
-   * @param to an empty folder; made if there is none
-   * @return what was wrong, and what is lost
-   * @throws io.fibry.store.StoreInUseException if one of them is open
-   * @throws IllegalArgumentException if the other folder is not empty
+   * @param folder the folder of the damaged store, which must not be open
+   * @param to an empty folder for the new store; created if it does not exist
+   * @return the defects of the damaged store, and the lost turns
+   * @throws io.fibry.store.StoreInUseException if one of the stores is open
+   * @throws IllegalArgumentException if the folder {@code to} is not empty
    * @throws UncheckedIOException if the files cannot be read, or written
    */
   public static StoreCheck salvage(Path folder, Path to) {
@@ -115,32 +116,33 @@ public abstract sealed class FolderStore implements Store permits LogStore {
     }
   }
 
-  private static <X extends Throwable> X closed(StorageDirectory disk, X failure) {
+  private static <X extends Throwable> X closeAfter(StorageDirectory disk, X failure) {
     try {
       disk.close();
-    } catch (IOException again) {
-      failure.addSuppressed(again);
+    } catch (IOException closeFailure) {
+      failure.addSuppressed(closeFailure);
     }
     return failure;
   }
 
   /**
-   * How it is. This never waits for the disk, and visits all actors that live, or for which
-   * messages wait.
+   * Returns the health of this store, also if it is closed. This never waits for the disk. It takes
+   * time for each actor that is loaded or has pending messages.
    *
-   * @return counts and flags; also for a closed store
+   * @return counts and flags
    */
   public abstract Health health();
 
   /**
-   * Copies the store while it is at work. The copy is of one moment: it has all that was answered
-   * before this was called, and whole turns only. No file is replaced meanwhile.
+   * Copies the store while it is in use. The copy is of one moment: it contains all turns that were
+   * reported as stored before this call, and no parts of turns. Until this returns, the store does
+   * not replace any file.
    *
-   * @param folder an empty one; made if there is none. It does not open as a store until it is
-   *     complete
-   * @throws IllegalArgumentException if it is not empty
-   * @throws io.fibry.store.StoreDamagedException if a file is not as it was written
-   * @throws io.fibry.store.StoreClosedException if the store is closed, also meanwhile
+   * @param folder an empty folder for the copy; created if it does not exist. It does not open as a
+   * store until the copy is complete
+   * @throws IllegalArgumentException if the folder is not empty
+   * @throws io.fibry.store.StoreDamagedException if a file of this store is damaged
+   * @throws io.fibry.store.StoreClosedException if the store is closed, also during the copy
    * @throws UncheckedIOException if files cannot be read, or written
    */
   public final void backup(Path folder) {
@@ -155,64 +157,67 @@ public abstract sealed class FolderStore implements Store permits LogStore {
   /**
    * Makes a backup on a disk of your own.
    *
-   * @param to has no files; stays open
+   * @param to a disk without files, which is not closed
    */
   public abstract void backup(StorageDirectory to);
 
   /**
-   * How a store is.
+   * The health of a store.
    *
-   * @param turns stored since it was opened
-   * @param refusedTurns turns and messages that were not stored since the opening, for any reason
+   * @param turns turns that were stored since the store was opened
+   * @param refusedTurns turns and messages that were not stored since the store was opened, for any
+   * reason
    * @param pendingWrites turns and messages that are being stored
-   * @param actors of which something is stored
-   * @param pendingMessages messages that are stored and not handled yet, and reminders
-   * @param parkedMessages messages that were parked, for a human
-   * @param bytes of its files
-   * @param syncs of the log to the disk, since it was opened
-   * @param isFull the next file of the log could not be made. It takes neither new actors nor
-   * messages to keep, and no turns once the file before is full. It tries again each second
-   * @param isBroken the disk failed in a way after which nobody knows what is on it. It takes
-   * nothing more: close it, see to the disk, and open it again
-   * @param tornFiles files with the end of the log, if it was not whole when it was opened: a
-   * commit that a crash cut off, which no sender was told. It may also be a commit right before the
-   * crash that was damaged afterwards, as {@link StoreCheck} explains at {@code doubt}
+   * @param actors actors that have stored turns
+   * @param pendingMessages stored messages that are not handled yet, and reminders
+   * @param parkedMessages messages that failed and are parked for an operator
+   * @param bytes the size of all files in bytes
+   * @param syncs syncs of the log to the disk, since the store was opened
+   * @param isFull whether the next file of the log could not be created. The store then refuses new
+   * actors and messages. When the current file is full, it also refuses turns. It tries again each
+   * second
+   * @param isBroken whether the disk failed in a way that leaves its content unknown. The store
+   * refuses everything: close it, repair the disk, and open it again
+   * @param tornFiles names of files that contain a damaged end of the log, moved there when a store
+   * was opened. It is a commit that a crash cut off and no sender was told of, or a commit that was
+   * damaged later, see {@code doubt} of {@link StoreCheck}
    */
   public record Health(long turns, long refusedTurns, long pendingWrites, long actors, long pendingMessages,
       long parkedMessages, long bytes,
       Syncs syncs, boolean isFull, boolean isBroken, List<String> tornFiles) {}
 
   /**
-   * How the disk takes what is written.
+   * The syncs of a log.
    *
-   * @param count how often it was forced
-   * @param total how long that took
-   * @param last how long the last force took, or zero if there was none
+   * @param count the number of syncs
+   * @param total the time that all syncs took
+   * @param last the time that the last sync took; zero if there was none
    */
   public record Syncs(long count, Duration total, Duration last) {
     static final Syncs NONE = new Syncs(0, Duration.ZERO, Duration.ZERO);
 
     Syncs plus(long nanos) {
-      var last = Duration.ofNanos(nanos);
-      return new Syncs(count + 1, total.plus(last), last);
+      var lastDuration = Duration.ofNanos(nanos);
+      return new Syncs(count + 1, total.plus(lastDuration), lastDuration);
     }
   }
 
   /**
    * Options of a store. Immutable.
    *
-   * @param segmentBytes bytes of a file of the log
-   * @param maxPendingBytes bytes of turns that may wait to be stored: further senders wait
-   * @param syncInterval how often written bytes are forced to disk; zero forces them before they
+   * @param segmentBytes the size of each file of the log in bytes
+   * @param maxPendingBytes the size in bytes of the turns that may wait to be stored; when it is
+   * reached, senders wait
+   * @param syncInterval the time between two syncs of written turns; zero syncs turns before they
    * count as stored
-   * @param clock says when messages are due
+   * @param clock decides when messages are due
    */
   public record Options(int segmentBytes, int maxPendingBytes, Duration syncInterval, InstantSource clock) {
     private static final int MIN_SEGMENT_BYTES = 4096;
     private static final int MAX_SEGMENT_BYTES = 1 << 30;
     private static final Options DEFAULT = new Options(64 << 20, 64 << 20, Duration.ZERO, InstantSource.system());
 
-    /** Checks them. */
+    /** Checks the options. */
     public Options {
       if (segmentBytes < MIN_SEGMENT_BYTES || segmentBytes > MAX_SEGMENT_BYTES)
         throw new IllegalArgumentException(
@@ -226,9 +231,9 @@ public abstract sealed class FolderStore implements Store permits LogStore {
     }
 
     /**
-     * The size of files.
+     * Sets the size of each file of the log.
      *
-     * @param bytes by default 64 MiB; a turn must fit into it, and has at most 16 MiB
+     * @param bytes by default 64 MiB; a turn must fit into a file, and is at most 16 MiB
      * @return a changed copy
      */
     public Options withSegmentBytes(int bytes) {
@@ -236,7 +241,7 @@ public abstract sealed class FolderStore implements Store permits LogStore {
     }
 
     /**
-     * Sets the room for turns that wait to be stored.
+     * Sets the size of the turns that may wait to be stored.
      *
      * @param bytes by default 64 MiB; a turn must fit into it
      * @return a changed copy
@@ -246,24 +251,24 @@ public abstract sealed class FolderStore implements Store permits LogStore {
     }
 
     /**
-     * Counts turns as stored once they are written, and forces them to disk now and then: a loss of
-     * power may take the last ones with it. An end of the process does not.
+     * Counts turns as stored as soon as they are written, and syncs them to disk later. A loss of
+     * power may then lose the last turns. The end of the process does not.
      *
-     * @param longest how much may be lost
+     * @param interval the maximal time between two syncs
      * @return a changed copy
      */
-    public Options withSyncInterval(Duration longest) {
-      return new Options(segmentBytes, maxPendingBytes, longest, clock);
+    public Options withSyncInterval(Duration interval) {
+      return new Options(segmentBytes, maxPendingBytes, interval, clock);
     }
 
     /**
-     * The clock that says when messages are due.
+     * Sets the clock that decides when messages are due.
      *
-     * @param time by default the clock of the system
+     * @param clock by default the clock of the system
      * @return a changed copy
      */
-    public Options withClock(InstantSource time) {
-      return new Options(segmentBytes, maxPendingBytes, syncInterval, Objects.requireNonNull(time, "clock"));
+    public Options withClock(InstantSource clock) {
+      return new Options(segmentBytes, maxPendingBytes, syncInterval, Objects.requireNonNull(clock, "clock"));
     }
   }
 }

@@ -2,7 +2,9 @@ package io.fibry.store.folder;
 
 import java.io.IOException;
 
-/** Thrown when another process owns the folder, or could own it: this store must stop writing. */
+/**
+ * Thrown when another process owns the folder, or could own it, so this store must stop writing.
+ */
 final class FolderTakenException extends IOException {
   private static final long serialVersionUID = 1;
 

@@ -10,40 +10,46 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 
 /**
- * Reads the records of a log into an index. For most records it makes no object. The thread that
- * reads the log fills chunks, and another thread puts them into the index, one after the other. A
- * chunk is of the first until it is handed over, then of the other until it is put.
+ * Reads the records of a log into an index. For most records it creates no object. The thread that
+ * reads the log fills chunks. Another thread adds the records of full chunks to the index, chunk by
+ * chunk. A chunk is used by the reading thread until it is submitted. The other thread then uses it
+ * until its {@code done} completes.
  *
- * <p>Records are put stripe by stripe, many at a time: one after the other, each would wait for
- * memory, since the next one is of another actor. Those of one actor keep their order.
+ * <p>Records are added in batches, one for each stripe. If they were added in the order of the log,
+ * each would wait for memory, because successive records are of different actors. Records of one
+ * actor keep their order.
  */
 final class IndexBuilder implements LogReader.FrameReader, AutoCloseable {
-  private static final int WIDTH = 4; // longs of a record: as it is in a stripe
-  private static final int MAX_CHUNK = 1 << 15; // records
-  private static final int MIN_CHUNK = 128; // where the first one begins to grow
+  private static final int WIDTH = 4; // longs of a record, as in a stripe
+  private static final int MAX_CHUNK = 1 << 15; // records of a chunk
+  private static final int MIN_CHUNK = 128; // records of the first chunk, which grows
   private static final int CHUNKS = 4;
-  private static final int MAX_BATCH = 256; // of one stripe
-  private static final int FULL_STATE = 1; // flags of a record, behind its number
-  private static final int OTHER = 2;
-  private static final int FLAGS = 2; // bits
+  private static final int MAX_BATCH = 256; // records of a batch
+  private static final int FULL_STATE = 1; // flag of a record: it has the full state
+  private static final int PARSED = 2; // flag of a record: it is also in `parsedRecords`
+  private static final int FLAG_BITS = 2; // bits of the number that hold flags
 
-  /** Records in their order, as numbers, and those records of which the index needs more. */
+  /**
+   * Records in the order of the log, as numbers. The index needs all fields of some of them, which
+   * are also in {@code parsedRecords}.
+   */
   private static final class RecordChunk {
     long[] numbers;
-    int end;
-    final Queue<LogRecord> others = new ArrayDeque<>();
-    CompletableFuture<Void> done = CompletableFuture.completedFuture(null); // it may be filled again
+    int end; // of the used part of the numbers
+    final Queue<LogRecord> parsedRecords = new ArrayDeque<>();
+    // Completes when the chunk may be filled again.
+    CompletableFuture<Void> done = CompletableFuture.completedFuture(null);
 
     RecordChunk(int size) {
       numbers = new long[size * WIDTH];
     }
 
-    void add(long high, long low, long last, long place) {
+    void add(long high, long low, long numberAndFlags, long position) {
       if (end == numbers.length) numbers = Arrays.copyOf(numbers, 2 * end);
       numbers[end] = high;
       numbers[end + 1] = low;
-      numbers[end + 2] = last;
-      numbers[end + 3] = place;
+      numbers[end + 2] = numberAndFlags;
+      numbers[end + 3] = position;
       end += WIDTH;
     }
   }
@@ -52,11 +58,12 @@ final class IndexBuilder implements LogReader.FrameReader, AutoCloseable {
   private final int chunkSize; // records of a chunk
   private final ExecutorService thread = Executors
       .newSingleThreadExecutor(Thread.ofPlatform().daemon().name("fibry-opening").factory());
-  private final Queue<RecordChunk> chunks = new ArrayDeque<>(); // that were handed over, oldest first
-  private RecordChunk chunk = new RecordChunk(MIN_CHUNK); // that is filled
-  private final long[] print = new long[2]; // of the record that is read
-  private final long[][] batches = new long[LogIndex.STRIPES][]; // of the thread that puts
-  private final int[] ends = new int[LogIndex.STRIPES]; // likewise
+  private final Queue<RecordChunk> submittedChunks = new ArrayDeque<>(); // oldest first
+  private RecordChunk chunk = new RecordChunk(MIN_CHUNK); // the chunk that is being filled
+  private final long[] print = new long[2]; // high and low half of the fingerprint of the record that is being read
+  // Records that are not in the index yet, by stripe. Used by the thread that adds.
+  private final long[][] batches = new long[LogIndex.STRIPES][];
+  private final int[] ends = new int[LogIndex.STRIPES]; // the used longs of each batch
 
   IndexBuilder(LogIndex index) {
     this(index, MAX_CHUNK);
@@ -70,108 +77,115 @@ final class IndexBuilder implements LogReader.FrameReader, AutoCloseable {
   // ---- reading
 
   @Override
-  public void read(Frame.FramePosition place, Frame.FrameHeader frame, ByteBuffer file) {
-    byte[] bytes = file.array();
-    int begin = file.arrayOffset() + file.position();
-    int at = begin + Frame.RECORDS_OFFSET;
-    for (int left = frame.records(); left > 0; left--) {
-      int size = RecordHeader.size(bytes, at);
-      read(new RecordHeader(bytes, at + Integer.BYTES), size,
-          ActorLocation.packPlace(place.segment(), place.offset() + at - begin));
-      at += Integer.BYTES + size;
+  public void read(Frame.FramePosition framePosition, Frame.FrameHeader frame, ByteBuffer content) {
+    byte[] bytes = content.array();
+    int begin = content.arrayOffset() + content.position();
+    int offset = begin + Frame.RECORDS_OFFSET;
+    for (int remaining = frame.records(); remaining > 0; remaining--) {
+      int size = RecordHeader.size(bytes, offset);
+      read(new RecordHeader(bytes, offset + Integer.BYTES), size,
+          ActorLocation.packPosition(framePosition.segment(), framePosition.offset() + offset - begin));
+      offset += Integer.BYTES + size;
     }
   }
 
-  private void read(RecordHeader record, int size, long place) {
+  private void read(RecordHeader record, int size, long position) {
     if (chunk.end >= chunkSize * WIDTH) submitChunk();
     var type = record.type();
-    if (record.isOfView()) index.viewOffsets().noteView(record.stored(size).actor(), record.stored(size).body());
-    boolean other = !record.isPlain() || type == LogRecord.RecordType.MESSAGE || type == LogRecord.RecordType.SNAPSHOT;
-    if (other) chunk.others.add(record.stored(size)); // its content will be something else, and is not read
+    if (record.isOfView()) index.viewOffsets().noteView(record.toRecord(size).actor(), record.toRecord(size).body());
+    boolean isParsed = !record.isPlain() || type == LogRecord.RecordType.MESSAGE
+        || type == LogRecord.RecordType.SNAPSHOT;
+    // Its body must not be read later, because the bytes are reused.
+    if (isParsed) chunk.parsedRecords.add(record.toRecord(size));
     index.computeFingerprint(record, print);
     chunk.add(print[0], print[1],
-        record.number() << FLAGS | (type == LogRecord.RecordType.WHOLE ? FULL_STATE : 0) | (other ? OTHER : 0), place);
+        record.number() << FLAG_BITS | (type == LogRecord.RecordType.FULL_STATE ? FULL_STATE : 0)
+            | (isParsed ? PARSED : 0),
+        position);
   }
 
   private void submitChunk() {
-    var full = chunk;
-    full.done = CompletableFuture.runAsync(() -> put(full), thread);
-    chunks.add(full);
-    chunk = chunks.size() < CHUNKS ? new RecordChunk(chunkSize) : chunks.remove();
+    var submitted = chunk;
+    submitted.done = CompletableFuture.runAsync(() -> put(submitted), thread);
+    submittedChunks.add(submitted);
+    chunk = submittedChunks.size() < CHUNKS ? new RecordChunk(chunkSize) : submittedChunks.remove();
     await(chunk);
   }
 
   private static void await(RecordChunk chunk) {
     try {
-      chunk.done.join(); // an interrupt does not end it
+      chunk.done.join(); // an interrupt does not end the wait
     } catch (CompletionException failure) {
-      if (failure.getCause() instanceof RuntimeException why) throw why;
-      if (failure.getCause() instanceof Error why) throw why;
+      if (failure.getCause() instanceof RuntimeException cause) throw cause;
+      if (failure.getCause() instanceof Error cause) throw cause;
       throw failure;
     }
   }
 
-  /** Adds the records that were read last, too. */
+  /** Adds all remaining records to the index. */
   void end() {
-    chunks.forEach(IndexBuilder::await);
+    submittedChunks.forEach(IndexBuilder::await);
     put(chunk);
     for (int i = 0; i < LogIndex.STRIPES; i++) flush(i);
   }
 
-  /** The thread ends. */
+  /** Ends the thread that adds records. */
   @Override
   public void close() {
     thread.close();
   }
 
-  // ---- putting
+  // ---- adding
 
   private void put(RecordChunk chunk) {
     var numbers = chunk.numbers;
-    for (int at = 0; at < chunk.end; at += WIDTH) {
-      long high = numbers[at];
-      long last = numbers[at + 2];
-      if ((last & OTHER) != 0) put(chunk.others.remove(), high, numbers[at + 1], numbers[at + 3]);
-      else add(high, numbers[at + 1], last, numbers[at + 3]);
+    for (int i = 0; i < chunk.end; i += WIDTH) {
+      long high = numbers[i];
+      long numberAndFlags = numbers[i + 2];
+      if ((numberAndFlags & PARSED) != 0) put(chunk.parsedRecords.remove(), high, numbers[i + 1], numbers[i + 3]);
+      else add(high, numbers[i + 1], numberAndFlags, numbers[i + 3]);
     }
     chunk.end = 0;
   }
 
-  private void add(long high, long low, long last, long place) {
+  private void add(long high, long low, long numberAndFlags, long position) {
     int stripe = LogIndex.stripeOf(high);
     var batch = batches[stripe];
     if (batch == null) batch = batches[stripe] = new long[MAX_BATCH * WIDTH];
     int end = ends[stripe];
     batch[end] = high;
     batch[end + 1] = low;
-    batch[end + 2] = last;
-    batch[end + 3] = place;
+    batch[end + 2] = numberAndFlags;
+    batch[end + 3] = position;
     ends[stripe] = end + WIDTH;
     if (end + WIDTH == batch.length) flush(stripe);
   }
 
-  /** After all before that are of the same actors. */
-  private void put(LogRecord record, long high, long low, long place) {
+  /**
+   * Adds a record of which the index needs all fields, after all earlier records of the same
+   * actors.
+   */
+  private void put(LogRecord record, long high, long low, long position) {
     flush(LogIndex.stripeOf(high));
     if (record.type() != LogRecord.RecordType.MESSAGE && record.outbox().isEmpty()
-        && index.addRecord(high, low, record.number(), record.type(), place))
-      return; // no message waits for the actor, so it cannot have done one
+        && index.addRecord(high, low, record.number(), record.type(), position))
+      return; // the actor has no pending message, so the turn cannot have handled one
     for (var sent : record.outbox()) flush(LogIndex.stripeOf(index.computeFingerprint(sent.to()).high()));
-    index.addRecord(record, (int) (place >> Integer.SIZE), (int) place);
+    index.addRecord(record, (int) (position >> Integer.SIZE), (int) position);
   }
 
   private void flush(int stripe) {
     var batch = batches[stripe];
     int end = ends[stripe];
     ends[stripe] = 0;
-    for (int at = 0; at < end; at += WIDTH) {
-      long high = batch[at];
-      long low = batch[at + 1];
-      long number = batch[at + 2] >>> FLAGS;
-      var type = (batch[at + 2] & FULL_STATE) == 0 ? LogRecord.RecordType.TURN : LogRecord.RecordType.WHOLE;
-      long place = batch[at + 3];
-      if (!index.addRecord(high, low, number, type, place))
-        index.addRecord(new Fingerprint(high, low), number, type, place);
+    for (int i = 0; i < end; i += WIDTH) {
+      long high = batch[i];
+      long low = batch[i + 1];
+      long number = batch[i + 2] >>> FLAG_BITS;
+      var type = (batch[i + 2] & FULL_STATE) == 0 ? LogRecord.RecordType.TURN : LogRecord.RecordType.FULL_STATE;
+      long position = batch[i + 3];
+      if (!index.addRecord(high, low, number, type, position))
+        index.addRecord(new Fingerprint(high, low), number, type, position);
     }
   }
 }

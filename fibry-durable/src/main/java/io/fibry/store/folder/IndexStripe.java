@@ -10,28 +10,32 @@ import java.util.Map;
 import java.util.function.Function;
 
 /**
- * A part of the index. An actor <i>rests</i> as long as nobody uses it and nothing waits for it:
- * then it is a slot in a table of numbers. Otherwise it is <i>awake</i>, a {@link ActorLocation}.
- * An actor is in one of the two tables, since it changes tables under this object's monitor only.
- * The table has open addresses and grows by a quarter, so a slot of 32 bytes takes 40 to 50.
+ * A part of the index. An actor is <i>compact</i> as long as it is not in use and has no pending
+ * message. It is then a slot in a table of numbers. Otherwise it is <i>expanded</i>, an
+ * {@link ActorLocation} in a map. An actor is in only one of the two, because it moves between them
+ * under this object's monitor. The table uses open addressing and grows by a quarter. A slot of 32
+ * bytes thus takes 40 to 50.
  *
  * <pre>
- * fingerprint 16 | number of the last turn, and 2 bits: where that of the last whole turn is 8
- *     | its place 8; or, negative: how many it has, and the link to the last of them
+ * fingerprint 16 | number of the last turn, and 2 bits: which turn has the full state 8
+ *     | position 8, or if negative: the number of positions, and the link to the last of them
  * </pre>
+ *
+ * <p>Several positions of an actor are in a chain of {@link PlaceLists}.
  */
 final class IndexStripe {
-  private static final int WIDTH = 4;
-  private static final int LAST = 2;
-  private static final int PLACE = 3; // 0 if the slot is empty
-  private static final int NO_PLACE = 0;
-  private static final int FIRST = 1; // the last whole turn is the first of the places
-  private static final int APART = 2; // its number, as ~number, is in the chain in front of their places
-  private static final int BITS = 2; // 0 if there is no whole turn
+  private static final int WIDTH = 4; // longs of a slot
+  private static final int LAST = 2; // index in a slot: the number of the last turn, and the bits
+  private static final int POSITION = 3; // index in a slot: its position, or NO_POSITION
+  private static final int NO_POSITION = 0; // the slot is empty
+  // Value of the bits: the first position is that of the last turn with the full state.
+  private static final int FULL_STATE_FIRST = 1;
+  private static final int FULL_STATE_APART = 2; // value of the bits: the chain begins with ~number of that turn
+  private static final int STATE_BITS = 2; // their value is 0 if no turn has the full state
 
-  private final int minSlots; // slots
+  private final int minSlots;
   private long[] slots = {};
-  private int used;
+  private int usedSlots; // slots that are not empty
   private final PlaceLists placeLists = new PlaceLists();
   private final Map<Fingerprint, ActorLocation> expanded = new HashMap<>();
 
@@ -40,34 +44,35 @@ final class IndexStripe {
     this.minSlots = minSlots;
   }
 
-  // ---- awake
+  // ---- expanded actors
 
-  /** Uses an actor, which is awake then, until it is told to {@link #compact}. */
+  /** Calls a function with an actor, which is expanded from then on until {@link #compact}. */
   synchronized <T> T expand(Fingerprint print, Store.ActorId actor, Function<ActorLocation, T> use) {
     var location = expanded.get(print);
     return use.apply(location != null ? location : expand(print, actor));
   }
 
   private ActorLocation expand(Fingerprint print, Store.ActorId actor) {
-    int at = find(print);
-    long place = at < 0 ? NO_PLACE : slots[at + PLACE];
+    int slot = find(print);
+    long position = slot < 0 ? NO_POSITION : slots[slot + POSITION];
     var location =
-        at < 0 ? new ActorLocation(actor, print) : new ActorLocation(actor, print, places(at), last(at), first(at));
-    expanded.put(print, location); // first, since without memory it throws
-    if (at < 0) return location;
-    if (place < 0) placeLists.remove(link(place), count(place));
-    remove(at);
+        slot < 0 ? new ActorLocation(actor, print)
+            : new ActorLocation(actor, print, positionsOf(slot), lastTurn(slot), lastFullTurn(slot));
+    expanded.put(print, location); // before the slot is removed, because this throws if memory is short
+    if (slot < 0) return location;
+    if (position < 0) placeLists.remove(link(position), count(position));
+    remove(slot);
     return location;
   }
 
-  private long[] places(int at) {
-    long place = slots[at + PLACE];
-    if (place >= 0) return new long[] {place};
-    var chain = placeLists.read(link(place), count(place));
-    return whole(at) == APART ? Arrays.copyOfRange(chain, 1, chain.length) : chain;
+  private long[] positionsOf(int slot) {
+    long position = slots[slot + POSITION];
+    if (position >= 0) return new long[] {position};
+    var chain = placeLists.read(link(position), count(position));
+    return fullStateBits(slot) == FULL_STATE_APART ? Arrays.copyOfRange(chain, 1, chain.length) : chain;
   }
 
-  /** Returns null if the actor rests, so that no message waits for it. */
+  /** Returns null if the actor is compact, so that it has no pending message. */
   synchronized ActorLocation expanded(Fingerprint print) {
     return expanded.get(print);
   }
@@ -77,207 +82,227 @@ final class IndexStripe {
   }
 
   /**
-   * If nobody uses it. No use can begin meanwhile, because an actor's use begins in {@code expand}.
+   * Makes the actor compact, if it is not in use. No use can begin meanwhile, because a use begins
+   * in {@link #expand}.
    */
   synchronized void compact(ActorLocation location) {
-    if (expanded.get(location.print()) != location || !location.isCompactable()) return;
-    var places = location.places();
-    if (places.length > 0) {
-      prepare();
-      int whole = whole(location.last(), location.lastFullTurn(), places.length);
-      var chain = whole == APART ? addApart(location.lastFullTurn(), places) : places;
+    if (expanded.get(location.fingerprint()) != location || !location.isCompactable()) return;
+    var positions = location.positions();
+    if (positions.length > 0) {
+      ensureCapacity();
+      int stateBits = fullStateBits(location.lastTurn(), location.lastFullTurn(), positions.length);
+      var chain = stateBits == FULL_STATE_APART ? addApart(location.lastFullTurn(), positions) : positions;
       int link = -1;
-      if (chain.length > 1) for (long one : chain) link = placeLists.add(one, link);
-      insert(location.print().high(), location.print().low(), word(location.last(), whole),
-          chain.length == 1 ? chain[0] : value(chain.length, link));
+      if (chain.length > 1) for (long position : chain) link = placeLists.add(position, link);
+      insert(location.fingerprint().high(), location.fingerprint().low(), packTurn(location.lastTurn(), stateBits),
+          chain.length == 1 ? chain[0] : packChain(chain.length, link));
     }
-    expanded.remove(location.print());
+    expanded.remove(location.fingerprint());
   }
 
-  private static int whole(long last, long first, int places) {
-    if (first == 0) return 0;
-    return first == last + 1 - places ? FIRST : APART;
+  private static int fullStateBits(long lastTurn, long lastFullTurn, int positionCount) {
+    if (lastFullTurn == 0) return 0;
+    return lastFullTurn == lastTurn + 1 - positionCount ? FULL_STATE_FIRST : FULL_STATE_APART;
   }
 
-  private static long[] addApart(long first, long[] places) {
-    var chain = new long[places.length + 1];
-    chain[0] = ~first;
-    System.arraycopy(places, 0, chain, 1, places.length);
+  private static long[] addApart(long lastFullTurn, long[] positions) {
+    var chain = new long[positions.length + 1];
+    chain[0] = ~lastFullTurn;
+    System.arraycopy(positions, 0, chain, 1, positions.length);
     return chain;
   }
 
-  /** Actors of which something is stored, messages that wait for them, and for a human. */
+  /**
+   * Adds to the sums: the actors that have stored turns, their pending messages, and their parked
+   * messages.
+   */
   synchronized void count(long[] sums) {
-    sums[0] += used;
+    sums[0] += usedSlots;
     for (var location : expanded.values()) {
-      long aside = location.due(Store.PendingMessage.NEVER);
-      if (location.last() > 0) sums[0]++;
-      sums[1] += location.count() - aside;
-      sums[2] += aside;
+      long parked = location.due(Store.PendingMessage.NEVER);
+      if (location.lastTurn() > 0) sums[0]++;
+      sums[1] += location.pendingCount() - parked;
+      sums[2] += parked;
     }
   }
 
-  /** An actor at rest, and the place of one of its turns. */
-  record CompactActor(Fingerprint print, long place) {}
+  /** A compact actor, and the position of its last turn. */
+  record CompactActor(Fingerprint fingerprint, long position) {}
 
-  /** The actors that have stored turns or waiting messages. */
+  /** The actors that have stored turns or pending messages. */
   record KnownActors(List<Store.ActorId> expanded, List<CompactActor> compact) {}
 
   synchronized KnownActors knownActors() {
-    var known = new KnownActors(new ArrayList<>(), new ArrayList<>(used));
-    for (var location : expanded.values()) if (location.isKnown()) known.expanded.add(location.actor());
-    for (int at = 0; at < slots.length; at += WIDTH) if (slots[at + PLACE] != NO_PLACE)
-      known.compact.add(new CompactActor(new Fingerprint(slots[at], slots[at + 1]), newest(slots[at + PLACE])));
-    known.compact.sort(Comparator.comparingLong(CompactActor::place)); // a disk reads on faster than to and fro
+    var known = new KnownActors(new ArrayList<>(), new ArrayList<>(usedSlots));
+    for (var location : expanded.values()) if (location.hasRecords()) known.expanded.add(location.actor());
+    for (int slot = 0; slot < slots.length; slot += WIDTH) if (slots[slot + POSITION] != NO_POSITION)
+      known.compact.add(
+          new CompactActor(new Fingerprint(slots[slot], slots[slot + 1]), lastPosition(slots[slot + POSITION])));
+    // A disk reads forward faster than in random order.
+    known.compact.sort(Comparator.comparingLong(CompactActor::position));
     return known;
   }
 
-  // ---- at rest
+  // ---- compact actors
 
   /**
-   * A turn is read, after all before. Returns false if the actor must be awake for that. While a
-   * log is opened only.
+   * Adds a turn while a log is being opened, after all earlier turns. Returns false if the actor
+   * must be expanded for that.
    */
-  boolean read(long high, long low, long number, LogRecord.RecordType type, long place) {
+  boolean addTurn(long high, long low, long number, LogRecord.RecordType type, long position) {
     if (!expanded.isEmpty() && expanded.containsKey(new Fingerprint(high, low))) return false;
-    int at = find(high, low);
-    boolean whole = type == LogRecord.RecordType.WHOLE;
-    if (at < 0) {
+    int slot = find(high, low);
+    boolean hasFullState = type == LogRecord.RecordType.FULL_STATE;
+    if (slot < 0) {
       if (type == LogRecord.RecordType.SNAPSHOT) return false;
-      prepare();
-      insert(high, low, word(number, whole ? FIRST : 0), place);
+      ensureCapacity();
+      insert(high, low, packTurn(number, hasFullState ? FULL_STATE_FIRST : 0), position);
       return true;
     }
-    if (!whole && (type == LogRecord.RecordType.SNAPSHOT || number != last(at) + 1)) return false;
-    long before = slots[at + PLACE];
-    slots[at + PLACE] = whole ? place : add(before, place);
-    slots[at + LAST] = word(number, whole ? FIRST : whole(at));
-    if (whole && before < 0) placeLists.remove(link(before), count(before));
+    if (!hasFullState && (type == LogRecord.RecordType.SNAPSHOT || number != lastTurn(slot) + 1)) return false;
+    long oldPosition = slots[slot + POSITION];
+    slots[slot + POSITION] = hasFullState ? position : add(oldPosition, position);
+    slots[slot + LAST] = packTurn(number, hasFullState ? FULL_STATE_FIRST : fullStateBits(slot));
+    if (hasFullState && oldPosition < 0) placeLists.remove(link(oldPosition), count(oldPosition));
     return true;
   }
 
-  private long add(long before, long place) {
-    if (before < 0) return value(count(before) + 1, placeLists.add(place, link(before)));
-    return value(2, placeLists.add(place, placeLists.add(before, -1)));
+  private long add(long oldPosition, long position) {
+    if (oldPosition < 0) return packChain(count(oldPosition) + 1, placeLists.add(position, link(oldPosition)));
+    return packChain(2, placeLists.add(position, placeLists.add(oldPosition, -1)));
   }
 
-  /** Does the same as {@link ActorLocation#has(long, TurnRow.ColumnType, long, boolean)}. */
-  synchronized boolean has(Fingerprint print, long number, LogRecord.RecordType type, long place, boolean old) {
+  /**
+   * Returns whether a record is still needed, like {@link ActorLocation#has(long,
+   * LogRecord.RecordType, long, boolean)}.
+   */
+  synchronized boolean has(Fingerprint print, long number, LogRecord.RecordType type, long position, boolean isOld) {
     var location = expanded.get(print);
-    if (location != null) return location.has(number, type, place, old);
-    int at = find(print);
-    if (at < 0) return false;
-    if (type != LogRecord.RecordType.SNAPSHOT && !old) return number >= first(at);
-    long known = slots[at + PLACE];
-    return known < 0 ? placeLists.has(link(known), count(known), place) : known == place;
+    if (location != null) return location.has(number, type, position, isOld);
+    int slot = find(print);
+    if (slot < 0) return false;
+    if (type != LogRecord.RecordType.SNAPSHOT && !isOld) return number >= lastFullTurn(slot);
+    long stored = slots[slot + POSITION];
+    return stored < 0 ? placeLists.has(link(stored), count(stored), position) : stored == position;
   }
 
-  /** Each place once, since new ones may look like old ones. Slots that hold no place stay. */
+  /**
+   * Moves each position once, because a new position may look like an old one. Positions that were
+   * not relocated do not change.
+   */
   synchronized void move(Relocations relocations) {
     for (var location : expanded.values()) location.move(relocations);
-    for (int at = PLACE; at < slots.length; at += WIDTH) slots[at] = relocations.newPlace(slots[at]);
+    for (int i = POSITION; i < slots.length; i += WIDTH) slots[i] = relocations.newPosition(slots[i]);
     placeLists.move(relocations);
   }
 
-  private long newest(long place) {
-    return place < 0 ? placeLists.place(link(place)) : place;
+  private long lastPosition(long position) {
+    return position < 0 ? placeLists.positionAt(link(position)) : position;
   }
 
-  private long last(int at) {
-    return slots[at + LAST] >>> BITS;
+  private long lastTurn(int slot) {
+    return slots[slot + LAST] >>> STATE_BITS;
   }
 
-  /** The number of the last whole turn, beside snapshots. */
-  private long first(int at) {
-    long place = slots[at + PLACE];
-    return switch (whole(at)) {
-      case FIRST -> last(at) + 1 - (place < 0 ? count(place) : 1);
-      case APART -> ~placeLists.first(link(place), count(place));
+  /**
+   * Returns the number of the last turn with the full state, not counting snapshots; 0 if there is
+   * none.
+   */
+  private long lastFullTurn(int slot) {
+    long position = slots[slot + POSITION];
+    return switch (fullStateBits(slot)) {
+      case FULL_STATE_FIRST -> lastTurn(slot) + 1 - (position < 0 ? count(position) : 1);
+      case FULL_STATE_APART -> ~placeLists.firstPosition(link(position), count(position));
       default -> 0;
     };
   }
 
-  private int whole(int at) {
-    return (int) slots[at + LAST] & (1 << BITS) - 1;
+  private int fullStateBits(int slot) {
+    return (int) slots[slot + LAST] & (1 << STATE_BITS) - 1;
   }
 
-  private static long word(long last, int whole) {
-    return last << BITS | whole;
+  private static long packTurn(long lastTurn, int stateBits) {
+    return lastTurn << STATE_BITS | stateBits;
   }
 
-  private static long value(int count, int link) {
+  private static long packChain(int count, int link) {
     return Long.MIN_VALUE | (long) count << Integer.SIZE | link;
   }
 
-  private static int count(long value) {
-    return (int) (value >>> Integer.SIZE) & Integer.MAX_VALUE;
+  /** Returns the number of positions in a packed chain. */
+  private static int count(long position) {
+    return (int) (position >>> Integer.SIZE) & Integer.MAX_VALUE;
   }
 
-  private static int link(long value) {
-    return (int) value;
+  /** Returns the link to the last position in a packed chain. */
+  private static int link(long position) {
+    return (int) position;
   }
 
   // ---- the table
 
-  /** Where it is; or, negative, where it would be. */
+  /** Returns the index of the actor's slot in the table; a negative number if it has none. */
   private int find(Fingerprint print) {
     return find(print.high(), print.low());
   }
 
   private int find(long high, long low) {
-    if (used == 0) return -1;
-    int at = homeSlot(low);
-    while (slots[at + PLACE] != NO_PLACE) {
-      if (slots[at + 1] == low && slots[at] == high) return at;
-      at = nextSlot(at);
+    if (usedSlots == 0) return -1;
+    int slot = homeSlot(low);
+    while (slots[slot + POSITION] != NO_POSITION) {
+      if (slots[slot + 1] == low && slots[slot] == high) return slot;
+      slot = nextSlot(slot);
     }
-    return ~at;
+    return ~slot;
   }
 
   private int homeSlot(long low) {
     return (int) Math.unsignedMultiplyHigh(low, slots.length / WIDTH) * WIDTH;
   }
 
-  private int nextSlot(int at) {
-    return at + WIDTH == slots.length ? 0 : at + WIDTH;
+  private int nextSlot(int slot) {
+    return slot + WIDTH == slots.length ? 0 : slot + WIDTH;
   }
 
-  /** For one more: from four fifths on, searches take long. */
-  private void prepare() {
+  /**
+   * Makes space for one more slot. The table grows when it is four fifths full, because searches
+   * would take long.
+   */
+  private void ensureCapacity() {
     int capacity = slots.length / WIDTH;
-    if (5L * (used + 1) <= 4L * capacity) return;
-    var before = slots;
+    if (5L * (usedSlots + 1) <= 4L * capacity) return;
+    var oldSlots = slots;
     slots = new long[Math.multiplyExact(Math.max(minSlots, capacity + capacity / 4), WIDTH)];
-    for (int from = 0; from < before.length; from += WIDTH)
-      if (before[from + PLACE] != NO_PLACE) System.arraycopy(before, from, slots, freeSlot(before[from + 1]), WIDTH);
+    for (int slot = 0; slot < oldSlots.length; slot += WIDTH) if (oldSlots[slot + POSITION] != NO_POSITION)
+      System.arraycopy(oldSlots, slot, slots, freeSlot(oldSlots[slot + 1]), WIDTH);
   }
 
   private int freeSlot(long low) {
-    int at = homeSlot(low);
-    while (slots[at + PLACE] != NO_PLACE) at = nextSlot(at);
-    return at;
+    int slot = homeSlot(low);
+    while (slots[slot + POSITION] != NO_POSITION) slot = nextSlot(slot);
+    return slot;
   }
 
-  private void insert(long high, long low, long last, long place) {
-    int at = freeSlot(low);
-    slots[at] = high;
-    slots[at + 1] = low;
-    slots[at + LAST] = last;
-    slots[at + PLACE] = place;
-    used++;
+  private void insert(long high, long low, long turn, long position) {
+    int slot = freeSlot(low);
+    slots[slot] = high;
+    slots[slot + 1] = low;
+    slots[slot + LAST] = turn;
+    slots[slot + POSITION] = position;
+    usedSlots++;
   }
 
-  /** Moves those behind it that would not be found across the gap. */
+  /** Removes a slot. Moves later slots into the gap if a search would not find them across it. */
   private void remove(int removed) {
     int gap = removed;
-    for (int at = nextSlot(gap); slots[at + PLACE] != NO_PLACE; at = nextSlot(at)) {
-      int home = homeSlot(slots[at + 1]);
-      boolean reached = gap <= at ? gap < home && home <= at : gap < home || home <= at;
-      if (reached) continue;
-      System.arraycopy(slots, at, slots, gap, WIDTH);
-      gap = at;
+    for (int slot = nextSlot(gap); slots[slot + POSITION] != NO_POSITION; slot = nextSlot(slot)) {
+      int home = homeSlot(slots[slot + 1]);
+      boolean isReachable = gap <= slot ? gap < home && home <= slot : gap < home || home <= slot;
+      if (isReachable) continue;
+      System.arraycopy(slots, slot, slots, gap, WIDTH);
+      gap = slot;
     }
-    slots[gap + PLACE] = NO_PLACE;
-    used--;
+    slots[gap + POSITION] = NO_POSITION;
+    usedSlots--;
   }
 }

@@ -3,25 +3,30 @@ package io.fibry.store.folder;
 import java.util.concurrent.ConcurrentLinkedQueue;
 
 /**
- * A queue from many threads to one.
+ * A queue from many threads to one thread, which takes the entries.
  *
- * <p>No entry is missed: its sender adds it and then reads {@code isIdle}; the taking thread
- * writes {@code isIdle} and then looks into the queue. No entry is lost at the end: its sender
- * adds it and then reads {@code hasEnded}; the taking thread writes {@code hasEnded} and then takes the
- * rest. An entry that both find goes to one of them, by the queue.
+ * <p>No entry waits while the taking thread sleeps. A sender adds its entry and then reads
+ * {@code isIdle}. The taking thread writes {@code isIdle} and then checks the queue.
+ *
+ * <p>No entry is lost at the end. A sender adds its entry and then reads {@code hasEnded}. The
+ * taking thread writes {@code hasEnded} and then takes the remaining entries. If both threads find
+ * an entry, the queue gives it to only one of them.
  */
 final class JournalQueue<E> {
-  /** The next act of an entry's sender. */
+  /** The action that a sender must take after it has added its entry. */
   enum SenderAction {
     NOTHING, WAKE, REFUSE
   }
 
   private final ConcurrentLinkedQueue<E> queue = new ConcurrentLinkedQueue<>();
   private volatile boolean isIdle; // written by the taking thread
-  private volatile boolean closeRequested; // written by any
+  private volatile boolean isCloseRequested; // written by any thread
   private volatile boolean hasEnded; // written by the taking thread
 
-  /** {@code REFUSE}: it will not be taken. */
+  /**
+   * Adds an entry. Returns {@code WAKE} if the sender must wake the taking thread, and
+   * {@code REFUSE} if the entry was removed again because the queue has ended.
+   */
   SenderAction add(E entry) {
     queue.add(entry);
     if (hasEnded && queue.remove(entry)) return SenderAction.REFUSE;
@@ -32,9 +37,12 @@ final class JournalQueue<E> {
     return queue.size();
   }
 
-  /** The taking thread need not come again once it has taken the present entries; wake it. */
+  /**
+   * Asks the taking thread to end when it has taken the present entries. The caller must then wake
+   * it.
+   */
   void close() {
-    closeRequested = true;
+    isCloseRequested = true;
   }
 
   boolean isEnded() {
@@ -44,7 +52,7 @@ final class JournalQueue<E> {
   // ---- for the taking thread
 
   boolean isClosing() {
-    return closeRequested;
+    return isCloseRequested;
   }
 
   E peek() {
@@ -59,10 +67,10 @@ final class JournalQueue<E> {
     return queue.isEmpty();
   }
 
-  /** Returns true if the thread may rest until it is woken. */
-  boolean tryRest() {
+  /** Marks the taking thread as idle. Returns whether it may sleep until it is woken. */
+  boolean tryIdle() {
     isIdle = true;
-    return queue.isEmpty() && !closeRequested;
+    return queue.isEmpty() && !isCloseRequested;
   }
 
   void resume() {
@@ -70,7 +78,7 @@ final class JournalQueue<E> {
   }
 
   /**
-   * Entries that are added from now on are refused. Entries that were added before can still be
+   * Refuses all entries that are added from now on. Entries that were added before can still be
    * taken.
    */
   void refuseNewEntries() {

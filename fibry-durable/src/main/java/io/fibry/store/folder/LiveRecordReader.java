@@ -8,28 +8,30 @@ import java.util.List;
 import java.util.function.Predicate;
 
 /**
- * Reads what is alive in full segments, at a pace. A part of a segment at a time is in memory, and
- * becomes a frame. Parts end at the same places each time, so what dies between two readings makes
- * no frame larger. Used by one thread.
+ * Reads the live records of sealed segments, with pauses for the disk. It reads a part of a segment
+ * at a time, and gives the live records of each part as one frame. Each reading of a segment makes
+ * the same parts. Records that die between two readings can thus only make frames smaller. Used by
+ * one thread.
  */
 final class LiveRecordReader {
-  private static final int MAX_PART = 1 << 20; // bytes, and what is left of the frame at its end
+  private static final int MAX_PART = 1 << 20; // bytes; the last frame of a part may exceed it
 
   /**
-   * A record, without what is dead of it.
+   * A live record, without its dead messages.
    *
-   * @param place where the whole one is
-   * @param messages the messages that are alive, by their index in the whole record
+   * @param record the bytes of the record
+   * @param position the position of the original record
+   * @param liveMessages the indices of the live messages in the original record
    */
-  record LiveRecord(ByteBuffer record, long place, List<Integer> messages) {}
+  record LiveRecord(ByteBuffer record, long position, List<Integer> liveMessages) {}
 
   interface LiveRecordConsumer {
-    /** @param alive the frame's records; not for later */
-    void take(Frame frame, List<LiveRecord> alive) throws IOException;
+    /** @param records the records of the frame; the list is valid only during the call */
+    void take(Frame frame, List<LiveRecord> records) throws IOException;
   }
 
-  /** @param whole whether no record in front of it was dead */
-  record SegmentSeal(long number, long time, boolean whole) {}
+  /** @param isAllLive whether no record of the segment is dead */
+  record SegmentSeal(long number, long time, boolean isAllLive) {}
 
   private final LogIndex index;
   private final FileWindow window;
@@ -41,71 +43,77 @@ final class LiveRecordReader {
     this.throttle = throttle;
   }
 
-  SegmentSeal read(Segment segment, LiveRecordConsumer use) throws IOException {
+  SegmentSeal read(Segment segment, LiveRecordConsumer consumer) throws IOException {
     window.open(segment.name());
     var part = new ArrayList<LiveRecord>();
-    boolean whole = true;
-    int begun = Segment.HEADER;
-    var place = segment.place(begun);
-    Frame last = null;
+    boolean isAllLive = true;
+    int partStart = Segment.HEADER;
+    var position = segment.position(partStart);
+    Frame lastFrame = null;
     while (true) {
-      var frame = frame(segment, place);
-      boolean sealed = frame.kind() == Frame.FrameKind.SEALED;
-      if (sealed || place.offset() - begun >= MAX_PART) {
-        if (!part.isEmpty()) use.take(frame(last, part), part);
+      var frame = frameAt(segment, position);
+      boolean isSealed = frame.kind() == Frame.FrameKind.SEALED;
+      if (isSealed || position.offset() - partStart >= MAX_PART) {
+        if (!part.isEmpty()) consumer.take(merge(lastFrame, part), part);
         part.clear();
-        throttle.recordWork(place.offset() - begun);
-        begun = place.offset();
+        throttle.recordWork(position.offset() - partStart);
+        partStart = position.offset();
       }
-      if (sealed) return new SegmentSeal(frame.number(), frame.time(), whole);
-      whole &= add(frame, place, part);
-      last = frame;
-      place = segment.place(place.offset() + (int) frame.size());
+      if (isSealed) return new SegmentSeal(frame.number(), frame.time(), isAllLive);
+      isAllLive &= add(frame, position, part);
+      lastFrame = frame;
+      position = segment.position(position.offset() + (int) frame.size());
     }
   }
 
-  private Frame frame(Segment segment, Frame.FramePosition place) throws IOException {
-    var frame = Frame.of(place, window.frame(place.offset()));
+  private Frame frameAt(Segment segment, Frame.FramePosition position) throws IOException {
+    var frame = Frame.of(position, window.frame(position.offset()));
     if (frame != null) return frame;
-    throw new IOException(segment.name() + " has no whole frame at " + place.offset() + ", though it was full");
+    throw new IOException(segment.name() + " has no intact frame at " + position.offset() + ", although it was sealed");
   }
 
-  /** With the number of the last one: frames have ascending numbers. */
-  private static Frame frame(Frame last, List<LiveRecord> part) {
-    return Frame.ofRecords(last.number(), last.number() - 1, last.time(),
+  /**
+   * Makes one frame of a part. It gets the number of the last frame of the part, because frames
+   * must have ascending numbers.
+   */
+  private static Frame merge(Frame lastFrame, List<LiveRecord> part) {
+    return Frame.ofRecords(lastFrame.number(), lastFrame.number() - 1, lastFrame.time(),
         part.stream().map(LiveRecord::record).toList());
   }
 
-  /** Returns false if a record is dead. */
-  private boolean add(Frame frame, Frame.FramePosition place, List<LiveRecord> part) {
-    boolean whole = true;
-    int offset = place.offset() + Frame.RECORDS_OFFSET;
-    var unread = new HashMap<String, Integer>(0); // from this record on, by kind
-    int at = 0;
+  /** Adds the live records of a frame to a part. Returns whether all its records are live. */
+  private boolean add(Frame frame, Frame.FramePosition position, List<LiveRecord> part) {
+    boolean isAllLive = true;
+    int offset = position.offset() + Frame.RECORDS_OFFSET;
+    // The index of the first record that a view may still have to read, by kind.
+    var firstUnread = new HashMap<String, Integer>(0);
+    int nextIndex = 0;
     for (var record : frame.records()) {
-      int number = at++;
-      var alive = liveRecord(record, place.segment(), offset, kind -> number >= unread.computeIfAbsent(kind,
-          same -> index.viewOffsets().firstUnread(same, frame)));
-      whole &= alive != null && alive.record.equals(record);
-      if (alive != null) part.add(alive);
+      int recordIndex = nextIndex++;
+      var liveRecord = liveRecord(record, position.segment(), offset,
+          kind -> recordIndex >= firstUnread.computeIfAbsent(kind,
+              missingKind -> index.viewOffsets().firstUnread(missingKind, frame)));
+      isAllLive &= liveRecord != null && liveRecord.record.equals(record);
+      if (liveRecord != null) part.add(liveRecord);
       offset = Frame.nextOffset(offset, record);
     }
-    return whole;
+    return isAllLive;
   }
 
-  /** Returns null if no part of the record is alive. */
-  private LiveRecord liveRecord(ByteBuffer record, int segment, int offset, Predicate<String> unread) {
-    var stored = LogRecord.of(record);
-    long place = ActorLocation.packPlace(segment, offset);
-    boolean turn = stored.type() != LogRecord.RecordType.MESSAGE && index.isAlive(stored, place, unread);
+  /** Returns the live part of a record; null if all of it is dead. */
+  private LiveRecord liveRecord(ByteBuffer record, int segment, int offset, Predicate<String> isUnread) {
+    var original = LogRecord.of(record);
+    long position = ActorLocation.packPosition(segment, offset);
+    boolean isTurnLive = original.type() != LogRecord.RecordType.MESSAGE && index.isLive(original, position, isUnread);
     var messages = new ArrayList<Integer>(0);
-    for (int i = 0; i < stored.outbox().size(); i++) {
-      var sent = stored.outbox().get(i);
-      var waits = new ActorLocation.MessageLocation(sent.due(), segment, offset, i);
-      if (index.expandedActor(sent.to()).filter(location -> location.has(sent.id(), waits)).isPresent())
+    for (int i = 0; i < original.outbox().size(); i++) {
+      var sent = original.outbox().get(i);
+      var location = new ActorLocation.MessageLocation(sent.due(), segment, offset, i);
+      if (index.expandedActor(sent.to()).filter(actor -> actor.has(sent.id(), location)).isPresent())
         messages.add(i);
     }
-    if (!turn && messages.isEmpty()) return null;
-    return new LiveRecord(stored.bytes(turn, messages.stream().map(stored.outbox()::get).toList()), place, messages);
+    if (!isTurnLive && messages.isEmpty()) return null;
+    return new LiveRecord(original.bytes(isTurnLive, messages.stream().map(original.outbox()::get).toList()), position,
+        messages);
   }
 }

@@ -7,87 +7,99 @@ import java.util.List;
 import java.util.NavigableMap;
 
 /**
- * Copies the files of a log that is being written, up to one of its frames. The copy is of one
- * moment, because a log only grows. No file is rewritten meanwhile. Each frame is checked. The file
- * that makes the folder a store is written last.
+ * Copies the files of a log that is in use, up to a given frame. The copy is of one moment, because
+ * a log only grows. No file is rewritten during the copy. Each frame is checked. The file that
+ * makes the folder a store ({@link StoreIdFile}) is written last.
  */
 final class LogBackup {
-  private final StorageDirectory from;
-  private final StorageDirectory to;
-  private final long store;
-  private final long lastFrame; // the last frame
-  private final Runnable checkOpen; // throws where the store is closed meanwhile
-  private long lastCopied; // the frame that was copied last
-  private long time; // of that frame
+  private final StorageDirectory source;
+  private final StorageDirectory target;
+  private final long storeId;
+  private final long lastFrame; // the number of the last frame to copy
+  private final Runnable checkOpen; // throws if the store was closed during the copy
+  private long lastCopied; // the number of the frame that was copied last
+  private long time; // the time of that frame, in milliseconds since 1970
 
-  private LogBackup(StorageDirectory from, StorageDirectory to, long store, long lastFrame, Runnable checkOpen) {
-    this.from = from;
-    this.to = to;
-    this.store = store;
+  private LogBackup(StorageDirectory source, StorageDirectory target, long storeId, long lastFrame,
+      Runnable checkOpen) {
+    this.source = source;
+    this.target = target;
+    this.storeId = storeId;
     this.lastFrame = lastFrame;
     this.checkOpen = checkOpen;
   }
 
   /**
-   * Copies the frames that are on disk.
+   * Copies all frames that are on disk.
    *
-   * @param full the segments that are full, by the last frame of each; more may come
-   * @param lastFrame the last frame that is on disk
+   * @param sealed the sealed segments by the number of their last frame; others may be added
+   * meanwhile
+   * @param lastFrame the number of the last frame that is on disk
    */
-  static void run(StorageDirectory from, StorageDirectory to, long store, NavigableMap<Long, Segment> full,
+  static void run(StorageDirectory source, StorageDirectory target, long storeId, NavigableMap<Long, Segment> sealed,
       long lastFrame,
       Runnable checkOpen)
       throws IOException {
-    StoreIdFile.markUnfinished(to, from + " cannot be copied");
-    new LogBackup(from, to, store, lastFrame, checkOpen).copy(List.copyOf(full.values()));
-    StoreIdFile.write(to, store);
+    StoreIdFile.markUnfinished(target, source + " cannot be copied");
+    new LogBackup(source, target, storeId, lastFrame, checkOpen).copy(List.copyOf(sealed.values()));
+    StoreIdFile.write(target, storeId);
   }
 
-  private void copy(List<Segment> full) throws IOException {
-    boolean goesOn = true;
-    int last = 0;
-    for (var segment : full) if (goesOn) {
-      goesOn = isFull(segment);
-      last = segment.number();
+  private void copy(List<Segment> sealed) throws IOException {
+    boolean isContinued = true;
+    int lastNumber = 0;
+    for (var segment : sealed) if (isContinued) {
+      isContinued = copySegment(segment);
+      lastNumber = segment.number();
     }
-    while (goesOn) goesOn = isFull(new Segment(store, ++last));
+    while (isContinued) isContinued = copySegment(new Segment(storeId, ++lastNumber));
     if (lastCopied != lastFrame)
-      throw damaged(new Segment(store, last), "frame " + lastFrame + " was on disk, and is not found");
+      throw damaged(new Segment(storeId, lastNumber), "frame " + lastFrame + " was on disk, but is not found");
   }
 
-  /** Copies it. Returns true if the log continues in the next segment. */
-  private boolean isFull(Segment segment) throws IOException {
+  /** Copies a segment. Returns whether the log continues in the next segment. */
+  private boolean copySegment(Segment segment) throws IOException {
     checkOpen.run();
-    var file = segment.read(from);
-    String differs = segment.difference(file, file.limit());
-    if (differs != null) throw damaged(segment, differs);
-    int at = Segment.HEADER;
-    boolean full = false;
-    for (var frame = frame(segment, file, at); frame != null && !full; frame = frame(segment, file, at)) {
+    var content = segment.read(source);
+    String difference = segment.difference(content, content.limit());
+    if (difference != null) throw damaged(segment, difference);
+    int end = Segment.HEADER;
+    boolean isSealed = false;
+    for (var frame = frameAt(segment, content, end); frame != null && !isSealed;
+        frame = frameAt(segment, content, end)) {
       lastCopied = frame.number();
       time = frame.time();
-      full = frame.kind() == Frame.FrameKind.SEALED;
-      at += (int) frame.size();
+      isSealed = frame.kind() == Frame.FrameKind.SEALED;
+      end += (int) frame.size();
     }
-    AtomicFile.create(to, segment.name(), file.limit(), full ? file.slice(0, at) : marked(segment, file, at));
-    return full;
+    AtomicFile.create(target, segment.name(), content.limit(),
+        isSealed ? content.slice(0, end) : withMark(segment, content, end));
+    return isSealed;
   }
 
-  /** Up to its end, with a mark: damage of the last frame is no commit that was cut off. */
-  private ByteBuffer marked(Segment segment, ByteBuffer file, int end) {
-    if (end + 2 * Frame.MIN_SIZE > file.limit()) return file.slice(0, end); // an older version left no room
-    var mark = Frame.ofRecords(lastFrame + 1, lastFrame, time, List.of()).bytes(segment.place(end));
-    return ByteBuffer.allocate(end + Frame.MIN_SIZE).put(file.slice(0, end)).put(mark).flip();
+  /**
+   * Returns the content of the last segment with a mark behind its last frame. The mark says that
+   * the frame was on disk: if it is damaged later, it does not look like a commit that was cut off.
+   */
+  private ByteBuffer withMark(Segment segment, ByteBuffer content, int end) {
+    // An older version left no space for a mark.
+    if (end + 2 * Frame.MIN_SIZE > content.limit()) return content.slice(0, end);
+    var mark = Frame.ofRecords(lastFrame + 1, lastFrame, time, List.of()).bytes(segment.position(end));
+    return ByteBuffer.allocate(end + Frame.MIN_SIZE).put(content.slice(0, end)).put(mark).flip();
   }
 
-  /** Returns null if there is no frame up to the last one. */
-  private Frame frame(Segment segment, ByteBuffer file, int at) {
-    var frame = lastCopied == lastFrame ? null : Frame.of(segment.place(at), file.duplicate().position(at));
+  /**
+   * Returns the frame at an offset. Returns null if there is none, or if it comes after the last
+   * frame to copy.
+   */
+  private Frame frameAt(Segment segment, ByteBuffer content, int offset) {
+    var frame =
+        lastCopied == lastFrame ? null : Frame.of(segment.position(offset), content.duplicate().position(offset));
     return frame == null || frame.number() > lastFrame ? null : frame;
   }
 
-  private StoreDamagedException damaged(Segment segment, String what) {
-    return new StoreDamagedException(from + ": " + segment.name() + " is damaged: " + what
+  private StoreDamagedException damaged(Segment segment, String problem) {
+    return new StoreDamagedException(source + ": " + segment.name() + " is damaged: " + problem
         + ". The copy is not finished; put back a copy of the file");
   }
 }

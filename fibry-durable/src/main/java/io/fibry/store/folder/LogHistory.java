@@ -13,14 +13,21 @@ import java.util.List;
 import java.util.concurrent.Semaphore;
 
 /**
- * Reads the turns of a kind, frame by frame, up to the last that is on disk. Files that are
- * rewritten meanwhile keep the order of living records, but frames may become one. So the place to
- * continue is found by the last frame that was seen, and by the last turn that was returned.
+ * Reads the turns of a kind, frame by frame, up to the last frame that is on disk. Files may be
+ * rewritten meanwhile. Live records then keep their order, but several frames may become one. So
+ * the reader finds its position by the last frame that it read and the last turn that it returned.
  */
 final class LogHistory implements Store.History {
-  private static final int READ_BYTES = 1 << 18; // bytes
+  private static final int READ_BYTES = 1 << 18;
 
-  /** Where a turn is: frames keep their order, though not their number. */
+  /**
+   * The position of a turn in the history of its kind. Frames keep their order, but may get greater
+   * numbers.
+   *
+   * @param frame the number of the frame
+   * @param number the number of the turn
+   * @param key the key of its actor
+   */
   record HistoryPosition(long frame, long number, String key) {
     static final HistoryPosition BEGINNING = new HistoryPosition(0, 0, "");
 
@@ -42,53 +49,54 @@ final class LogHistory implements Store.History {
   private final StorageDirectory disk;
   private final LogIndex index;
   private final SegmentLog log;
-  private final long id; // of the store
+  private final long storeId; // the id of the store
   private final String kind;
-  private final Semaphore wakeUps = new Semaphore(0); // given by the journal's thread, and by those who close
-  private volatile boolean closed;
-  private HistoryPosition last; // the turn that was answered last
-  private long lastRead; // the frame that was read last
-  private long moves = -1; // the moves of the index when the two fields below were found; -1 if they are to be found
-  private int segment; // where the next frame is
-  private int offset;
-  private boolean mayRepeat; // whether returned turns may come again, since files have moved
+  // Released by the journal's thread, and by threads that close this.
+  private final Semaphore wakeUps = new Semaphore(0);
+  private volatile boolean isClosed;
+  private HistoryPosition lastReturned; // the turn that was returned last
+  private long lastReadFrame; // the number of the frame that was read last
+  private long seenRelocations = -1; // relocation count when the next two fields were set, or -1 to set them again
+  private int segment; // the segment that has the next frame
+  private int offset; // the offset of the next frame
+  private boolean mayRepeat; // whether the next frame may contain turns that were already returned
 
-  LogHistory(LogStore store, StorageDirectory disk, LogIndex index, SegmentLog log, long id, String kind,
+  LogHistory(LogStore store, StorageDirectory disk, LogIndex index, SegmentLog log, long storeId, String kind,
       HistoryPosition after) {
     this.store = store;
     this.disk = disk;
     this.index = index;
     this.log = log;
-    this.id = id;
+    this.storeId = storeId;
     this.kind = kind;
-    this.last = after;
-    this.lastRead = Math.max(0, after.frame - 1);
+    this.lastReturned = after;
+    this.lastReadFrame = Math.max(0, after.frame - 1);
   }
 
   @Override
   public List<Store.StoredTurn> take() throws InterruptedException {
     while (true) {
-      wakeUps.drainPermits(); // frames that come from now on are told again
-      long until = log.lastSynced();
-      var found = readUntil(until);
-      if (!found.isEmpty()) return found;
-      if (lastRead >= until) wakeUps.acquire();
+      wakeUps.drainPermits(); // frames that are written from now on give new permits
+      long lastSynced = log.lastSynced();
+      var turns = readUntil(lastSynced);
+      if (!turns.isEmpty()) return turns;
+      if (lastReadFrame >= lastSynced) wakeUps.acquire();
     }
   }
 
   @Override
   public List<Store.StoredTurn> poll() {
     store.sync();
-    long until = log.lastSynced();
-    var found = readUntil(until);
-    while (found.isEmpty() && lastRead < until) found = readUntil(until);
-    return found;
+    long lastSynced = log.lastSynced();
+    var turns = readUntil(lastSynced);
+    while (turns.isEmpty() && lastReadFrame < lastSynced) turns = readUntil(lastSynced);
+    return turns;
   }
 
-  private List<Store.StoredTurn> readUntil(long until) {
-    if (closed) throw new StoreClosedException("the history of " + kind + " in " + store + " is closed");
+  private List<Store.StoredTurn> readUntil(long lastFrame) {
+    if (isClosed) throw new StoreClosedException("the history of " + kind + " in " + store + " is closed");
     store.checkOpen();
-    return lastRead < until ? index.withStablePlaces(() -> read(until)) : List.of();
+    return lastReadFrame < lastFrame ? index.withStablePositions(() -> read(lastFrame)) : List.of();
   }
 
   /** Called by any thread when there is more to read, or the history is closed. */
@@ -98,17 +106,17 @@ final class LogHistory implements Store.History {
 
   @Override
   public void close() {
-    closed = true;
+    isClosed = true;
     store.removeHistory(this);
     wake();
   }
 
   // ---- reading
 
-  private List<Store.StoredTurn> read(long until) {
-    if (moves != index.relocationCount()) seek();
+  private List<Store.StoredTurn> read(long lastFrame) {
+    if (seenRelocations != index.relocationCount()) seek();
     try {
-      return frames(until);
+      return readFrames(lastFrame);
     } catch (IOException failure) {
       throw new StoreReadException(
           "the history of " + kind + " cannot be read from " + store + ": " + Lines.thrown(failure),
@@ -116,67 +124,74 @@ final class LogHistory implements Store.History {
     }
   }
 
-  /** One more may get full meanwhile: it is looked for last, so it is not passed over. */
+  /**
+   * Sets the position to the beginning of the segment that has the next frame. A segment may be
+   * sealed meanwhile. {@code newestSealed} is read before the lookup, so that such a segment is not
+   * skipped.
+   */
   private void seek() {
-    var newest = log.fullSegments().lastEntry();
-    var file = log.fullSegments().higherEntry(lastRead);
-    segment = file != null ? file.getValue().number() : newest == null ? 1 : newest.getValue().number() + 1;
+    var newestSealed = log.sealedSegments().lastEntry();
+    var next = log.sealedSegments().higherEntry(lastReadFrame);
+    segment = next != null ? next.getValue().number() : newestSealed == null ? 1 : newestSealed.getValue().number() + 1;
     offset = Segment.HEADER;
-    mayRepeat = last != HistoryPosition.BEGINNING;
-    moves = index.relocationCount();
+    mayRepeat = lastReturned != HistoryPosition.BEGINNING;
+    seenRelocations = index.relocationCount();
   }
 
-  private List<Store.StoredTurn> frames(long until) throws IOException {
-    var found = new ArrayList<Store.StoredTurn>();
-    var bytes = bytes(READ_BYTES);
-    int begun = offset;
-    while (lastRead < until) {
-      var frame = Frame.of(new Frame.FramePosition(id, segment, offset), bytes.position(offset - begun));
-      if (frame == null && offset > begun) return found; // the rest comes next time
-      if (frame == null) frame = large(bytes);
+  private List<Store.StoredTurn> readFrames(long lastFrame) throws IOException {
+    var turns = new ArrayList<Store.StoredTurn>();
+    var bytes = readBytes(READ_BYTES);
+    int start = offset;
+    while (lastReadFrame < lastFrame) {
+      var frame = Frame.of(new Frame.FramePosition(storeId, segment, offset), bytes.position(offset - start));
+      if (frame == null && offset > start) return turns; // the next call reads the remaining bytes
+      if (frame == null) frame = readLargeFrame(bytes);
       offset += (int) frame.size();
       if (frame.kind() == Frame.FrameKind.SEALED) {
-        moves = -1; // the next one may stand for several
-        lastRead = Math.max(lastRead, frame.number());
-        return found;
+        seenRelocations = -1; // the next segment may replace several
+        lastReadFrame = Math.max(lastReadFrame, frame.number());
+        return turns;
       }
-      if (frame.number() > lastRead) add(frame, found);
-      lastRead = Math.max(lastRead, frame.number());
-      if (offset - begun >= bytes.limit()) return found;
+      if (frame.number() > lastReadFrame) add(frame, turns);
+      lastReadFrame = Math.max(lastReadFrame, frame.number());
+      if (offset - start >= bytes.limit()) return turns;
     }
-    return found;
+    return turns;
   }
 
-  private ByteBuffer bytes(int size) throws IOException {
+  private ByteBuffer readBytes(int size) throws IOException {
     var bytes = ByteBuffer.allocate(size);
     disk.read(Segment.nameOf(segment), offset, bytes);
     return bytes.flip();
   }
 
-  private Frame large(ByteBuffer beginning) throws IOException {
+  /** Reads a frame that is larger than one read. */
+  private Frame readLargeFrame(ByteBuffer beginning) throws IOException {
     long size = beginning.limit() < Frame.MIN_SIZE ? 0 : Frame.sizeFrom(beginning.getInt(0));
     var frame = size <= READ_BYTES || size > log.maxFrameSize() ? null
-        : Frame.of(new Frame.FramePosition(id, segment, offset), bytes((int) size));
+        : Frame.of(new Frame.FramePosition(storeId, segment, offset), readBytes((int) size));
     if (frame == null) throw new StoreDamagedException(store + ": " + Segment.nameOf(segment) + " is damaged at "
         + offset + ", where the history of " + kind + " goes on; put back a copy of the file");
     return frame;
   }
 
-  private void add(Frame frame, List<Store.StoredTurn> found) {
-    int begun = found.size();
-    int answered = -1;
-    for (var record : frame.records()) {
-      var stored = LogRecord.of(record);
-      if (stored.type() == LogRecord.RecordType.MESSAGE || stored.type() == LogRecord.RecordType.SNAPSHOT
-          || !stored.actor().kind().equals(kind))
+  /** Adds the turns of a frame that were not returned before. */
+  private void add(Frame frame, List<Store.StoredTurn> turns) {
+    int start = turns.size();
+    int lastReturnedIndex = -1;
+    for (var bytes : frame.records()) {
+      var record = LogRecord.of(bytes);
+      if (record.type() == LogRecord.RecordType.MESSAGE || record.type() == LogRecord.RecordType.SNAPSHOT
+          || !record.actor().kind().equals(kind))
         continue;
-      var place = new HistoryPosition(frame.number(), stored.number(), stored.actor().key());
-      if (place.number == last.number && place.key.equals(last.key)) answered = found.size();
-      found.add(new Store.StoredTurn(place.toString(), place.key, place.number, Instant.ofEpochMilli(stored.millis()),
-          stored.type() == LogRecord.RecordType.WHOLE, stored.body()));
+      var position = new HistoryPosition(frame.number(), record.number(), record.actor().key());
+      if (position.number == lastReturned.number && position.key.equals(lastReturned.key))
+        lastReturnedIndex = turns.size();
+      turns.add(new Store.StoredTurn(position.toString(), position.key, position.number,
+          Instant.ofEpochMilli(record.millis()), record.type() == LogRecord.RecordType.FULL_STATE, record.body()));
     }
-    if (mayRepeat && answered >= 0) found.subList(begun, answered + 1).clear();
+    if (mayRepeat && lastReturnedIndex >= 0) turns.subList(start, lastReturnedIndex + 1).clear();
     mayRepeat = false;
-    if (!found.isEmpty()) last = HistoryPosition.of(found.getLast().offset(), kind);
+    if (!turns.isEmpty()) lastReturned = HistoryPosition.of(turns.getLast().offset(), kind);
   }
 }

@@ -16,33 +16,35 @@ import java.util.function.Function;
 import java.util.function.Predicate;
 import java.util.function.Supplier;
 
-/** Where the log has what is alive: in memory, for each actor. Thread-safe. */
+/** The positions in the log of all live records, in memory, by actor. Thread-safe. */
 final class LogIndex {
   static final int STRIPES = 256;
-  private static final int MIN_SLOTS = 16; // slots of one
+  private static final int MIN_SLOTS = 16; // of a stripe
 
   private final IndexStripe[] stripes = new IndexStripe[STRIPES];
   private final FingerprintHasher fingerprints = FingerprintHasher.random();
-  private final AtomicLong lastLife = new AtomicLong(); // so far, of all actors: an old one is known as such for ever
-  // From a look here to the read of a file.
+  // Number of the last life of any actor, so that no number is used twice.
+  private final AtomicLong lastLife = new AtomicLong();
+  // Readers hold the read lock from the lookup of a position until the file was read.
   private final ReentrantReadWriteLock relocationLock = new ReentrantReadWriteLock();
-  private final Map<String, Duration> retentions = new ConcurrentHashMap<>(); // by kind: older turns are no history
+  // How long turns are kept as history, by kind.
+  private final Map<String, Duration> retentions = new ConcurrentHashMap<>();
   private final ViewOffsets viewOffsets = new ViewOffsets();
-  private final Supplier<String> storeName; // its name
+  private final Supplier<String> storeName;
   private final ActorResolver actorResolver;
   private final InstantSource clock;
-  private long relocationCount; // so far; under `relocationLock`
+  private long relocationCount; // how often segments were replaced; guarded by `relocationLock`
 
-  /** Says which actor has a fingerprint, by the place of one of its turns. */
+  /** Finds the actor with a fingerprint, by the position of one of its turns. */
   interface ActorResolver {
-    Store.ActorId resolve(Fingerprint print, long place);
+    Store.ActorId resolve(Fingerprint print, long position);
   }
 
   LogIndex(Supplier<String> storeName, ActorResolver actorResolver, InstantSource clock) {
     this.storeName = storeName;
     this.actorResolver = actorResolver;
     this.clock = clock;
-    // they grow by a quarter, each at another time
+    // Stripes of different sizes grow at different times.
     for (int i = 0; i < STRIPES; i++) stripes[i] = new IndexStripe(MIN_SLOTS + MIN_SLOTS * i / (4 * STRIPES));
   }
 
@@ -50,26 +52,26 @@ final class LogIndex {
     return stripes[stripeOf(print.high())];
   }
 
-  /** @param high of a fingerprint */
+  /** @param high the high half of a fingerprint */
   static int stripeOf(long high) {
     return (int) (high >>> 56);
   }
 
   // ---- actors
 
-  /** Uses an actor, which is awake until {@link #compact}. */
+  /** Calls a function with an actor, which is expanded from then on until {@link #compact}. */
   <T> T withActor(Store.ActorId actor, Function<ActorLocation, T> use) {
     var print = fingerprints.of(actor);
     return stripe(print).expand(print, actor, use);
   }
 
-  /** Returns an empty value if no message waits for the actor. */
+  /** Returns the actor if it is expanded. Otherwise it has no pending message. */
   Optional<ActorLocation> expandedActor(Store.ActorId actor) {
     var print = fingerprints.of(actor);
     return Optional.ofNullable(stripe(print).expanded(print));
   }
 
-  /** The next life of an actor. */
+  /** Begins the next life of an actor. */
   ActorLocation.ActorLife beginLife(Store.ActorId actor) {
     return withActor(actor, location -> location.beginLife(lastLife.incrementAndGet()));
   }
@@ -81,16 +83,19 @@ final class LogIndex {
     });
   }
 
-  /** Returns null if the turn belongs to a life that is over, or is not the next turn. */
-  ActorLocation.ActorLife enterTurn(Store.Turn turn, boolean snapshot) {
+  /**
+   * Counts a turn or a snapshot as being stored. Returns null if it belongs to a life that is over,
+   * or another turn must come first.
+   */
+  ActorLocation.ActorLife enterTurn(Store.Turn turn, boolean isSnapshot) {
     return withActor(turn.actor(), location -> {
-      var life = snapshot ? location.enterSnapshot(turn.life()) : location.enter(turn.life(), turn.number());
+      var life = isSnapshot ? location.beginSnapshot(turn.life()) : location.beginTurn(turn.life(), turn.number());
       if (life == null) compact(location);
       return life;
     });
   }
 
-  /** Returns null if too many messages wait. */
+  /** Counts a message as being stored. Returns null if {@code max} messages are already pending. */
   ActorLocation reserveMessage(Store.PendingMessage message, int max) {
     return withActor(message.to(), location -> {
       if (location.reserve(max, message.due())) return location;
@@ -99,9 +104,9 @@ final class LogIndex {
     });
   }
 
-  /** It takes less room, if nobody uses it. */
+  /** Makes an actor compact, if it is not in use and has no pending message. */
   void compact(ActorLocation location) {
-    if (location.isCompactable()) stripe(location.print()).compact(location);
+    if (location.isCompactable()) stripe(location.fingerprint()).compact(location);
   }
 
   void forEachExpanded(Consumer<ActorLocation> reader) {
@@ -109,20 +114,21 @@ final class LogIndex {
   }
 
   /**
-   * Visits each actor once of which a turn is stored, or for which a message waits. An actor is in
-   * one stripe, which knows all of its actors at one moment.
+   * Visits each actor once that has a stored turn or a pending message. Each stripe is read at one
+   * moment.
    */
   void forEach(Consumer<Store.ActorId> reader) {
-    for (var stripe : stripes) withStablePlaces(() -> actors(stripe.knownActors())).forEach(reader);
+    for (var stripe : stripes) withStablePositions(() -> actors(stripe.knownActors())).forEach(reader);
   }
 
   private List<Store.ActorId> actors(IndexStripe.KnownActors known) {
-    var all = new ArrayList<>(known.expanded());
-    for (var one : known.compact()) all.add(actorResolver.resolve(one.print(), one.place()));
-    return all;
+    var actors = new ArrayList<>(known.expanded());
+    for (var compactActor : known.compact())
+      actors.add(actorResolver.resolve(compactActor.fingerprint(), compactActor.position()));
+    return actors;
   }
 
-  /** Actors of which something is stored, and messages that wait for one, or for a human. */
+  /** The number of actors that have stored turns, and of their pending and parked messages. */
   record IndexCounts(long actors, long pendingMessages, long parkedMessages) {}
 
   IndexCounts counts() {
@@ -141,41 +147,44 @@ final class LogIndex {
     return fingerprints.of(actor);
   }
 
-  /** A turn that has done and sends nothing. Returns false if the actor must be awake for this. */
-  boolean addRecord(long high, long low, long number, LogRecord.RecordType type, long place) {
-    return stripes[stripeOf(high)].read(high, low, number, type, place);
+  /**
+   * Adds a turn that handled and sent no message. Returns false if the actor must be expanded for
+   * this.
+   */
+  boolean addRecord(long high, long low, long number, LogRecord.RecordType type, long position) {
+    return stripes[stripeOf(high)].addTurn(high, low, number, type, position);
   }
 
-  /** Notes the place of a record of any actor. */
-  void addRecord(Fingerprint print, long number, LogRecord.RecordType type, long place) {
-    var known = stripe(print).expanded(print);
-    var actor = known == null ? actorResolver.resolve(print, place) : known.actor();
+  /** Adds the position of a turn or snapshot, and expands the actor for it. */
+  void addRecord(Fingerprint print, long number, LogRecord.RecordType type, long position) {
+    var expanded = stripe(print).expanded(print);
+    var actor = expanded == null ? actorResolver.resolve(print, position) : expanded.actor();
     compact(stripe(print).expand(print, actor, location -> {
-      location.add(number, type, (int) (place >> Integer.SIZE), (int) place);
+      location.add(number, type, (int) (position >> Integer.SIZE), (int) position);
       return location;
     }));
   }
 
-  void addRecord(LogRecord stored, int segment, int offset) {
-    if (stored.type() != LogRecord.RecordType.MESSAGE) compact(withActor(stored.actor(), location -> {
-      location.add(stored.number(), stored.type(), segment, offset);
-      location.removeHandled(stored.handledIds());
+  void addRecord(LogRecord record, int segment, int offset) {
+    if (record.type() != LogRecord.RecordType.MESSAGE) compact(withActor(record.actor(), location -> {
+      location.add(record.number(), record.type(), segment, offset);
+      location.removeHandled(record.handledIds());
       return location;
     }));
     int index = 0;
-    for (var sent : stored.outbox())
+    for (var sent : record.outbox())
       addRecord(sent.to(), sent.id(), new ActorLocation.MessageLocation(sent.due(), segment, offset, index++));
   }
 
-  /** A message waits. */
+  /** Adds a pending message. */
   void addRecord(Store.ActorId actor, String id, ActorLocation.MessageLocation message) {
     withActor(actor, location -> {
-      location.put(id, message);
+      location.putPending(id, message);
       return location;
     });
   }
 
-  /** After all was read. */
+  /** Called after all records were added. Throws if a turn is missing that a load would read. */
   void check() {
     forEachExpanded(location -> {
       if (location.hasGap()) throw new StoreDamagedException(
@@ -191,30 +200,34 @@ final class LogIndex {
     retentions.put(kind, age);
   }
 
-  /** How far views have read. */
+  /** Returns the offsets up to which views have read. */
   ViewOffsets viewOffsets() {
     return viewOffsets;
   }
 
   /**
-   * It means something yet: it is read when its actor is, or it is history. If the actor has ended
-   * since, it is history for the views that have not passed it.
+   * Returns whether a turn or a snapshot is still needed: it is read when its actor is loaded, or
+   * it is history. If the actor has ended since, the turn is history only for views that have not
+   * read it.
    *
-   * @param unread whether views of a kind may still have to read it
+   * @param isUnread whether views of a kind may still have to read the record
    */
-  boolean isAlive(LogRecord stored, long place, Predicate<String> unread) {
-    String kind = stored.actor().kind();
-    var age = retentions.get(kind);
-    boolean old = age != null && stored.millis() < clock.instant().minus(age).toEpochMilli();
-    var print = fingerprints.of(stored.actor());
-    return stripe(print).has(print, stored.number(), stored.type(), place, old)
-        || !old && stored.type() != LogRecord.RecordType.SNAPSHOT && unread.test(kind);
+  boolean isLive(LogRecord record, long position, Predicate<String> isUnread) {
+    String kind = record.actor().kind();
+    var retention = retentions.get(kind);
+    boolean isOld = retention != null && record.millis() < clock.instant().minus(retention).toEpochMilli();
+    var print = fingerprints.of(record.actor());
+    return stripe(print).has(print, record.number(), record.type(), position, isOld)
+        || !isOld && record.type() != LogRecord.RecordType.SNAPSHOT && isUnread.test(kind);
   }
 
-  // ---- moving
+  // ---- relocation
 
-  /** Reads by places that it looks up. */
-  <T> T withStablePlaces(Supplier<T> reader) {
+  /**
+   * Calls a function that looks up positions and reads the files there. No record is moved
+   * meanwhile.
+   */
+  <T> T withStablePositions(Supplier<T> reader) {
     relocationLock.readLock().lock();
     try {
       return reader.get();
@@ -223,7 +236,10 @@ final class LogIndex {
     }
   }
 
-  /** While nothing moves: another number means that files are others now. */
+  /**
+   * Returns how often segments were replaced. Called inside {@link #withStablePositions}. A
+   * different number means that positions may have changed.
+   */
   long relocationCount() {
     return relocationCount;
   }
@@ -232,13 +248,16 @@ final class LogIndex {
     void run() throws X;
   }
 
-  /** The files change, and then the places. */
-  <X extends Exception> void relocate(FileChange<X> files, Relocations places) throws X {
+  /**
+   * Changes files, and then the positions in the index. No other thread reads by positions
+   * meanwhile.
+   */
+  <X extends Exception> void relocate(FileChange<X> change, Relocations relocations) throws X {
     relocationLock.writeLock().lock();
     try {
-      files.run();
+      change.run();
       relocationCount++;
-      for (var stripe : stripes) stripe.move(places);
+      for (var stripe : stripes) stripe.move(relocations);
     } finally {
       relocationLock.writeLock().unlock();
     }

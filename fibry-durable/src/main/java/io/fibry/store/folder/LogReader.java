@@ -14,46 +14,52 @@ import org.slf4j.LoggerFactory;
 /**
  * Reads a log from its first frame to its last.
  *
- * <p>Bytes behind the last whole frame are damage if a frame behind them says that they were on
- * disk: the log is refused, and nothing is changed. Otherwise they are the torn end of a commit
- * whose senders were never told. They are kept in a file beside the log, and the log continues in
- * their place. The last commit before a kill is in doubt, because it may have been acknowledged and
- * damaged afterwards: as long as it has no mark behind it ({@link SegmentLog#markSynced}), it looks like
- * a torn end.
+ * <p>Bytes behind the last intact frame are damage if a frame behind them says that they were on
+ * disk. The log is then refused, and no file is changed. Otherwise the bytes are a torn end: a
+ * commit that was cut off, and whose senders were never told that it is stored. They are moved to a
+ * file beside the log, and the log continues in their place.
+ *
+ * <p>The last commit before a kill is in doubt, because it may have been acknowledged and damaged
+ * afterwards. Without a mark behind it ({@link SegmentLog#markSynced}), it looks like a torn end.
  */
 final class LogReader {
   interface FrameReader {
-    /** @param file from the frame on; not for later */
+    /** @param file the bytes from the frame on; valid only during the call */
     void read(Frame.FramePosition place, Frame.FrameHeader frame, ByteBuffer file);
   }
 
   /**
-   * Where the next frame goes, and its number.
+   * The end of a log.
    *
-   * @param full the segments before, by the number of the last frame of each
-   * @param closed whether the store was closed at its last use
-   * @param unsure the last frames: they may be in the memory of the machine only
-   * @param torn the files with what was kept aside
-   * @param replaced the files that others stand for
+   * @param segment the segment of the next frame
+   * @param offset the offset of the next frame
+   * @param nextFrame the number of the next frame
+   * @param sealedSegments the sealed segments by the number of their last frame
+   * @param wasClosed whether the store was closed at its last use
+   * @param unconfirmedFrames the last frames, which may be only in the memory of the machine, not
+   * on disk
+   * @param tornFiles the names of the files that a torn end was moved to
+   * @param replacedFiles the names of the segments that a compacted segment replaces
    */
-  record LogEnd(Segment segment, int offset, long number, NavigableMap<Long, Segment> full, boolean closed,
-      List<UnconfirmedFrame> unsure, List<String> torn, List<String> replaced) {}
+  record LogEnd(Segment segment, int offset, long nextFrame, NavigableMap<Long, Segment> sealedSegments,
+      boolean wasClosed,
+      List<UnconfirmedFrame> unconfirmedFrames, List<String> tornFiles, List<String> replacedFiles) {}
 
-  /** A frame that no other says to be on disk. */
+  /** A frame of which no later frame says that it is on disk. */
   record UnconfirmedFrame(Segment segment, int offset, Frame.FrameHeader frame) {}
 
-  private static final int BEGINNING = 1 << 16; // of a segment, in bytes
+  private static final int BEGINNING = 1 << 16; // so many bytes of an unused segment are checked
 
   private final StorageDirectory disk;
   private final long store;
   private final FrameReader reader;
   private final FileWindow window;
-  private long number = 1; // of the frame that comes
-  private long time; // the time of the last whole frame, or 0 if there is none
-  private boolean closed;
-  private final NavigableMap<Long, Segment> full = new TreeMap<>();
-  private final ArrayDeque<UnconfirmedFrame> unsure = new ArrayDeque<>();
-  private final List<String> replaced = new ArrayList<>();
+  private long nextFrame = 1; // the number of the next frame
+  private long time; // milliseconds since 1970 of the last intact frame, or 0 if there is none
+  private boolean wasClosed;
+  private final NavigableMap<Long, Segment> sealedSegments = new TreeMap<>();
+  private final ArrayDeque<UnconfirmedFrame> unconfirmedFrames = new ArrayDeque<>();
+  private final List<String> replacedFiles = new ArrayList<>();
 
   private LogReader(StorageDirectory disk, long store, FrameReader reader) {
     this.disk = disk;
@@ -67,85 +73,91 @@ final class LogReader {
   }
 
   private LogEnd read() throws IOException {
-    var segments = Segment.all(disk, store, replaced::add);
+    var segments = Segment.all(disk, store, replacedFiles::add);
     for (int i = 0; i < segments.size(); i++) {
       var segment = segments.get(i);
-      if (segment.first() != nextSegment(full))
-        throw damaged(new Segment(store, nextSegment(full)),
-            "it is missing, and " + segments.getLast().number() + " is there");
+      if (segment.firstReplaced() != nextSegment(sealedSegments))
+        throw damaged(new Segment(store, nextSegment(sealedSegments)),
+            "it is missing, and segment " + segments.getLast().number() + " exists");
       open(segment);
       int end = readFrames(segment);
       if (end >= 0) return end(segment, end, segments.subList(i + 1, segments.size()));
-      full.put(number - 1, segment);
+      sealedSegments.put(nextFrame - 1, segment);
     }
-    throw damaged(new Segment(store, nextSegment(full)),
-        segments.isEmpty() ? "it is missing, as all others" : "it is missing, and the one before it was full");
+    throw damaged(new Segment(store, nextSegment(sealedSegments)),
+        segments.isEmpty() ? "it is missing, as all others" : "it is missing, and the segment before it was sealed");
   }
 
-  private static int nextSegment(NavigableMap<Long, Segment> before) {
-    return before.isEmpty() ? 1 : before.lastEntry().getValue().number() + 1;
+  private static int nextSegment(NavigableMap<Long, Segment> sealed) {
+    return sealed.isEmpty() ? 1 : sealed.lastEntry().getValue().number() + 1;
   }
 
   private void open(Segment segment) throws IOException {
     window.open(segment.name());
     var header = window.bytesAt(0, Segment.HEADER).slice();
-    String wrong = segment.difference(header, window.size());
-    if (wrong != null) throw damaged(segment, wrong);
+    String difference = segment.difference(header, window.size());
+    if (difference != null) throw damaged(segment, difference);
   }
 
   /**
-   * Returns where the frames of the segment end; negative if the log continues in the next segment.
+   * Reads the frames of a segment. Returns the offset behind the last frame, or -1 if the log
+   * continues in the next segment.
    */
   private int readFrames(Segment segment) throws IOException {
     int offset = Segment.HEADER;
     while (true) {
-      var place = segment.place(offset);
-      var file = window.frame(offset);
-      var frame = Frame.head(place, file);
+      var position = segment.position(offset);
+      var content = window.frame(offset);
+      var frame = Frame.readHeader(position, content);
       if (frame == null) return offset;
-      if (frame.number() != number && (frame.number() < number || !segment.compact())) throw damaged(segment,
-          "frame " + frame.number() + " is at " + offset + ", where " + number + " was expected");
-      number = frame.number() + 1;
+      if (frame.number() != nextFrame && (frame.number() < nextFrame || !segment.isCompact())) throw damaged(segment,
+          "frame " + frame.number() + " is at " + offset + ", where " + nextFrame + " was expected");
+      nextFrame = frame.number() + 1;
       time = frame.time();
-      closed = frame.kind() == Frame.FrameKind.CLOSED;
-      while (!unsure.isEmpty() && unsure.peek().frame.number() <= frame.lastSynced()) unsure.poll();
-      if (!segment.compact()) unsure.add(new UnconfirmedFrame(segment, offset, frame));
+      wasClosed = frame.kind() == Frame.FrameKind.CLOSED;
+      while (!unconfirmedFrames.isEmpty() && unconfirmedFrames.peek().frame.number() <= frame.lastSynced())
+        unconfirmedFrames.poll();
+      if (!segment.isCompact()) unconfirmedFrames.add(new UnconfirmedFrame(segment, offset, frame));
       if (frame.kind() == Frame.FrameKind.SEALED) return -1;
-      if (frame.kind() == Frame.FrameKind.RECORDS) reader.read(place, frame, file);
+      if (frame.kind() == Frame.FrameKind.RECORDS) reader.read(position, frame, content);
       offset += frame.size();
     }
   }
 
-  private LogEnd end(Segment segment, int offset, List<Segment> later) throws IOException {
-    boolean torn = !window.isBlank(offset, window.size());
-    var file = torn ? segment.read(disk).position(offset) : null;
-    if (torn) checkTorn(segment, file);
-    if (segment.compact()) throw damaged(segment, "it ends at " + offset + ", in front of its last frame");
-    for (var one : later) checkUnused(one, segment, offset, torn);
-    if (!torn) return new LogEnd(segment, offset, number, full, closed, List.copyOf(unsure), List.of(), replaced);
-    int size = lastNonZero(file) + 1 - offset;
-    String aside = moveTornFile(segment, offset, file.slice(offset, size));
-    LogWriter.log(() -> LoggerFactory.getLogger(LogReader.class).warn("{}: {} at {}: {}. They are kept in {}", disk,
-        segment.name(), offset, describeTornEnd(size, time), aside));
-    return new LogEnd(segment, offset, number, full, false, List.copyOf(unsure), List.of(aside), replaced);
+  /** Checks the bytes behind the last frame, and moves a torn end to a file of its own. */
+  private LogEnd end(Segment segment, int offset, List<Segment> laterSegments) throws IOException {
+    boolean isTorn = !window.isBlank(offset, window.size());
+    var content = isTorn ? segment.read(disk).position(offset) : null;
+    if (isTorn) checkTorn(segment, content);
+    if (segment.isCompact()) throw damaged(segment, "it ends at " + offset + ", in front of its last frame");
+    for (var laterSegment : laterSegments) checkUnused(laterSegment, segment, offset, isTorn);
+    var unconfirmed = List.copyOf(unconfirmedFrames);
+    if (!isTorn)
+      return new LogEnd(segment, offset, nextFrame, sealedSegments, wasClosed, unconfirmed, List.of(), replacedFiles);
+    int size = lastNonZero(content) + 1 - offset;
+    String tornFile = moveTornEnd(segment, offset, content.slice(offset, size));
+    LogWriter.log(() -> LoggerFactory.getLogger(LogReader.class).warn("{}: {} at {}: {}. They were moved to {}", disk,
+        segment.name(), offset, describeTornEnd(size, time), tornFile));
+    return new LogEnd(segment, offset, nextFrame, sealedSegments, false, unconfirmed, List.of(tornFile),
+        replacedFiles);
   }
 
   /**
-   * Segments are made in advance. If no end is torn, the beginning of an unused segment is enough:
-   * its first frame is on disk before any of its frames is acknowledged, and the seal of this
-   * segment was before it. So if both are blank, and nothing else is wrong, no frame of it was ever
-   * told.
+   * Checks that a segment that was created in advance has no frames. If no end is torn, it is
+   * enough to check the beginning of the segment. Its first frame is on disk before any of its
+   * frames is acknowledged, and the seal of the segment before was on disk even earlier. So if both
+   * are blank, no frame of it was ever acknowledged.
    */
-  private void checkUnused(Segment later, Segment segment, int offset, boolean torn) throws IOException {
-    open(later);
-    if (!window.isBlank(Segment.HEADER, torn ? window.size() : BEGINNING)) throw damaged(segment,
-        "no whole frame is at " + offset + ", but " + later.name() + " goes on with the log");
+  private void checkUnused(Segment unused, Segment segment, int offset, boolean isTorn) throws IOException {
+    open(unused);
+    if (!window.isBlank(Segment.HEADER, isTorn ? window.size() : BEGINNING)) throw damaged(segment,
+        "no intact frame is at " + offset + ", but " + unused.name() + " continues the log");
   }
 
   /**
    * Describes a torn end.
    *
-   * @param time of the last whole frame, or 0 if there is none
+   * @param time the time of the last intact frame in milliseconds since 1970; 0 if there is none
    */
   static String describeTornEnd(int bytes, long time) {
     return "the last " + bytes + " bytes of the log are a commit that was cut off and never acknowledged, or one that "
@@ -153,36 +165,43 @@ final class LogReader {
         + (time == 0 ? "in it" : "after " + Instant.ofEpochMilli(time) + ", the time of the last whole frame");
   }
 
+  /** Returns the index of the last byte that is not zero; -1 if there is none. */
   static int lastNonZero(ByteBuffer file) {
-    int last = file.limit() - 1;
-    while (last >= 0 && file.get(last) == 0) last--;
-    return last;
+    int index = file.limit() - 1;
+    while (index >= 0 && file.get(index) == 0) index--;
+    return index;
   }
 
-  private void checkTorn(Segment segment, ByteBuffer file) {
-    int offset = file.position();
-    for (int at = offset + Frame.MIN_SIZE; at <= file.limit() - Frame.MIN_SIZE; at += Frame.ALIGNMENT) {
-      long claimed = file.getLong(at + 8); // its number, before its checksum takes time
-      if (claimed <= number || claimed > number + file.limit() / Frame.MIN_SIZE) continue;
-      var later = Frame.of(segment.place(at), file.duplicate().position(at));
-      if (later != null && later.lastSynced() >= number)
-        throw damaged(segment, "frame " + number + " at " + offset + " was on disk, and is no longer whole; frame "
-            + later.number() + " at " + at + " is whole");
+  /** Throws if a later frame says that the frame at the position of the buffer was on disk. */
+  private void checkTorn(Segment segment, ByteBuffer content) {
+    int offset = content.position();
+    int lastOffset = content.limit() - Frame.MIN_SIZE;
+    for (int laterOffset = offset + Frame.MIN_SIZE; laterOffset <= lastOffset; laterOffset += Frame.ALIGNMENT) {
+      // The number is checked first, because the checksum takes long.
+      long claimedNumber = content.getLong(laterOffset + 8);
+      if (claimedNumber <= nextFrame || claimedNumber > nextFrame + content.limit() / Frame.MIN_SIZE) continue;
+      var laterFrame = Frame.of(segment.position(laterOffset), content.duplicate().position(laterOffset));
+      if (laterFrame != null && laterFrame.lastSynced() >= nextFrame)
+        throw damaged(segment, "frame " + nextFrame + " at " + offset + " was on disk, and is no longer whole; frame "
+            + laterFrame.number() + " at " + laterOffset + " is whole");
     }
   }
 
-  private String moveTornFile(Segment segment, int offset, ByteBuffer torn) throws IOException {
+  /**
+   * Moves a torn end to a file of its own, and writes zeros in its place. Returns the file name.
+   */
+  private String moveTornEnd(Segment segment, int offset, ByteBuffer content) throws IOException {
     String stem = segment.name().replace(".log", "-" + offset);
     String name = stem + ".torn";
     for (int i = 2; disk.names().contains(name); i++) name = stem + "-" + i + ".torn";
-    AtomicFile.create(disk, name, torn.remaining(), torn);
-    disk.write(segment.name(), offset, ByteBuffer.allocate(torn.remaining()));
+    AtomicFile.create(disk, name, content.remaining(), content);
+    disk.write(segment.name(), offset, ByteBuffer.allocate(content.remaining()));
     disk.sync(segment.name());
     return name;
   }
 
-  private StoreDamagedException damaged(Segment segment, String what) {
-    return new StoreDamagedException(disk + ": " + segment.name() + " is damaged: " + what
+  private StoreDamagedException damaged(Segment segment, String problem) {
+    return new StoreDamagedException(disk + ": " + segment.name() + " is damaged: " + problem
         + ". Nothing was changed; put back a copy of the file");
   }
 }

@@ -12,31 +12,34 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * A record of the log: a turn, with the messages that it has done and sends, or one message that
- * was accepted.
+ * A record of the log: a turn with the messages that it handled and sent, or one accepted message.
  *
  * <pre>
  * crc 4 | type 1 | number 8 | milliseconds 8 | actor
- *     | done: count 2, texts | sends: count 2, messages | body
+ *     | handled: count 2, texts | sent: count 2, messages | body
  * actor:   kind, key        text: length 2, bytes
  * message: actor | id | due: milliseconds 8 | length 4 | body
  * </pre>
  *
- * @param actor whose turn it is, or for which the message is
- * @param content the body
+ * @param actor the actor of the turn, or the receiver of the message
+ * @param number the number of the turn; 0 for a message
+ * @param millis when the record was made, in milliseconds since 1970
+ * @param handledIds the ids of the messages that the turn handled
+ * @param outbox the messages that the turn sent, or the accepted message
+ * @param content the body; empty for a message
  */
 record LogRecord(Store.ActorId actor, RecordType type, long number, long millis, List<String> handledIds,
     List<RecordedMessage> outbox,
     ByteBuffer content) {
-  private static final int FIXED_BYTES = 29; // of all fields without texts
-  private static final int MAX_COUNT = 0xffff; // of what two bytes count
-  static final int TYPE_OFFSET = 4; // where it is, as the next two
-  static final int NUMBER_OFFSET = 5;
-  static final int ACTOR_OFFSET = 21;
+  private static final int FIXED_BYTES = 29; // bytes of a record without texts, messages and body
+  private static final int MAX_COUNT = 0xffff; // the maximum of a count, or length, of two bytes
+  static final int TYPE_OFFSET = 4; // offset of the type in a record
+  static final int NUMBER_OFFSET = 5; // offset of the number
+  static final int ACTOR_OFFSET = 21; // offset of the actor
 
-  /** What a record is; its place here is its number in the log. */
+  /** The kind of a record. Its ordinal is its code in the log. */
   enum RecordType {
-    TURN, WHOLE, SNAPSHOT, MESSAGE;
+    TURN, FULL_STATE, SNAPSHOT, MESSAGE; // WHOLE: a turn with the full state
 
     private static final RecordType[] ALL = values();
 
@@ -45,20 +48,20 @@ record LogRecord(Store.ActorId actor, RecordType type, long number, long millis,
     }
   }
 
-  /** A message, the body of which has not been copied. */
+  /** A message in a record. Its content is a view of the bytes of the record. */
   record RecordedMessage(Store.ActorId to, String id, Instant due, ByteBuffer content) {
     byte[] body() {
       return copy(content);
     }
   }
 
-  static ByteBuffer bytes(Store.Turn turn, boolean snapshot) {
-    return bytes(typeOf(turn, snapshot), turn.number(), turn.at().toEpochMilli(), turn.actor(), turn.handledIds(),
+  static ByteBuffer bytes(Store.Turn turn, boolean isSnapshot) {
+    return bytes(typeOf(turn, isSnapshot), turn.number(), turn.at().toEpochMilli(), turn.actor(), turn.handledIds(),
         turn.outbox(), turn.body());
   }
 
-  static RecordType typeOf(Store.Turn turn, boolean snapshot) {
-    return snapshot ? RecordType.SNAPSHOT : turn.isFullState() ? RecordType.WHOLE : RecordType.TURN;
+  static RecordType typeOf(Store.Turn turn, boolean isSnapshot) {
+    return isSnapshot ? RecordType.SNAPSHOT : turn.isFullState() ? RecordType.FULL_STATE : RecordType.TURN;
   }
 
   static ByteBuffer bytes(Store.PendingMessage message, long millis) {
@@ -66,17 +69,21 @@ record LogRecord(Store.ActorId actor, RecordType type, long number, long millis,
   }
 
   /**
-   * With what is alive of it: these messages, and perhaps the turn. Leaves out the messages that it
-   * has done, which are gone.
+   * Returns the bytes of a record with the live part of this record. The ids of handled messages
+   * are left out, because those messages no longer exist in the log.
+   *
+   * @param isTurnLive whether the turn itself is live
+   * @param liveMessages the live messages
    */
-  ByteBuffer bytes(boolean turn, List<RecordedMessage> alive) {
-    var messages = alive.stream().map(one -> new Store.PendingMessage(one.to, one.id, one.due, one.body())).toList();
-    return bytes(turn ? type : RecordType.MESSAGE, turn ? number : 0, millis, actor, List.of(), messages,
-        turn ? body() : new byte[0]);
+  ByteBuffer bytes(boolean isTurnLive, List<RecordedMessage> liveMessages) {
+    var messages = liveMessages.stream()
+        .map(message -> new Store.PendingMessage(message.to, message.id, message.due, message.body())).toList();
+    return bytes(isTurnLive ? type : RecordType.MESSAGE, isTurnLive ? number : 0, millis, actor, List.of(), messages,
+        isTurnLive ? body() : new byte[0]);
   }
 
-  private static ByteBuffer bytes(RecordType type, long number, long millis, Store.ActorId actor, List<String> done,
-      List<Store.PendingMessage> sends, byte[] body) {
+  private static ByteBuffer bytes(RecordType type, long number, long millis, Store.ActorId actor,
+      List<String> handledIds, List<Store.PendingMessage> outbox, byte[] body) {
     var bytes = new ByteArrayOutputStream(128 + body.length);
     var out = new DataOutputStream(bytes);
     try {
@@ -85,10 +92,10 @@ record LogRecord(Store.ActorId actor, RecordType type, long number, long millis,
       out.writeLong(number);
       out.writeLong(millis);
       write(actor, out);
-      out.writeShort(count(actor, done));
-      for (var id : done) write(id, out);
-      out.writeShort(count(actor, sends));
-      for (var message : sends) {
+      out.writeShort(count(actor, handledIds));
+      for (var id : handledIds) write(id, out);
+      out.writeShort(count(actor, outbox));
+      for (var message : outbox) {
         write(message.to(), out);
         write(message.id(), out);
         out.writeLong(message.due().toEpochMilli());
@@ -96,18 +103,19 @@ record LogRecord(Store.ActorId actor, RecordType type, long number, long millis,
         out.write(message.body());
       }
       out.write(body);
-    } catch (IOException never) {
-      throw new UncheckedIOException(never);
+    } catch (IOException impossible) {
+      throw new UncheckedIOException(impossible);
     }
     var record = ByteBuffer.wrap(bytes.toByteArray());
     return record.putInt(0, crc(record));
   }
 
-  private static int count(Store.ActorId actor, List<?> all) {
-    if (all.size() > MAX_COUNT) throw new IllegalArgumentException(
-        "a turn of " + actor + " has done or sends " + all.size() + " messages; at most " + MAX_COUNT
+  /** Returns the number of elements. Throws if two bytes cannot hold it. */
+  private static int count(Store.ActorId actor, List<?> elements) {
+    if (elements.size() > MAX_COUNT) throw new IllegalArgumentException(
+        "a turn of " + actor + " has done or sends " + elements.size() + " messages; at most " + MAX_COUNT
             + " are possible");
-    return all.size();
+    return elements.size();
   }
 
   private static void write(Store.ActorId actor, DataOutputStream out) throws IOException {
@@ -124,33 +132,33 @@ record LogRecord(Store.ActorId actor, RecordType type, long number, long millis,
     out.write(bytes);
   }
 
-  /** Returns null if the record is damaged. */
+  /** Parses a record that may be damaged. Returns null if its checksum is wrong. */
   static LogRecord readChecked(ByteBuffer record) {
     return record.remaining() < FIXED_BYTES || record.getInt(record.position()) != crc(record) ? null : of(record);
   }
 
-  /** Reads a record in a whole frame. */
+  /** Parses a record of an intact frame. */
   static LogRecord of(ByteBuffer record) {
-    var in = record.duplicate();
-    in.getInt();
-    var type = RecordType.of(in.get());
-    long number = in.getLong();
-    long millis = in.getLong();
-    var actor = actor(in);
-    var done = new ArrayList<String>(0);
-    for (int left = in.getShort() & 0xffff; left > 0; left--) done.add(text(in));
-    var sends = new ArrayList<RecordedMessage>(0);
-    for (int left = in.getShort() & 0xffff; left > 0; left--) sends.add(sent(in));
-    return new LogRecord(actor, type, number, millis, done, sends, in.slice());
+    var input = record.duplicate();
+    input.getInt();
+    var type = RecordType.of(input.get());
+    long number = input.getLong();
+    long millis = input.getLong();
+    var actor = readActor(input);
+    var handledIds = new ArrayList<String>(0);
+    for (int remaining = input.getShort() & 0xffff; remaining > 0; remaining--) handledIds.add(readText(input));
+    var outbox = new ArrayList<RecordedMessage>(0);
+    for (int remaining = input.getShort() & 0xffff; remaining > 0; remaining--) outbox.add(readMessage(input));
+    return new LogRecord(actor, type, number, millis, handledIds, outbox, input.slice());
   }
 
-  private static RecordedMessage sent(ByteBuffer in) {
-    var to = actor(in);
-    String id = text(in);
-    var due = Instant.ofEpochMilli(in.getLong());
-    int length = in.getInt();
-    var content = in.slice(in.position(), length);
-    in.position(in.position() + length);
+  private static RecordedMessage readMessage(ByteBuffer input) {
+    var to = readActor(input);
+    String id = readText(input);
+    var due = Instant.ofEpochMilli(input.getLong());
+    int length = input.getInt();
+    var content = input.slice(input.position(), length);
+    input.position(input.position() + length);
     return new RecordedMessage(to, id, due, content);
   }
 
@@ -158,19 +166,19 @@ record LogRecord(Store.ActorId actor, RecordType type, long number, long millis,
     return copy(content);
   }
 
-  private static byte[] copy(ByteBuffer content) {
-    byte[] body = new byte[content.remaining()];
-    content.get(content.position(), body);
+  private static byte[] copy(ByteBuffer buffer) {
+    byte[] body = new byte[buffer.remaining()];
+    buffer.get(buffer.position(), body);
     return body;
   }
 
-  private static Store.ActorId actor(ByteBuffer in) {
-    return new Store.ActorId(text(in), text(in));
+  private static Store.ActorId readActor(ByteBuffer input) {
+    return new Store.ActorId(readText(input), readText(input));
   }
 
-  private static String text(ByteBuffer in) {
-    byte[] bytes = new byte[in.getShort() & 0xffff];
-    in.get(bytes);
+  private static String readText(ByteBuffer input) {
+    byte[] bytes = new byte[input.getShort() & 0xffff];
+    input.get(bytes);
     return new String(bytes, StandardCharsets.UTF_8);
   }
 

@@ -7,47 +7,48 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * Writes the usable part of a log into another log, each file as one that was rewritten. Frames
- * keep their numbers, so that views continue at their places. The file that makes the folder a
- * store is written last.
+ * Writes the usable part of a log to a new log. Each segment becomes a compacted segment. Frames
+ * keep their numbers, so that views continue at their offsets. The file that makes the folder a
+ * store ({@link StoreIdFile}) is written last.
  */
 final class LogSalvage implements SalvagePlan.SalvageSink {
-  private static final int MIN_REUSED_BYTES = 4096; // bytes of a file that are worth continuing in
-  private static final long FRAME_GAP = 1L << 40; // more frames than can be lost
+  private static final int MIN_REUSED_BYTES = 4096; // the new last segment has at least so many bytes
+  private static final long FRAME_GAP = 1L << 40; // greater than the number of frames that can be lost
 
   private final StorageDirectory disk;
-  private final long store = new SecureRandom().nextLong();
-  private final List<Frame> frames = new ArrayList<>(); // of the file
-  private final List<ByteBuffer> records = new ArrayList<>(); // of the frame
-  private long number; // of the frame
-  private long time;
-  private int last; // file that was written
-  private long lastFrame; // the number of its last frame
-  private int size; // of the largest file
+  private final long storeId = new SecureRandom().nextLong();
+  private final List<Frame> frames = new ArrayList<>(); // frames of the current segment
+  private final List<ByteBuffer> records = new ArrayList<>(); // records of the current frame
+  private long number; // the number of the current frame
+  private long time; // the time of the current frame, in milliseconds since 1970
+  private int lastSegment; // the number of the last segment that was written
+  private long lastFrame; // the number of the last frame of that segment
+  private int maxSize; // the size of the largest segment in bytes
 
   private LogSalvage(StorageDirectory disk) {
     this.disk = disk;
   }
 
-  /** Returns the findings about the first log. */
-  static StoreCheck run(StorageDirectory from, StorageDirectory to) throws IOException {
-    StoreIdFile.markUnfinished(to, "what is whole in " + from + " cannot be written");
-    var salvage = new LogSalvage(to);
-    var found = SalvagePlan.of(from, none -> salvage);
-    salvage.write(salvage.last + 1, salvage.lastFrame + FRAME_GAP); // a view may stand at a frame that is lost
-    new Segment(salvage.store, salvage.last + 1).create(to, Math.max(MIN_REUSED_BYTES, salvage.size));
-    StoreIdFile.write(to, salvage.store);
-    var written = SalvagePlan.of(to);
-    if (!written.isWhole() || written.turns() != found.turns())
-      throw new IOException(to + " is not as it was written: " + written);
-    return found;
+  /** Salvages a log, and returns the result of the check of the damaged log. */
+  static StoreCheck run(StorageDirectory source, StorageDirectory target) throws IOException {
+    StoreIdFile.markUnfinished(target, "what is whole in " + source + " cannot be written");
+    var salvage = new LogSalvage(target);
+    var check = SalvagePlan.of(source, damagedLog -> salvage);
+    // A view may have read up to a frame that is lost.
+    salvage.write(salvage.lastSegment + 1, salvage.lastFrame + FRAME_GAP);
+    new Segment(salvage.storeId, salvage.lastSegment + 1).create(target, Math.max(MIN_REUSED_BYTES, salvage.maxSize));
+    StoreIdFile.write(target, salvage.storeId);
+    var newCheck = SalvagePlan.of(target);
+    if (!newCheck.isWhole() || newCheck.turns() != check.turns())
+      throw new IOException(target + " is not as it was written: " + newCheck);
+    return check;
   }
 
   @Override
-  public void take(long frame, long when, ByteBuffer record) {
-    if (frame != number) endFrame();
-    number = frame;
-    time = when;
+  public void take(long frameNumber, long frameTime, ByteBuffer record) {
+    if (frameNumber != number) endFrame();
+    number = frameNumber;
+    time = frameTime;
     records.add(record);
   }
 
@@ -56,26 +57,29 @@ final class LogSalvage implements SalvagePlan.SalvageSink {
     records.clear();
   }
 
-  /** Records in front of a frame were in this file. */
+  /**
+   * Called when all records in front of frame {@code nextFrame} were taken. They were in this
+   * segment.
+   */
   @Override
-  public void end(Segment file, int bytes, long next) throws IOException {
+  public void end(Segment segment, int size, long nextFrame) throws IOException {
     endFrame();
-    size = Math.max(size, bytes);
+    maxSize = Math.max(maxSize, size);
     if (frames.isEmpty()) return;
-    long seal = frames.getLast().number() + 1;
-    write(file.number(), Math.max(seal, next - 1));
+    long sealNumber = frames.getLast().number() + 1;
+    write(segment.number(), Math.max(sealNumber, nextFrame - 1));
   }
 
-  /** The file stands for missing files, too. */
-  private void write(int file, long seal) throws IOException {
-    var segment = new Segment(store, last + 1, file, true);
-    frames.add(Frame.ofEnd(seal, seal - 1, time, Frame.FrameKind.SEALED));
-    int all = Segment.HEADER + frames.stream().mapToInt(frame -> (int) frame.size()).sum();
-    var content = ByteBuffer.allocate(all).put(segment.header(all));
-    for (var frame : frames) content.put(frame.bytes(segment.place(content.position())));
-    AtomicFile.create(disk, segment.name(), all, content.flip());
+  /** Writes the frames as one segment, which also replaces missing segments before it. */
+  private void write(int segmentNumber, long sealNumber) throws IOException {
+    var segment = new Segment(storeId, lastSegment + 1, segmentNumber, true);
+    frames.add(Frame.ofEnd(sealNumber, sealNumber - 1, time, Frame.FrameKind.SEALED));
+    int size = Segment.HEADER + frames.stream().mapToInt(frame -> (int) frame.size()).sum();
+    var content = ByteBuffer.allocate(size).put(segment.header(size));
+    for (var frame : frames) content.put(frame.bytes(segment.position(content.position())));
+    AtomicFile.create(disk, segment.name(), size, content.flip());
     frames.clear();
-    last = file;
-    lastFrame = seal;
+    lastSegment = segmentNumber;
+    lastFrame = sealNumber;
   }
 }

@@ -33,17 +33,20 @@ import java.util.function.Consumer;
 import java.util.function.Function;
 import java.util.function.Predicate;
 
-/** A log, and an index in memory of where the turns of each actor are. */
+/**
+ * A store that consists of a log and an index in memory. The index has the positions of each
+ * actor's records.
+ */
 final class LogStore extends FolderStore {
-  private static final int FIRST_READ_BYTES = 1024; // read at once: most records are smaller
+  private static final int FIRST_READ_BYTES = 1024; // bytes of the first read of a record: most records are smaller
 
   private final MeasuredDisk disk;
   private final LogIndex index;
   private final LongAdder turns = new LongAdder();
   private final LongAdder refusedTurns = new LongAdder();
-  private final AtomicBoolean closed = new AtomicBoolean();
+  private final AtomicBoolean isClosed = new AtomicBoolean();
   private final InstantSource clock;
-  private final List<LogHistory> histories = new CopyOnWriteArrayList<>(); // that are open; few
+  private final List<LogHistory> histories = new CopyOnWriteArrayList<>(); // the open histories; few
   private long id;
   private SegmentPreallocator preallocator;
   private Compaction compaction;
@@ -53,7 +56,7 @@ final class LogStore extends FolderStore {
   private LogStore(MeasuredDisk disk, InstantSource clock) {
     this.disk = disk;
     this.clock = clock;
-    this.index = new LogIndex(this::toString, this::actor, clock);
+    this.index = new LogIndex(this::toString, this::resolveActor, clock);
   }
 
   static LogStore open(StorageDirectory files, Options options) throws IOException {
@@ -62,68 +65,70 @@ final class LogStore extends FolderStore {
     var store = new LogStore(disk, options.clock());
     store.id = StoreIdFile.open(disk, options.segmentBytes());
     store.preallocator =
-        new SegmentPreallocator(disk, threads("fibry-segments"), options.segmentBytes(), System::nanoTime);
+        new SegmentPreallocator(disk, threadFactory("fibry-segments"), options.segmentBytes(), System::nanoTime);
     try (var indexing = new IndexBuilder(store.index)) {
       store.log = SegmentLog.open(disk, store.id, store.preallocator, indexing);
       indexing.end();
     }
     store.index.check();
-    store.compaction = new Compaction(disk, options.segmentBytes(), store.index, store.log.fullSegments(),
-        () -> store.logWriter.syncFuture(), threads("fibry-compaction"),
+    store.compaction = new Compaction(disk, options.segmentBytes(), store.index, store.log.sealedSegments(),
+        () -> store.logWriter.syncFuture(), threadFactory("fibry-compaction"),
         () -> new DiskThrottle(System::nanoTime, LockSupport::parkNanos));
     store.log.onSealed(store.compaction::onSegmentSealed);
     store.log.onSync(store::wakeHistories);
     store.logWriter =
         LogWriter.open(store.log, options.clock()::millis, TimeUnit.NANOSECONDS.convert(options.syncInterval()),
             LogWriter.QUIET_NANOS, options.maxPendingBytes());
-    // May begin a pass at once, which asks the journal for a force.
+    // Must be last: it may begin a pass of compaction at once, which requests a sync of the
+    // journal.
     store.preallocator.onFull(store.compaction::onDiskFull);
     return store;
   }
 
-  private static Executor threads(String name) {
-    return code -> Thread.ofPlatform().daemon().name(name).start(code);
+  private static Executor threadFactory(String name) {
+    return task -> Thread.ofPlatform().daemon().name(name).start(task);
   }
 
   // ---- reading
 
   @Override
   public LoadedActor load(ActorId actor) {
-    return beginLife(actor, life -> loaded(actor, life));
+    return beginLife(actor, life -> readActor(actor, life));
   }
 
   @Override
-  public long beginLife(ActorId actor, long last) {
+  public long beginLife(ActorId actor, long lastTurn) {
     return beginLife(actor, life -> {
-      life.where().resumeAt(life, last);
+      life.location().resumeAt(life, lastTurn);
       return life.number();
     });
   }
 
-  /** If the use fails, the life is over. */
+  /** Begins a life and calls a function with it. If the function throws, the life is ended. */
   private <T> T beginLife(ActorId actor, Function<ActorLocation.ActorLife, T> use) {
     checkOpen();
     var life = index.beginLife(actor);
-    boolean begun = false;
+    boolean hasBegun = false;
     try {
       await(life.earlierTurnsDone(), actor);
-      var answer = use.apply(life);
-      begun = true;
-      return answer;
+      var result = use.apply(life);
+      hasBegun = true;
+      return result;
     } finally {
-      if (!begun) endLife(actor, life.number());
+      if (!hasBegun) endLife(actor, life.number());
     }
   }
 
-  private LoadedActor loaded(ActorId actor, ActorLocation.ActorLife life) {
-    var location = life.where();
-    var bodies = index.withStablePlaces(() -> {
-      var all = new ArrayList<byte[]>();
-      for (long place : location.places()) all.add(body(actor, (int) (place >> Integer.SIZE), (int) place));
-      return all;
+  private LoadedActor readActor(ActorId actor, ActorLocation.ActorLife life) {
+    var location = life.location();
+    var bodies = index.withStablePositions(() -> {
+      var turnBodies = new ArrayList<byte[]>();
+      for (long position : location.positions())
+        turnBodies.add(readBody(actor, (int) (position >> Integer.SIZE), (int) position));
+      return turnBodies;
     });
-    var loaded = new LoadedActor(life.number(), location.last(), bodies, location.pendingIds());
-    location.onRead(life);
+    var loaded = new LoadedActor(life.number(), location.lastTurn(), bodies, location.pendingIds());
+    location.onLoaded(life);
     return loaded;
   }
 
@@ -136,37 +141,37 @@ final class LogStore extends FolderStore {
     if (logWriter.isEnded()) throw new StoreClosedException(this + " is closed");
   }
 
-  private static void await(CompletableFuture<Void> before, ActorId actor) {
+  private static void await(CompletableFuture<Void> earlierTurns, ActorId actor) {
     try {
-      before.get();
+      earlierTurns.get();
     } catch (InterruptedException interrupt) {
       Thread.currentThread().interrupt();
-      throw new CancellationException(actor + " was interrupted while it waited for turns of its life before");
-    } catch (ExecutionException never) {
-      throw new AssertionError(never);
+      throw new CancellationException(actor + " was interrupted while it waited for turns of its previous life");
+    } catch (ExecutionException impossible) {
+      throw new AssertionError(impossible);
     }
   }
 
-  private byte[] body(ActorId actor, int segment, int offset) {
-    return readRecord(actor, segment, offset, stored -> stored.actor().equals(actor)).body();
+  private byte[] readBody(ActorId actor, int segment, int offset) {
+    return readRecord(actor, segment, offset, record -> record.actor().equals(actor)).body();
   }
 
-  private LogRecord readRecord(Object actor, int segment, int offset, Predicate<LogRecord> expected) {
+  private LogRecord readRecord(Object owner, int segment, int offset, Predicate<LogRecord> expected) {
     String name = Segment.nameOf(segment);
     try {
-      var stored = readRecord(name, offset);
-      if (stored != null && expected.test(stored)) return stored;
+      var record = readRecord(name, offset);
+      if (record != null && expected.test(record)) return record;
     } catch (IOException failure) {
-      throw new StoreReadException(actor + " cannot be read from " + this + ": " + Lines.thrown(failure), failure);
+      throw new StoreReadException(owner + " cannot be read from " + this + ": " + Lines.thrown(failure), failure);
     }
-    throw new StoreDamagedException(this + ": " + name + " is damaged at " + offset + ", where a turn of " + actor
+    throw new StoreDamagedException(this + ": " + name + " is damaged at " + offset + ", where a turn of " + owner
         + ", or a message for it, was. Other actors are not concerned; put back a copy of the file");
   }
 
-  /** Returns the actor by the place of one of its turns. */
-  private ActorId actor(Fingerprint print, long place) {
-    return readRecord("an actor", (int) (place >> Integer.SIZE), (int) place,
-        stored -> index.computeFingerprint(stored.actor()).equals(print)).actor();
+  /** Returns the actor of a turn at this position, whose fingerprint must be the given one. */
+  private ActorId resolveActor(Fingerprint print, long position) {
+    return readRecord("an actor", (int) (position >> Integer.SIZE), (int) position,
+        record -> index.computeFingerprint(record.actor()).equals(print)).actor();
   }
 
   /** Returns null if the record is damaged. */
@@ -174,7 +179,7 @@ final class LogStore extends FolderStore {
     var record = ByteBuffer.allocate(FIRST_READ_BYTES);
     disk.read(name, offset, record);
     int length = record.flip().remaining() < Integer.BYTES ? -1 : record.getInt();
-    if (length < 0 || length > LogWriter.MAX_RECORD) return null;
+    if (length < 0 || length > LogWriter.MAX_RECORD_BYTES) return null;
     if (length > record.remaining()) {
       record = ByteBuffer.allocate(length);
       disk.read(name, offset + Integer.BYTES, record);
@@ -183,21 +188,21 @@ final class LogStore extends FolderStore {
     return record.remaining() < length ? null : LogRecord.readChecked(record.slice(record.position(), length));
   }
 
-  // ---- what waits
+  // ---- pending messages
 
   @Override
   public List<PendingMessage> pending(ActorId actor, Instant until, int max) {
     checkOpen();
-    return index.withStablePlaces(
-        () -> index.expandedActor(actor).map(location -> location.pending(until, max)).orElse(List.of())
-            .stream().map(one -> message(actor, one)).toList());
+    return index.withStablePositions(
+        () -> index.expandedActor(actor).map(known -> known.pending(until, max)).orElse(List.of())
+            .stream().map(location -> readMessage(actor, location)).toList());
   }
 
-  private PendingMessage message(ActorId actor, ActorLocation.MessageLocation place) {
-    var sent = readRecord(actor, place.segment(), place.offset(),
-        stored -> stored.outbox().size() > place.index() && stored.outbox().get(place.index()).to().equals(actor))
+  private PendingMessage readMessage(ActorId actor, ActorLocation.MessageLocation location) {
+    var sent = readRecord(actor, location.segment(), location.offset(),
+        record -> record.outbox().size() > location.index() && record.outbox().get(location.index()).to().equals(actor))
         .outbox()
-        .get(place.index());
+        .get(location.index());
     return new PendingMessage(actor, sent.id(), sent.due(), sent.body());
   }
 
@@ -220,7 +225,8 @@ final class LogStore extends FolderStore {
     checkOpen();
     index.forEachExpanded(location -> {
       if (location.actor().kind().equals(kind))
-        for (var one : location.pending(Instant.MAX, Integer.MAX_VALUE)) reader.accept(location.actor(), one.due());
+        for (var message : location.pending(Instant.MAX, Integer.MAX_VALUE))
+          reader.accept(location.actor(), message.due());
     });
   }
 
@@ -246,21 +252,21 @@ final class LogStore extends FolderStore {
     return history;
   }
 
-  /** Returns when all turns that were told as stored are on disk. */
+  /** Waits until all turns that were reported as stored are on disk. */
   void sync() {
     try {
       logWriter.syncFuture().join();
     } catch (CompletionException failure) {
-      throw failure.getCause() instanceof StoreException known ? known : failure;
+      throw failure.getCause() instanceof StoreException storeFailure ? storeFailure : failure;
     }
   }
 
-  void removeHistory(LogHistory closed) {
-    histories.remove(closed);
+  void removeHistory(LogHistory history) {
+    histories.remove(history);
   }
 
   private void wakeHistories() {
-    for (var each : histories) each.wake();
+    for (var history : histories) history.wake();
   }
 
   @Override
@@ -280,18 +286,18 @@ final class LogStore extends FolderStore {
     add(turn, true);
   }
 
-  private CompletableFuture<Void> add(Turn turn, boolean snapshot) {
-    var record = LogRecord.bytes(turn, snapshot);
+  private CompletableFuture<Void> add(Turn turn, boolean isSnapshot) {
+    var record = LogRecord.bytes(turn, isSnapshot);
     checkSize(record, "a turn of ", turn.actor());
-    if (preallocator.isFull() && turn.number() == 1 && !snapshot && hasNoPending(turn.actor()))
+    if (preallocator.isFull() && turn.number() == 1 && !isSnapshot && hasNoPending(turn.actor()))
       return refuse(preallocator.refusal(turn.actor() + " is not begun"));
-    var life = index.enterTurn(turn, snapshot);
+    var life = index.enterTurn(turn, isSnapshot);
     if (life == null) return refuse(new StaleLifeException(turn));
-    return add(new PendingRecord.PendingTurnRecord(this, record, life, turn, snapshot), turn.actor());
+    return add(new PendingRecord.PendingTurnRecord(this, record, life, turn, isSnapshot), turn.actor());
   }
 
   private boolean hasNoPending(ActorId actor) {
-    return index.expandedActor(actor).map(location -> location.count() == 0).orElse(true);
+    return index.expandedActor(actor).map(location -> location.pendingCount() == 0).orElse(true);
   }
 
   @Override
@@ -304,28 +310,28 @@ final class LogStore extends FolderStore {
     return add(new PendingRecord.PendingMessageRecord(this, record, location, message), message.to());
   }
 
-  private void checkSize(ByteBuffer record, String what, ActorId actor) {
+  private void checkSize(ByteBuffer record, String subject, ActorId actor) {
     if (record.remaining() > logWriter.maxRecordSize()) throw new IllegalArgumentException(
-        what + actor + " takes " + record.remaining() + " bytes; " + this + " takes at most "
+        subject + actor + " takes " + record.remaining() + " bytes; " + this + " takes at most "
             + logWriter.maxRecordSize());
   }
 
-  private <T> CompletableFuture<T> refuse(StoreException why) {
+  private <T> CompletableFuture<T> refuse(StoreException failure) {
     countRefusal();
-    return CompletableFuture.failedFuture(why);
+    return CompletableFuture.failedFuture(failure);
   }
 
   private <T> CompletableFuture<T> add(PendingRecord<T> entry, ActorId actor) {
-    boolean added = false;
+    boolean isAdded = false;
     try {
       logWriter.add(entry);
-      added = true;
+      isAdded = true;
       return entry;
     } catch (InterruptedException interrupt) {
       Thread.currentThread().interrupt();
       throw new CancellationException(actor + " was interrupted while it waited for room in " + this);
     } finally {
-      if (!added) {
+      if (!isAdded) {
         entry.leaveOnce();
         compact(entry.location);
       }
@@ -336,22 +342,25 @@ final class LogStore extends FolderStore {
     index.compact(location);
   }
 
-  void put(PendingMessage message, int segment, int offset, int place) {
-    var due = Instant.ofEpochMilli(message.due().toEpochMilli()); // as it is read
-    index.addRecord(message.to(), message.id(), new ActorLocation.MessageLocation(due, segment, offset, place));
+  void addPending(PendingMessage message, int segment, int offset, int messageIndex) {
+    var due = Instant.ofEpochMilli(message.due().toEpochMilli()); // with the precision of the log
+    index.addRecord(message.to(), message.id(), new ActorLocation.MessageLocation(due, segment, offset, messageIndex));
   }
 
-  /** How far a view has read, if the turn is one of its actor. */
+  /** Stores how far a view has read, if the turn belongs to the actor of a view. */
   void noteView(Turn turn) {
     index.viewOffsets().noteView(turn.actor(), turn.body());
   }
 
-  /** Says that the index lacks a stored record, so records that it takes for dead may be alive. */
+  /**
+   * Stops compaction, because the index lacks a stored record: records that the index takes for
+   * dead may be live.
+   */
   void distrustIndex() {
     compaction.stop();
   }
 
-  void count() {
+  void countTurn() {
     turns.increment();
   }
 
@@ -359,14 +368,14 @@ final class LogStore extends FolderStore {
     refusedTurns.increment();
   }
 
-  // ---- the whole
+  // ---- health, backup and closing
 
   @Override
   public Health health() {
-    var stored = index.counts();
-    return new Health(turns.sum(), refusedTurns.sum(), logWriter.pendingEntries(), stored.actors(),
-        stored.pendingMessages(),
-        stored.parkedMessages(), disk.bytes(), log.syncs(), preallocator.isFull(), log.isBroken(), log.tornFiles());
+    var counts = index.counts();
+    return new Health(turns.sum(), refusedTurns.sum(), logWriter.pendingEntries(), counts.actors(),
+        counts.pendingMessages(), counts.parkedMessages(), disk.bytes(), log.syncs(), preallocator.isFull(),
+        log.isBroken(), log.tornFiles());
   }
 
   @Override
@@ -376,7 +385,7 @@ final class LogStore extends FolderStore {
     try {
       compaction.withStableFiles(() -> {
         sync();
-        LogBackup.run(disk, to, id, log.fullSegments(), log.lastSynced(), this::checkOpen);
+        LogBackup.run(disk, to, id, log.sealedSegments(), log.lastSynced(), this::checkOpen);
       });
     } catch (IOException failure) {
       throw new UncheckedIOException(this + " could not be copied to " + to + ": " + Lines.thrown(failure), failure);
@@ -389,7 +398,7 @@ final class LogStore extends FolderStore {
     wakeHistories();
     preallocator.close();
     compaction.close();
-    if (closed.getAndSet(true)) return;
+    if (isClosed.getAndSet(true)) return;
     try {
       disk.close();
     } catch (IOException failure) {

@@ -15,94 +15,107 @@ import java.util.function.LongSupplier;
 import org.slf4j.LoggerFactory;
 
 /**
- * The thread that writes a log. Only this thread uses the log.
+ * The journal: the thread that writes a log. Only this thread uses the log.
  *
  * <p><b>Commit.</b> All entries that wait when a commit begins become one frame, which is written
- * and forced once; entries that come meanwhile wait for the next frame. Then each entry is told
- * that it is on disk. With pauses between forces, entries are told when they are written.
+ * and synced once. Entries that are added meanwhile wait for the next frame. Each entry is then
+ * notified that it is stored. If there is an interval between syncs, entries are notified as soon
+ * as they are written.
  *
- * <p><b>Room.</b> A semaphore bounds the bytes of waiting entries. A sender takes room before it
- * adds its entry to the {@link JournalQueue}, so it waits if the disk is slow.
+ * <p><b>Capacity.</b> A semaphore bounds the bytes of waiting entries. A sender acquires the bytes
+ * of its entry before it adds the entry to the {@link JournalQueue}. So it waits if the disk is
+ * slow.
  *
  * <p><b>Mark.</b> After a while without a commit, the thread appends an empty frame, which proves
  * that the frames before it were on disk.
  *
- * <p><b>Failure.</b> A frame that cannot be written is undone by the log, and its entries are
- * refused. After a failed force, or a frame that cannot be undone, the log is broken: all waiting
- * and later entries are refused.
+ * <p><b>Failure.</b> If a frame cannot be written, the log undoes the write, and its entries are
+ * refused. After a failed sync, or if a write cannot be undone, the log is broken: all waiting and
+ * later entries are refused.
  *
- * <p><b>End.</b> No entry is lost: a sender adds an entry and then reads whether the inbox has
- * ended; the thread ends the inbox and then takes the rest.
+ * <p><b>End.</b> No entry is lost. A sender adds an entry and then reads whether the inbox has
+ * ended. The thread ends the inbox and then takes the remaining entries.
  */
 final class LogWriter {
   /**
-   * An entry to be written. It is told its fate once, mostly by the journal's thread: be quick.
+   * An entry to be written. Either {@link #onStored} or {@link #onRefused} is called, once, mostly
+   * by the journal's thread: these methods must be quick.
    */
   interface LogEntry {
     ByteBuffer record();
 
     /**
-     * Returns null if the entry may be written. Asked in the order in which entries were added.
+     * Returns why the entry must not be written, or null if it may be. Called in the order in which
+     * entries were added.
      */
     StoreException refusal();
 
-    /** It is on disk, with all that was added before; or soon will be, where forces have pauses. */
+    /**
+     * Called when the entry and all earlier entries are on disk. If there is an interval between
+     * syncs, they are only written.
+     */
     void onStored(int segment, int offset);
 
-    /** It is not on disk, unless the exception says that nobody knows. */
+    /**
+     * Called when the entry is not stored. If the outcome of the exception is UNKNOWN, it may be
+     * stored.
+     */
     void onRefused(StoreException why);
   }
 
-  private static final int MAX_RECORDS = 8192;
-  private static final int MAX_BYTES = 8 << 20; // but for one record
-  static final int MAX_RECORD = 16 << 20;
+  private static final int MAX_RECORDS = 8192; // of a frame
+  private static final int MAX_BYTES = 8 << 20; // of the records of a frame, unless it has only one
+  static final int MAX_RECORD_BYTES = 16 << 20; // bytes of a record
   static final long QUIET_NANOS = TimeUnit.MILLISECONDS.toNanos(20);
 
   private final SegmentLog log;
-  private final LongSupplier millis;
-  private final long syncInterval; // between two forces, in nanoseconds, or 0
-  private final long quietTime; // after the last commit of a burst, until it is marked, in nanoseconds
-  private final Semaphore byteBudget; // in bytes
-  private final int maxRecord;
+  private final LongSupplier millis; // the time in milliseconds since 1970
+  private final long syncInterval; // nanoseconds between two syncs, or 0 if each commit syncs
+  private final long quietTime; // nanoseconds without a commit, after which a mark is written
+  private final Semaphore byteBudget; // has a permit for each byte that may still be added
+  private final int maxRecord; // bytes
   private final JournalQueue<LogEntry> inbox = new JournalQueue<>();
   private final Thread thread = Thread.ofPlatform().daemon().name("fibry-journal").unstarted(this::run);
-  private volatile int batchBytes; // the size of the batch; written by the thread
-  private final ArrayDeque<LogEntry> batch = new ArrayDeque<>(); // the thread's own, as the next one
-  private long firstUnsynced; // the time of the first frame that is not forced, or 0 if all are
-  private boolean isUnmarked; // no mark says yet that the last commit is on disk
-  private long lastCommit; // the time of the last commit, or of the opening
-  private final ConcurrentLinkedQueue<CompletableFuture<Void>> requestedSyncs = new ConcurrentLinkedQueue<>(); // forces
-  private volatile boolean hasEnded; // written by the thread; then those who want a force see to it
+  private volatile int batchSize; // entries that are being written; set by the thread
+  // Entries of the next frame; used by the thread, as the next three.
+  private final ArrayDeque<LogEntry> batch = new ArrayDeque<>();
+  private long firstUnsynced; // `nanoTime` of the first frame that is not synced, or 0 if all are
+  private boolean isUnmarked; // whether no mark behind the last commit says that it is on disk
+  private long lastCommit; // `nanoTime` of the last commit, or of the opening
+  private final ConcurrentLinkedQueue<CompletableFuture<Void>> requestedSyncs = new ConcurrentLinkedQueue<>();
+  private volatile boolean hasEnded; // written by the thread; then callers of `syncFuture` fail the waiting requests
 
-  private LogWriter(SegmentLog log, LongSupplier millis, long syncInterval, long quietTime, int room) {
+  private LogWriter(SegmentLog log, LongSupplier millis, long syncInterval, long quietTime, int maxPendingBytes) {
     this.log = log;
     this.millis = millis;
     this.syncInterval = syncInterval;
     this.quietTime = quietTime;
-    this.isUnmarked = log.isOpenedUnmarked();
+    this.isUnmarked = log.wasOpenedUnmarked();
     this.lastCommit = System.nanoTime();
-    this.byteBudget = new Semaphore(room, true);
-    this.maxRecord = (int) Math.min(Math.min(MAX_RECORD, room), log.maxFrameSize() - Frame.size(1, 0));
+    this.byteBudget = new Semaphore(maxPendingBytes, true);
+    this.maxRecord = (int) Math.min(Math.min(MAX_RECORD_BYTES, maxPendingBytes), log.maxFrameSize() - Frame.size(1, 0));
   }
 
   /**
-   * @param quietTime nanoseconds without a commit, after which a mark says that the last one is on disk
-   * @param room for entries that wait to be stored, in bytes: senders of more wait
+   * Starts the thread.
+   *
+   * @param quietTime nanoseconds without a commit, after which a mark is written
+   * @param maxPendingBytes bytes of entries that may wait to be stored; then senders wait
    */
-  static LogWriter open(SegmentLog log, LongSupplier millis, long syncInterval, long quietTime, int room) {
-    var journal = new LogWriter(log, millis, syncInterval, quietTime, room);
-    journal.thread.start();
-    return journal;
+  static LogWriter open(SegmentLog log, LongSupplier millis, long syncInterval, long quietTime, int maxPendingBytes) {
+    var logWriter = new LogWriter(log, millis, syncInterval, quietTime, maxPendingBytes);
+    logWriter.thread.start();
+    return logWriter;
   }
 
-  /** How many bytes a record may have. */
+  /** Returns the maximal size of a record in bytes. */
   int maxRecordSize() {
     return maxRecord;
   }
 
-  /** How many entries wait, or are being written. */
+  /** Returns the number of entries that wait or are being written. */
   int pendingEntries() {
-    return inbox.size() + batchBytes;
+    return inbox.size() + batchSize;
   }
 
   boolean isEnded() {
@@ -111,50 +124,54 @@ final class LogWriter {
 
   void add(LogEntry entry) throws InterruptedException {
     int size = entry.record().remaining();
-    // an interrupt matters only to those who wait, and none overtakes them
+    // acquire is interruptible, so it is called only if the sender must wait; it is fair, so no
+    // sender overtakes others
     if (byteBudget.hasQueuedThreads() || !byteBudget.tryAcquire(size)) byteBudget.acquire(size);
-    var next = inbox.add(entry);
-    if (next == JournalQueue.SenderAction.WAKE) LockSupport.unpark(thread);
-    if (next == JournalQueue.SenderAction.REFUSE)
+    var action = inbox.add(entry);
+    if (action == JournalQueue.SenderAction.WAKE) LockSupport.unpark(thread);
+    if (action == JournalQueue.SenderAction.REFUSE)
       refuse(entry, new StoreClosedException("the store in " + log + " is closed"));
   }
 
-  /** Writes what was added before, and marks the end. */
+  /**
+   * Writes all entries that were added, marks the log as closed, and waits until the thread has
+   * ended.
+   */
   void close() {
     if (Thread.currentThread() == thread)
       throw new IllegalStateException("a store cannot be closed by what an answer runs; close it on another thread");
     inbox.close();
     LockSupport.unpark(thread);
-    boolean interrupted = false;
+    boolean wasInterrupted = false;
     while (thread.isAlive()) {
       try {
         thread.join();
-      } catch (InterruptedException later) {
-        interrupted = true;
+      } catch (InterruptedException interrupt) {
+        wasInterrupted = true;
       }
     }
-    if (interrupted) Thread.currentThread().interrupt();
+    if (wasInterrupted) Thread.currentThread().interrupt();
   }
 
   /**
-   * Done when all that was told as stored is on disk. No request is lost at the end: it is added
-   * and then {@code hasEnded} is read; the thread writes {@code hasEnded} and then looks for added
-   * requests.
+   * Returns a future that completes when all entries that were reported as stored are on disk. No
+   * request is lost at the end: a caller adds its request and then reads {@code hasEnded}. The
+   * thread writes {@code hasEnded} and then checks for requests.
    */
   CompletableFuture<Void> syncFuture() {
     if (syncInterval == 0) return CompletableFuture.completedFuture(null);
-    var force = new CompletableFuture<Void>();
-    requestedSyncs.add(force);
+    var request = new CompletableFuture<Void>();
+    requestedSyncs.add(request);
     LockSupport.unpark(thread);
     if (hasEnded) failRemainingSyncs();
-    return force;
+    return request;
   }
 
   private void run() {
     try {
       while (!inbox.isClosing()) writeNext();
     } finally {
-      inbox.refuseNewEntries(); // the number of waiting entries is finite now
+      inbox.refuseNewEntries(); // no more entries are added from now on
       while (!inbox.isEmpty() || !batch.isEmpty()) write();
       finish();
     }
@@ -163,72 +180,73 @@ final class LogWriter {
   private void writeNext() {
     inbox.resume();
     write();
-    if (inbox.isEmpty() && inbox.tryRest()) awaitWork();
+    if (inbox.isEmpty() && inbox.tryIdle()) awaitWork();
   }
 
   private void write() {
     try {
-      Thread.interrupted(); // it would close the file, and end the next sleep at once
+      Thread.interrupted(); // an interrupt would close the file, and end the next sleep at once
       takeBatch();
       if (!batch.isEmpty()) commit();
       syncIfDue();
       markEndIfDue();
       log.prepare();
-    } catch (StoreException broken) { // by a force that was due
-      log("what was told as stored may be missing", broken);
-    } catch (Throwable failure) { // out of memory
+    } catch (StoreException broken) { // thrown by a sync that was due, without a commit
+      log("entries that were reported as stored may be missing from the disk", broken);
+    } catch (Throwable failure) { // most likely an OutOfMemoryError
       failWithoutMemory(failure);
     }
   }
 
   private void failWithoutMemory(Throwable failure) {
     try {
-      fail(new StoreBusyException("the journal failed while it wrote", failure)); // it may be in the file
-    } catch (Throwable again) {
-      // entries that were not told are still in the batch, and are written with the next one
+      // The outcome is unknown, because the frame may be in the file.
+      fail(new StoreBusyException("the journal failed while it wrote", failure));
+    } catch (Throwable secondFailure) {
+      // entries that were not notified are still in the batch, and are written with the next frame
     }
   }
 
   private void takeBatch() {
     long bytes = 0;
-    for (var next = inbox.peek(); next != null && batch.size() < MAX_RECORDS; next = inbox.peek()) {
-      var refusal = next.refusal();
+    for (var entry = inbox.peek(); entry != null && batch.size() < MAX_RECORDS; entry = inbox.peek()) {
+      var refusal = entry.refusal();
       if (refusal != null) {
         refuse(inbox.poll(), refusal);
         continue;
       }
-      bytes += next.record().remaining();
+      bytes += entry.record().remaining();
       if (!batch.isEmpty() && (bytes > MAX_BYTES || Frame.size(batch.size() + 1, bytes) > log.maxFrameSize())) return;
-      batch.add(next);
-      inbox.poll(); // last: without memory, the next turn tries again
+      batch.add(entry);
+      inbox.poll(); // last, so that the entry is still in the inbox if `add` fails for lack of memory
     }
   }
 
   private void commit() {
     int records = batch.size();
     var event = StoreEvents.beginCommit();
-    Frame.FramePosition frame;
+    Frame.FramePosition position;
     try {
-      frame = append(event);
+      position = append(event);
     } catch (StoreException failure) {
       fail(failure);
       return;
     }
-    int offset = frame.offset() + Frame.RECORDS_OFFSET;
+    int offset = position.offset() + Frame.RECORDS_OFFSET;
     while (!batch.isEmpty()) {
       var entry = batch.removeFirst();
-      notifyStored(entry, frame.segment(), offset);
+      notifyStored(entry, position.segment(), offset);
       offset = Frame.nextOffset(offset, entry.record());
     }
-    // last, because a failure without memory is no failure of the commit
-    if (event != null) StoreEvents.endCommit(event, log, Segment.nameOf(frame.segment()), records,
-        Frame.align(offset - frame.offset()));
+    // last, because a failure of the event must not look like a failure of the commit
+    if (event != null) StoreEvents.endCommit(event, log, Segment.nameOf(position.segment()), records,
+        Frame.align(offset - position.offset()));
   }
 
   private Frame.FramePosition append(Object event) {
-    batchBytes = batch.size();
+    batchSize = batch.size();
     try {
-      var frame = log.append(batch.stream().map(LogEntry::record).toList(), millis.getAsLong());
+      var position = log.append(batch.stream().map(LogEntry::record).toList(), millis.getAsLong());
       StoreEvents.onWritten(event);
       if (syncInterval == 0) {
         log.sync();
@@ -236,9 +254,9 @@ final class LogWriter {
       } else if (firstUnsynced == 0) firstUnsynced = System.nanoTime();
       isUnmarked = true;
       lastCommit = System.nanoTime();
-      return frame;
+      return position;
     } finally {
-      batchBytes = 0;
+      batchSize = 0;
     }
   }
 
@@ -247,7 +265,7 @@ final class LogWriter {
     try {
       entry.onStored(segment, offset);
     } catch (Throwable failure) {
-      log("an entry was stored, and failed when it was told", failure);
+      log("an entry was stored, but its notification failed", failure);
     }
   }
 
@@ -255,20 +273,20 @@ final class LogWriter {
     while (!batch.isEmpty()) refuse(batch.removeFirst(), failure);
   }
 
-  private void refuse(LogEntry entry, StoreException why) {
+  private void refuse(LogEntry entry, StoreException reason) {
     byteBudget.release(entry.record().remaining());
     try {
-      entry.onRefused(why);
+      entry.onRefused(reason);
     } catch (Throwable failure) {
-      log("an entry was refused, and failed when it was told", failure);
+      log("an entry was refused, but its notification failed", failure);
     }
   }
 
   private void syncIfDue() {
-    int count = requestedSyncs.size(); // requests that come later also want later frames on disk
-    boolean due = firstUnsynced != 0 && (count > 0 || System.nanoTime() - firstUnsynced >= syncInterval);
+    int count = requestedSyncs.size(); // later requests may need later frames
+    boolean isDue = firstUnsynced != 0 && (count > 0 || System.nanoTime() - firstUnsynced >= syncInterval);
     try {
-      if (due) {
+      if (isDue) {
         firstUnsynced = 0;
         log.sync();
       }
@@ -277,33 +295,36 @@ final class LogWriter {
     }
   }
 
-  /** Marks the end of a burst, once. A busy journal needs no mark: its next frame is one. */
+  /**
+   * Marks the end of a burst of commits, once. A busy journal needs no mark, because its next frame
+   * has the same effect.
+   */
   private void markEndIfDue() {
     if (!isUnmarked || firstUnsynced != 0 || System.nanoTime() - lastCommit < quietTime) return;
-    isUnmarked = false; // also if it fails: the next burst tries again
+    isUnmarked = false; // even if the write fails: the end of the next burst tries again
     try {
       log.markSynced(millis.getAsLong());
     } catch (StoreException failure) {
-      log("all that was told as stored is on disk, but the mark that says so could not be written", failure);
+      log("all entries that were reported as stored are on disk, but the mark that says so was not written", failure);
     }
   }
 
-  private void completeSync(CompletableFuture<Void> force) {
-    if (log.isBroken()) force.completeExceptionally(new StoreClosedException("the store in " + log + " is broken"));
-    else force.complete(null);
+  private void completeSync(CompletableFuture<Void> request) {
+    if (log.isBroken()) request.completeExceptionally(new StoreClosedException("the store in " + log + " is broken"));
+    else request.complete(null);
   }
 
-  /** Frames that are not on disk now never will be. */
+  /** Fails all waiting requests, because frames that are not on disk now never will be. */
   private void failRemainingSyncs() {
-    for (var force = requestedSyncs.poll(); force != null; force = requestedSyncs.poll())
-      force.completeExceptionally(new StoreClosedException("the store in " + log + " is closed"));
+    for (var request = requestedSyncs.poll(); request != null; request = requestedSyncs.poll())
+      request.completeExceptionally(new StoreClosedException("the store in " + log + " is closed"));
   }
 
   private void awaitWork() {
-    long longest = firstUnsynced != 0 ? syncInterval - (System.nanoTime() - firstUnsynced)
+    long maxNanos = firstUnsynced != 0 ? syncInterval - (System.nanoTime() - firstUnsynced)
         : isUnmarked ? quietTime - (System.nanoTime() - lastCommit) : Long.MAX_VALUE;
-    if (!log.isPrepared()) longest = Math.min(longest, SegmentPreallocator.RETRY_NANOS);
-    LockSupport.parkNanos(this, longest);
+    if (!log.isPrepared()) maxNanos = Math.min(maxNanos, SegmentPreallocator.RETRY_NANOS);
+    LockSupport.parkNanos(this, maxNanos);
   }
 
   private void finish() {
@@ -311,23 +332,23 @@ final class LogWriter {
       if (firstUnsynced != 0) log.sync();
       log.close(millis.getAsLong());
     } catch (Throwable failure) {
-      log("the log could not be forced and marked as closed; what was stored last may be missing", failure);
+      log("the log could not be synced and marked as closed; the last stored entries may be missing", failure);
     } finally {
       hasEnded = true;
       failRemainingSyncs();
     }
   }
 
-  private static void log(String what, Throwable failure) {
-    log(() -> LoggerFactory.getLogger(LogWriter.class).error(what, failure));
+  private static void log(String text, Throwable failure) {
+    log(() -> LoggerFactory.getLogger(LogWriter.class).error(text, failure));
   }
 
-  /** A logger is user code. */
-  static void log(Runnable line) {
+  /** Logs a line. A failure is ignored, because a logger is user code. */
+  static void log(Runnable logCall) {
     try {
-      line.run();
-    } catch (Throwable broken) {
-      // it cannot be told
+      logCall.run();
+    } catch (Throwable ignored) {
+      // the failure of a logger cannot be logged
     }
   }
 }

@@ -5,10 +5,11 @@ import java.nio.ByteBuffer;
 import java.util.List;
 import java.util.concurrent.ConcurrentHashMap;
 
-/** A disk that knows how many bytes its files have, without asking it. */
+/** A disk that knows the total size of its files without asking the disk below. */
 final class MeasuredDisk implements StorageDirectory {
   private final StorageDirectory disk;
-  private final ConcurrentHashMap<String, Long> sizes = new ConcurrentHashMap<>(); // a write changes none
+  // Sizes in bytes by name; a write does not change the size of a file.
+  private final ConcurrentHashMap<String, Long> sizes = new ConcurrentHashMap<>();
 
   private MeasuredDisk(StorageDirectory disk) {
     this.disk = disk;
@@ -20,7 +21,7 @@ final class MeasuredDisk implements StorageDirectory {
     return measured;
   }
 
-  /** Returns the size of all files. */
+  /** Returns the size of all files in bytes. */
   long bytes() {
     return sizes.values().stream().mapToLong(size -> size).sum();
   }
@@ -42,8 +43,8 @@ final class MeasuredDisk implements StorageDirectory {
   }
 
   @Override
-  public void write(String name, long at, ByteBuffer bytes) throws IOException {
-    disk.write(name, at, bytes);
+  public void write(String name, long offset, ByteBuffer bytes) throws IOException {
+    disk.write(name, offset, bytes);
   }
 
   @Override
@@ -57,9 +58,9 @@ final class MeasuredDisk implements StorageDirectory {
   }
 
   @Override
-  public void rename(String from, String to) throws IOException {
-    disk.rename(from, to);
-    sizes.put(to, sizes.remove(from));
+  public void rename(String oldName, String newName) throws IOException {
+    disk.rename(oldName, newName);
+    sizes.put(newName, sizes.remove(oldName));
   }
 
   @Override
@@ -74,8 +75,8 @@ final class MeasuredDisk implements StorageDirectory {
   }
 
   @Override
-  public void read(String name, long at, ByteBuffer into) throws IOException {
-    disk.read(name, at, into);
+  public void read(String name, long offset, ByteBuffer target) throws IOException {
+    disk.read(name, offset, target);
   }
 
   @Override

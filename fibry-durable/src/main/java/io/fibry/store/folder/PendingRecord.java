@@ -6,12 +6,12 @@ import io.fibry.store.StoreException;
 import java.nio.ByteBuffer;
 import java.util.concurrent.CompletableFuture;
 
-/** A record that is being stored; as a future, it is done when the record is on disk. */
+/** A record that is being stored. This future completes when the record is on disk. */
 abstract sealed class PendingRecord<T> extends CompletableFuture<T> implements LogWriter.LogEntry {
   final LogStore store;
   final ActorLocation location;
   private final ByteBuffer record;
-  private boolean hasLeft; // under this object's monitor
+  private boolean hasLeft; // whether `onLeft` was called; guarded by this object's monitor
 
   PendingRecord(LogStore store, ActorLocation location, ByteBuffer record) {
     this.store = store;
@@ -28,21 +28,25 @@ abstract sealed class PendingRecord<T> extends CompletableFuture<T> implements L
   public final void onStored(int segment, int offset) {
     try {
       addToIndex(segment, offset);
-    } catch (Throwable failure) { // of memory
+    } catch (Throwable failure) { // for lack of memory
       store.distrustIndex();
       throw failure;
     }
     leaveOnce();
     completeStored();
-    store.compact(location); // last: without memory it throws
+    store.compact(location); // last, because it throws if memory is short
   }
 
-  /** In the index. */
+  /** Adds the record to the index. */
   abstract void addToIndex(int segment, int offset);
 
+  /** Completes this future. */
   abstract void completeStored();
 
-  /** Once: an Error may strike when the journal has it already. */
+  /**
+   * Calls {@link #onLeft} unless it was called. It may be called twice: an Error may strike the
+   * sender when the journal has the record already.
+   */
   final void leaveOnce() {
     synchronized (this) {
       if (hasLeft) return;
@@ -54,32 +58,32 @@ abstract sealed class PendingRecord<T> extends CompletableFuture<T> implements L
   /** Called when the record is not being stored any more. */
   abstract void onLeft();
 
-  /** A turn, or a snapshot. */
+  /** A turn or a snapshot that is being stored. */
   static final class PendingTurnRecord extends PendingRecord<Void> {
     private final ActorLocation.ActorLife life;
     private final Store.Turn turn;
-    private final boolean snapshot;
+    private final boolean isSnapshot;
 
     PendingTurnRecord(LogStore store, ByteBuffer record, ActorLocation.ActorLife life, Store.Turn turn,
-        boolean snapshot) {
-      super(store, life.where(), record);
+        boolean isSnapshot) {
+      super(store, life.location(), record);
       this.life = life;
       this.turn = turn;
-      this.snapshot = snapshot;
+      this.isSnapshot = isSnapshot;
     }
 
     @Override
     public StoreException refusal() {
-      return life.isOver() ? new StaleLifeException(turn) : null;
+      return life.wasRefused() ? new StaleLifeException(turn) : null;
     }
 
     @Override
     void addToIndex(int segment, int offset) {
-      location.add(turn.number(), LogRecord.typeOf(turn, snapshot), segment, offset);
+      location.add(turn.number(), LogRecord.typeOf(turn, isSnapshot), segment, offset);
       location.removeHandled(turn.handledIds());
       store.noteView(turn);
-      for (int i = 0; i < turn.outbox().size(); i++) store.put(turn.outbox().get(i), segment, offset, i);
-      if (!snapshot) store.count();
+      for (int i = 0; i < turn.outbox().size(); i++) store.addPending(turn.outbox().get(i), segment, offset, i);
+      if (!isSnapshot) store.countTurn();
     }
 
     @Override
@@ -88,23 +92,23 @@ abstract sealed class PendingRecord<T> extends CompletableFuture<T> implements L
     }
 
     @Override
-    public void onRefused(StoreException why) {
-      if (!snapshot) {
-        life.endLife();
+    public void onRefused(StoreException failure) {
+      if (!isSnapshot) {
+        life.markRefused();
         store.countRefusal();
       }
-      completeExceptionally(why);
-      leaveOnce(); // now: the actor reads its state again when all have been told
+      completeExceptionally(failure);
+      leaveOnce(); // after the future has completed: when all turns have left, the next life loads the actor
       store.compact(location);
     }
 
     @Override
     void onLeft() {
-      life.leave();
+      life.onTurnDone();
     }
   }
 
-  /** A message that is accepted. */
+  /** A message that is being stored. */
   static final class PendingMessageRecord extends PendingRecord<Boolean> {
     private final Store.PendingMessage message;
 
@@ -120,7 +124,7 @@ abstract sealed class PendingRecord<T> extends CompletableFuture<T> implements L
 
     @Override
     void addToIndex(int segment, int offset) {
-      store.put(message, segment, offset, 0);
+      store.addPending(message, segment, offset, 0);
     }
 
     @Override
@@ -129,16 +133,16 @@ abstract sealed class PendingRecord<T> extends CompletableFuture<T> implements L
     }
 
     @Override
-    public void onRefused(StoreException why) {
+    public void onRefused(StoreException failure) {
       store.countRefusal();
       leaveOnce();
-      completeExceptionally(why);
+      completeExceptionally(failure);
       store.compact(location);
     }
 
     @Override
     void onLeft() {
-      location.onArrived();
+      location.onMessageDone();
     }
   }
 }

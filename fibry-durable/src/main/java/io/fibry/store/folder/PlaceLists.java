@@ -3,80 +3,88 @@ package io.fibry.store.folder;
 import java.util.Arrays;
 
 /**
- * Places of actors that have several, each one linked to the one before. It grows by pages, so that
- * growth copies none. Under its stripe's monitor.
+ * The positions of actors that have several, in chains: each position is linked to the one before.
+ * A link is the index of a position. The pages are never copied when this grows. Guarded by the
+ * monitor of its stripe.
  */
 final class PlaceLists {
-  private static final int PAGE = 8; // bits
-  private static final int SIZE = 1 << PAGE;
+  private static final int PAGE_BITS = 8;
+  private static final int PAGE_SIZE = 1 << PAGE_BITS;
 
-  private long[][] places = {};
-  private int[][] previous = {}; // the link before each link; for a free link, the next free one
-  private int size; // so far used
-  private int firstFree = -1; // the first one
+  private long[][] positions = {};
+  private int[][] previous = {}; // the link before each link, or the next free link behind a free link
+  private int size; // links that were ever in use
+  private int firstFreeLink = -1; // -1 if there is none
 
-  /** The link to it. */
-  int add(long place, int link) {
-    int at = firstFree;
-    if (at >= 0) firstFree = previousLink(at);
+  /**
+   * Adds a position to a chain, and returns its link.
+   *
+   * @param previousLink the last link of the chain, or -1 to begin a chain
+   */
+  int add(long position, int previousLink) {
+    int newLink = firstFreeLink;
+    if (newLink >= 0) firstFreeLink = previousLink(newLink);
     else {
-      if (size == previous.length << PAGE) grow();
-      at = size++;
+      if (size == previous.length << PAGE_BITS) grow();
+      newLink = size++;
     }
-    places[at >>> PAGE][at & SIZE - 1] = place;
-    link(at, link);
-    return at;
+    positions[newLink >>> PAGE_BITS][newLink & PAGE_SIZE - 1] = position;
+    setPreviousLink(newLink, previousLink);
+    return newLink;
   }
 
   private void grow() {
-    int pages = previous.length;
-    var morePlaces = Arrays.copyOf(places, pages + 1);
-    var moreBefore = Arrays.copyOf(previous, pages + 1);
-    morePlaces[pages] = new long[SIZE];
-    moreBefore[pages] = new int[SIZE];
-    places = morePlaces;
-    previous = moreBefore;
+    int pageCount = previous.length;
+    var newPositions = Arrays.copyOf(positions, pageCount + 1);
+    var newPrevious = Arrays.copyOf(previous, pageCount + 1);
+    newPositions[pageCount] = new long[PAGE_SIZE];
+    newPrevious[pageCount] = new int[PAGE_SIZE];
+    positions = newPositions;
+    previous = newPrevious;
   }
 
-  private int previousLink(int at) {
-    return previous[at >>> PAGE][at & SIZE - 1];
+  private int previousLink(int link) {
+    return previous[link >>> PAGE_BITS][link & PAGE_SIZE - 1];
   }
 
-  private void link(int at, int to) {
-    previous[at >>> PAGE][at & SIZE - 1] = to;
+  private void setPreviousLink(int link, int previousLink) {
+    previous[link >>> PAGE_BITS][link & PAGE_SIZE - 1] = previousLink;
   }
 
-  long place(int at) {
-    return places[at >>> PAGE][at & SIZE - 1];
+  long positionAt(int link) {
+    return positions[link >>> PAGE_BITS][link & PAGE_SIZE - 1];
   }
 
+  /** Returns the positions of a chain, the first one first. */
   long[] read(int link, int count) {
-    var all = new long[count];
-    int at = link;
+    var chain = new long[count];
+    int currentLink = link;
     for (int i = count - 1; i >= 0; i--) {
-      all[i] = place(at);
-      at = previousLink(at);
+      chain[i] = positionAt(currentLink);
+      currentLink = previousLink(currentLink);
     }
-    return all;
+    return chain;
   }
 
-  /** Moves all links, and the remains in free ones. */
+  /** Replaces all positions by their new ones, also in free links, where it has no effect. */
   void move(Relocations relocations) {
-    for (var page : places) for (int i = 0; i < SIZE; i++) page[i] = relocations.newPlace(page[i]);
+    for (var page : positions) for (int i = 0; i < PAGE_SIZE; i++) page[i] = relocations.newPosition(page[i]);
   }
 
-  boolean has(int link, int count, long place) {
-    int at = link;
+  /** Returns whether a chain contains a position. */
+  boolean has(int link, int count, long position) {
+    int currentLink = link;
     for (int i = 0; i < count; i++) {
-      if (place(at) == place) return true;
-      at = previousLink(at);
+      if (positionAt(currentLink) == position) return true;
+      currentLink = previousLink(currentLink);
     }
     return false;
   }
 
+  /** Removes a chain: its links become free. */
   void remove(int link, int count) {
-    link(firstLink(link, count), firstFree);
-    firstFree = link;
+    setPreviousLink(firstLink(link, count), firstFreeLink);
+    firstFreeLink = link;
   }
 
   private int firstLink(int link, int count) {
@@ -85,8 +93,8 @@ final class PlaceLists {
     return first;
   }
 
-  /** Returns the place that was added first. */
-  long first(int link, int count) {
-    return place(firstLink(link, count));
+  /** Returns the position that was added to the chain first. */
+  long firstPosition(int link, int count) {
+    return positionAt(firstLink(link, count));
   }
 }

@@ -11,7 +11,7 @@ import java.nio.file.attribute.PosixFilePermissions;
 import java.util.stream.Stream;
 import org.slf4j.LoggerFactory;
 
-/** Makes folders that only the user of this process may read, and forces their names to disk. */
+/** Creates folders that only the user of this process may read, and syncs their names to disk. */
 final class PrivateFolder {
   private static final boolean SYNC_SUPPORTED = !System.getProperty("os.name").startsWith("Windows");
   private static final FileAttribute<?>[] NONE = {};
@@ -19,20 +19,22 @@ final class PrivateFolder {
   private PrivateFolder() {}
 
   /**
-   * Creates the folder and its missing parents; folders that exist keep their permissions. Forces
-   * the name of an empty folder, too, because the process that created it may have died before.
+   * Creates the folder and its missing parents. Folders that exist keep their permissions. The name
+   * of an empty folder is synced, too, because the process that created it may have died before it
+   * synced the name.
    */
   static void create(Path folder) throws IOException {
     var parent = folder.toAbsolutePath().getParent();
     if (parent == null || Files.isDirectory(folder) && !isEmpty(folder)) return;
     if (!Files.isDirectory(folder)) {
       create(parent);
-      Files.createDirectories(folder, ownersOnly(parent, "rwx------")); // another process may have made it
+      // Does not fail if another process has created it meanwhile.
+      Files.createDirectories(folder, ownersOnly(parent, "rwx------"));
     }
     try {
       sync(parent);
-    } catch (AccessDeniedException unreadable) { // this user cannot force its names
-      LoggerFactory.getLogger(FolderStore.class).debug("{} cannot be forced", parent, unreadable);
+    } catch (AccessDeniedException unreadable) { // this user may not open the parent, so its names cannot be synced
+      LoggerFactory.getLogger(FolderStore.class).debug("{} cannot be synced", parent, unreadable);
     }
   }
 
@@ -43,10 +45,11 @@ final class PrivateFolder {
   }
 
   /**
-   * The permissions with which a file or a folder is created.
+   * Returns the permissions with which a file or a folder is created; an empty array if the file
+   * system has no POSIX permissions.
    *
-   * @param folder in which it is created
-   * @return empty if the file system has no POSIX permissions
+   * @param folder the folder in which it is created
+   * @param permissions in the form {@code rwx------}
    */
   static FileAttribute<?>[] ownersOnly(Path folder, String permissions) {
     return folder.getFileSystem().supportedFileAttributeViews().contains("posix")

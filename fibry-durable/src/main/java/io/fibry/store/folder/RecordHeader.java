@@ -9,67 +9,71 @@ import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 
 /**
- * The fields of a turn's record that the index needs, read in place: no text is made.
+ * The fields of a record that the index needs. They are read in place, without creating strings.
  *
- * @param at where the record begins
+ * @param bytes contain the record
+ * @param offset the offset of the record in the bytes
  */
-record RecordHeader(byte[] bytes, int at) {
+record RecordHeader(byte[] bytes, int offset) {
   private static final VarHandle SHORT = MethodHandles.byteArrayViewVarHandle(short[].class, ByteOrder.BIG_ENDIAN);
   private static final VarHandle INT = MethodHandles.byteArrayViewVarHandle(int[].class, ByteOrder.BIG_ENDIAN);
   private static final VarHandle LONG = MethodHandles.byteArrayViewVarHandle(long[].class, ByteOrder.BIG_ENDIAN);
 
   private static final byte[] VIEWS = Store.VIEWS.getBytes(StandardCharsets.UTF_8);
 
-  /** How many bytes a record has, which a frame says in front of it. */
-  static int size(byte[] bytes, int at) {
-    return (int) INT.get(bytes, at);
+  /** Returns the size of the record in bytes, which is stored in front of it. */
+  static int size(byte[] bytes, int offset) {
+    return (int) INT.get(bytes, offset);
   }
 
   LogRecord.RecordType type() {
-    return LogRecord.RecordType.of(bytes[at + LogRecord.TYPE_OFFSET]);
+    return LogRecord.RecordType.of(bytes[offset + LogRecord.TYPE_OFFSET]);
   }
 
   long number() {
-    return (long) LONG.get(bytes, at + LogRecord.NUMBER_OFFSET);
+    return (long) LONG.get(bytes, offset + LogRecord.NUMBER_OFFSET);
   }
 
-  /** It is a turn that says where a view stands. */
+  /** Returns whether the record is a turn that stores how far a view has read. */
   boolean isOfView() {
-    int kind = at + LogRecord.ACTOR_OFFSET;
-    return count(kind) == VIEWS.length && type() == LogRecord.RecordType.WHOLE
-        && Arrays.equals(bytes, kind + Short.BYTES, kind + Short.BYTES + VIEWS.length, VIEWS, 0, VIEWS.length);
+    int kindOffset = offset + LogRecord.ACTOR_OFFSET;
+    int kindStart = kindOffset + Short.BYTES;
+    return readCount(kindOffset) == VIEWS.length && type() == LogRecord.RecordType.FULL_STATE
+        && Arrays.equals(bytes, kindStart, kindStart + VIEWS.length, VIEWS, 0, VIEWS.length);
   }
 
   void computeFingerprint(FingerprintHasher fingerprints, long[] into) {
-    fingerprints.write(bytes, at + LogRecord.ACTOR_OFFSET, handledOffset() - at - LogRecord.ACTOR_OFFSET, into);
+    fingerprints.write(bytes, offset + LogRecord.ACTOR_OFFSET, handledOffset() - offset - LogRecord.ACTOR_OFFSET, into);
   }
 
-  /** It has done and sends nothing. */
+  /** Returns whether the record handles no message and sends none. */
   boolean isPlain() {
     return (int) INT.get(bytes, handledOffset()) == 0;
   }
 
   boolean hasOutbox() {
-    int next = handledOffset() + Short.BYTES;
-    for (int left = count(handledOffset()); left > 0; left--) next = afterText(next);
-    return count(next) > 0;
+    int offset = handledOffset() + Short.BYTES;
+    for (int remaining = readCount(handledOffset()); remaining > 0; remaining--) offset = afterText(offset);
+    return readCount(offset) > 0;
   }
 
-  /** Where it says what it has done: behind kind and key. */
+  /** Returns the offset of the count of handled messages, behind kind and key. */
   private int handledOffset() {
-    return afterText(afterText(at + LogRecord.ACTOR_OFFSET));
+    return afterText(afterText(offset + LogRecord.ACTOR_OFFSET));
   }
 
-  private int afterText(int from) {
-    return from + Short.BYTES + count(from);
+  /** Returns the offset behind a text. */
+  private int afterText(int offset) {
+    return offset + Short.BYTES + readCount(offset);
   }
 
-  private int count(int from) {
-    return (short) SHORT.get(bytes, from) & 0xffff;
+  /** Returns a count, or the length of a text. */
+  private int readCount(int offset) {
+    return (short) SHORT.get(bytes, offset) & 0xffff;
   }
 
-  /** All of it. */
-  LogRecord stored(int size) {
-    return LogRecord.of(ByteBuffer.wrap(bytes, at, size).slice());
+  /** Parses the whole record. */
+  LogRecord toRecord(int size) {
+    return LogRecord.of(ByteBuffer.wrap(bytes, offset, size).slice());
   }
 }

@@ -7,57 +7,63 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * The old and new places of records when segments become one: twelve bytes for each. Filled by one
- * thread, then only read.
+ * The old and new positions of records, when one segment replaces several. An entry takes twelve
+ * bytes. Filled by one thread, then only read.
  */
 final class Relocations {
-  private final int segment; // where they are then
-  private long[] from; // places, ascending; as the next one, longer than needed
-  private int[] to; // offsets
+  private final int segment; // the number of the new segment
+  private long[] oldPositions; // ascending; may be longer than `count`
+  private int[] newOffsets; // may be longer than `count`
   private int count;
-  // Messages of a record, if others before them are gone.
-  private final Map<Long, List<Integer>> remaining = new HashMap<>();
+  // The former indices of the live messages, by old position, if earlier messages of the record are
+  // dead.
+  private final Map<Long, List<Integer>> liveIndices = new HashMap<>();
 
-  /** @param expected how many, about */
-  Relocations(int segment, int expected) {
+  /** @param expectedCount the approximate number of records */
+  Relocations(int segment, int expectedCount) {
     this.segment = segment;
-    this.from = new long[expected];
-    this.to = new int[expected];
+    this.oldPositions = new long[expectedCount];
+    this.newOffsets = new int[expectedCount];
   }
 
   /**
-   * In the order of their places.
+   * Adds a record. Records must be added in the order of their old positions.
    *
-   * @param messages Adds a record; its living messages are given by their former index.
+   * @param oldPosition the old position
+   * @param liveMessages the former indices of its live messages
+   * @param offset the new offset
    */
-  void add(long place, List<Integer> messages, int offset) {
-    if (!messages.isEmpty() && messages.getLast() >= messages.size()) remaining.put(place, messages);
-    if (count == from.length) {
-      from = Arrays.copyOf(from, count + count / 4 + 1);
-      to = Arrays.copyOf(to, from.length);
+  void add(long oldPosition, List<Integer> liveMessages, int offset) {
+    if (!liveMessages.isEmpty() && liveMessages.getLast() >= liveMessages.size())
+      liveIndices.put(oldPosition, liveMessages);
+    if (count == oldPositions.length) {
+      oldPositions = Arrays.copyOf(oldPositions, count + count / 4 + 1);
+      newOffsets = Arrays.copyOf(newOffsets, oldPositions.length);
     }
-    from[count] = place;
-    to[count++] = offset;
+    oldPositions[count] = oldPosition;
+    newOffsets[count++] = offset;
   }
 
-  /** Returns the new place of a record, or of a record that stays instead. */
-  long newPlace(long place) {
-    int at = find(place);
-    return at < 0 ? place : ActorLocation.packPlace(segment, to[at]);
+  /**
+   * Returns the new position of a record; if the record was not moved, returns its old position.
+   */
+  long newPosition(long oldPosition) {
+    int index = find(oldPosition);
+    return index < 0 ? oldPosition : ActorLocation.packPosition(segment, newOffsets[index]);
   }
 
-  ActorLocation.MessageLocation newPlace(ActorLocation.MessageLocation message) {
-    long place = ActorLocation.packPlace(message.segment(), message.offset());
-    int at = find(place);
-    if (at < 0) return message;
-    var indices = remaining.get(place);
+  ActorLocation.MessageLocation newPosition(ActorLocation.MessageLocation message) {
+    long oldPosition = ActorLocation.packPosition(message.segment(), message.offset());
+    int entry = find(oldPosition);
+    if (entry < 0) return message;
+    var indices = liveIndices.get(oldPosition);
     int index = indices == null ? message.index() : Collections.binarySearch(indices, message.index());
-    return new ActorLocation.MessageLocation(message.due(), segment, to[at], index);
+    return new ActorLocation.MessageLocation(message.due(), segment, newOffsets[entry], index);
   }
 
-  /** Negative: it stays. */
-  private int find(long place) {
-    if (count == 0 || place < from[0] || place > from[count - 1]) return -1;
-    return Arrays.binarySearch(from, 0, count, place);
+  /** Returns the index of the entry; a negative number if the record was not moved. */
+  private int find(long oldPosition) {
+    if (count == 0 || oldPosition < oldPositions[0] || oldPosition > oldPositions[count - 1]) return -1;
+    return Arrays.binarySearch(oldPositions, 0, count, oldPosition);
   }
 }

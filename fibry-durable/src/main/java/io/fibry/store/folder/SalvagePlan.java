@@ -11,143 +11,156 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * The usable part of the whole records. A turn behind a missing turn cannot be used, unless a later
- * turn has the whole state: it is lost with the messages that it has done and sends. It looks at
- * all records twice.
+ * Decides which intact records of a damaged log are usable. A turn after a missing turn is not
+ * usable, unless a later turn has the full state. It is lost, with the messages that it handled and
+ * sent. Each log is read twice: the first pass collects facts on each actor, the second decides.
  */
 final class SalvagePlan {
-  /** The findings of the first look about an actor. */
+  /** The facts about one actor. */
   private static final class ActorFindings {
-    private long baseTurn; // the turn of the last record with the whole state, or 0
-    private long lastFullTurn; // the last turn that says all: those before it are dead
-    private long lastUsedTurn; // in the second look: the last turn that is used
-    private long lastSeenTurn; // the last turn that was found
-    private final Map<String, Boolean> waiting = new LinkedHashMap<>(0); // by id: whether it is parked
+    private long baseTurn; // first pass: the last turn whose full state exists, maybe in a snapshot
+    private long lastFullTurn; // first pass: the last turn (no snapshot) with the full state
+    private long lastUsedTurn; // second pass: the last usable turn
+    private long lastSeenTurn; // second pass: the last turn that was found
+    private final Map<String, Boolean> isParkedById = new LinkedHashMap<>(0); // pending messages
   }
 
-  private final Map<Store.ActorId, ActorFindings> lines = new HashMap<>();
+  private final Map<Store.ActorId, ActorFindings> actorFindings = new HashMap<>();
   private final List<LostTurns> lostTurns = new ArrayList<>();
-  private boolean hasDamage;
-  private long turns;
+  private boolean hasDamage; // whether the first pass found a defect
+  private long turns; // usable turns
 
   private ActorFindings findingsOf(Store.ActorId actor) {
-    return lines.computeIfAbsent(actor, none -> new ActorFindings());
+    return actorFindings.computeIfAbsent(actor, newActor -> new ActorFindings());
   }
 
-  // ---- the first look
+  // ---- the first pass
 
-  void analyze(LogRecord stored) {
-    if (stored.type() == LogRecord.RecordType.MESSAGE || stored.type() == LogRecord.RecordType.TURN) return;
-    var line = findingsOf(stored.actor());
-    line.baseTurn = Math.max(line.baseTurn, stored.number());
-    if (stored.type() == LogRecord.RecordType.WHOLE) line.lastFullTurn = Math.max(line.lastFullTurn, stored.number());
+  /** Notes the full state that a record has. */
+  void analyze(LogRecord record) {
+    if (record.type() == LogRecord.RecordType.MESSAGE || record.type() == LogRecord.RecordType.TURN) return;
+    var findings = findingsOf(record.actor());
+    findings.baseTurn = Math.max(findings.baseTurn, record.number());
+    if (record.type() == LogRecord.RecordType.FULL_STATE)
+      findings.lastFullTurn = Math.max(findings.lastFullTurn, record.number());
   }
 
-  // ---- the second look
+  // ---- the second pass
 
-  /** Something was not as it was written. */
+  /**
+   * Begins the second pass.
+   *
+   * @param isDamaged whether the first pass found a defect
+   */
   void beginSecondPass(boolean isDamaged) {
     hasDamage = isDamaged;
   }
 
-  boolean isUsable(LogRecord stored) {
-    boolean usable = stored.type() == LogRecord.RecordType.MESSAGE || isUsable(stored, findingsOf(stored.actor()));
-    if (usable) use(stored);
-    return usable;
+  /** Returns whether a record is usable. Called once for each record, in the order of the log. */
+  boolean isUsable(LogRecord record) {
+    boolean isUsable = record.type() == LogRecord.RecordType.MESSAGE || isUsable(record, findingsOf(record.actor()));
+    if (isUsable) markUsed(record);
+    return isUsable;
   }
 
-  private boolean isUsable(LogRecord stored, ActorFindings line) {
-    long number = stored.number();
-    noteGap(stored, line);
-    line.lastSeenTurn = Math.max(line.lastSeenTurn, number);
-    boolean usable = stored.type() != LogRecord.RecordType.TURN || number <= line.baseTurn
-        || number == Math.max(line.lastUsedTurn, line.baseTurn) + 1;
-    if (!usable) addLost(stored.actor(), number, number, "it is whole, and comes after a turn that is missing");
-    else line.lastUsedTurn = Math.max(line.lastUsedTurn, number);
-    return usable;
+  private boolean isUsable(LogRecord record, ActorFindings findings) {
+    long number = record.number();
+    addGap(record, findings);
+    findings.lastSeenTurn = Math.max(findings.lastSeenTurn, number);
+    boolean isUsable = record.type() != LogRecord.RecordType.TURN || number <= findings.baseTurn
+        || number == Math.max(findings.lastUsedTurn, findings.baseTurn) + 1;
+    if (!isUsable) addLost(record.actor(), number, number, "it is whole, and comes after a turn that is missing");
+    else findings.lastUsedTurn = Math.max(findings.lastUsedTurn, number);
+    return isUsable;
   }
 
-  private void noteGap(LogRecord stored, ActorFindings line) {
-    long number = stored.number();
-    long first = line.lastSeenTurn + 1;
-    if (number <= first && stored.type() != LogRecord.RecordType.SNAPSHOT || number < first
-        || number <= line.lastFullTurn)
+  /** Adds the turns that are missing in front of a record to the lost turns. */
+  private void addGap(LogRecord record, ActorFindings findings) {
+    long number = record.number();
+    long firstMissing = findings.lastSeenTurn + 1;
+    if (number <= firstMissing && record.type() != LogRecord.RecordType.SNAPSHOT || number < firstMissing
+        || number <= findings.lastFullTurn)
       return;
-    long last = stored.type() == LogRecord.RecordType.SNAPSHOT ? number : number - 1;
-    if (number > line.baseTurn) addLost(stored.actor(), Math.max(first, line.baseTurn + 1), last, "it is missing");
-    else if (hasDamage && line.lastSeenTurn > 0)
-      addLost(stored.actor(), first, last, "it is missing in the history; the state is whole");
+    long lastMissing = record.type() == LogRecord.RecordType.SNAPSHOT ? number : number - 1;
+    if (number > findings.baseTurn)
+      addLost(record.actor(), Math.max(firstMissing, findings.baseTurn + 1), lastMissing, "it is missing");
+    else if (hasDamage && findings.lastSeenTurn > 0)
+      addLost(record.actor(), firstMissing, lastMissing, "it is missing in the history; the state is whole");
   }
 
-  private void addLost(Store.ActorId actor, long first, long last, String why) {
+  private void addLost(Store.ActorId actor, long first, long last, String reason) {
     if (first > last) return;
-    var before = lostTurns.isEmpty() ? null : lostTurns.getLast();
-    if (before != null && before.actor().equals(actor) && before.why().equals(why) && before.last() + 1 == first)
-      lostTurns.set(lostTurns.size() - 1, new LostTurns(actor, before.first(), last, why));
-    else lostTurns.add(new LostTurns(actor, first, last, why));
+    var previous = lostTurns.isEmpty() ? null : lostTurns.getLast();
+    if (previous != null && previous.actor().equals(actor) && previous.why().equals(reason)
+        && previous.last() + 1 == first)
+      lostTurns.set(lostTurns.size() - 1, new LostTurns(actor, previous.first(), last, reason));
+    else lostTurns.add(new LostTurns(actor, first, last, reason));
   }
 
-  private void use(LogRecord stored) {
-    if (stored.type() == LogRecord.RecordType.TURN || stored.type() == LogRecord.RecordType.WHOLE) {
+  private void markUsed(LogRecord record) {
+    if (record.type() == LogRecord.RecordType.TURN || record.type() == LogRecord.RecordType.FULL_STATE) {
       turns++;
-      stored.handledIds().forEach(findingsOf(stored.actor()).waiting::remove);
+      record.handledIds().forEach(findingsOf(record.actor()).isParkedById::remove);
     }
-    for (var one : stored.outbox())
-      findingsOf(one.to()).waiting.put(one.id(), one.due().toEpochMilli() == Store.PendingMessage.NEVER.toEpochMilli());
+    for (var message : record.outbox())
+      findingsOf(message.to()).isParkedById.put(message.id(),
+          message.due().toEpochMilli() == Store.PendingMessage.NEVER.toEpochMilli());
   }
 
   // ---- the result
 
-  /** Reads a log twice. */
+  /** Checks a log. */
   static StoreCheck of(StorageDirectory disk) throws IOException {
-    return of(disk, none -> new SalvageSink() {});
+    return of(disk, damagedLog -> new SalvageSink() {});
   }
 
-  /** Gets what can be used. */
+  /** Receives the usable records of a log. */
   interface SalvageSink {
-    default void take(long frame, long time, ByteBuffer record) {}
+    default void take(long frameNumber, long time, ByteBuffer record) {}
 
-    default void end(Segment file, int size, long frame) throws IOException {}
+    default void end(Segment segment, int size, long nextFrame) throws IOException {}
   }
 
   interface SalvageSinkFactory {
-    SalvageSink make(DamagedLogReader found) throws IOException;
+    SalvageSink make(DamagedLogReader damagedLog) throws IOException;
   }
 
-  static StoreCheck of(StorageDirectory disk, SalvageSinkFactory maker) throws IOException {
-    var survey = new SalvagePlan();
-    var found = DamagedLogReader.read(disk, new DamagedLogReader.RecordReader() {
+  static StoreCheck of(StorageDirectory disk, SalvageSinkFactory sinkFactory) throws IOException {
+    var plan = new SalvagePlan();
+    var damagedLog = DamagedLogReader.read(disk, new DamagedLogReader.RecordReader() {
       @Override
-      public void read(long frame, long time, LogRecord stored, ByteBuffer record) {
-        survey.analyze(stored);
+      public void read(long frameNumber, long time, LogRecord record, ByteBuffer bytes) {
+        plan.analyze(record);
       }
 
       @Override
-      public void end(Segment file, int size, long frame) {}
+      public void end(Segment segment, int size, long nextFrame) {}
     });
-    survey.beginSecondPass(!found.defects().isEmpty());
-    var taking = maker.make(found);
+    plan.beginSecondPass(!damagedLog.defects().isEmpty());
+    var sink = sinkFactory.make(damagedLog);
     DamagedLogReader.read(disk, new DamagedLogReader.RecordReader() {
       @Override
-      public void read(long frame, long time, LogRecord stored, ByteBuffer record) {
-        if (survey.isUsable(stored)) taking.take(frame, time, record);
+      public void read(long frameNumber, long time, LogRecord record, ByteBuffer bytes) {
+        if (plan.isUsable(record)) sink.take(frameNumber, time, bytes);
       }
 
       @Override
-      public void end(Segment file, int size, long frame) throws IOException {
-        taking.end(file, size, frame);
+      public void end(Segment segment, int size, long nextFrame) throws IOException {
+        sink.end(segment, size, nextFrame);
       }
     });
-    return survey.check(disk, found);
+    return plan.check(disk, damagedLog);
   }
 
-  private StoreCheck check(StorageDirectory disk, DamagedLogReader found) throws IOException {
+  private StoreCheck check(StorageDirectory disk, DamagedLogReader damagedLog) throws IOException {
     long bytes = 0;
     for (var name : disk.names()) bytes += disk.size(name);
-    long actors = lines.values().stream().filter(line -> line.lastUsedTurn > 0).count();
-    long all = lines.values().stream().mapToLong(line -> line.waiting.size()).sum();
-    long aside = lines.values().stream().flatMap(line -> line.waiting.values().stream()).filter(one -> one).count();
-    return new StoreCheck(disk.toString(), bytes, found.frames(), actors, turns, all - aside, aside, found.closed(),
-        List.copyOf(found.tornFiles()), found.endDoubt(), List.copyOf(found.defects()), List.copyOf(lostTurns));
+    long actors = actorFindings.values().stream().filter(findings -> findings.lastUsedTurn > 0).count();
+    long messages = actorFindings.values().stream().mapToLong(findings -> findings.isParkedById.size()).sum();
+    long parked = actorFindings.values().stream().flatMap(findings -> findings.isParkedById.values().stream())
+        .filter(isParked -> isParked).count();
+    return new StoreCheck(disk.toString(), bytes, damagedLog.frameCount(), actors, turns, messages - parked, parked,
+        damagedLog.wasClosed(), List.copyOf(damagedLog.tornFiles()), damagedLog.unconfirmedEnd(),
+        List.copyOf(damagedLog.defects()), List.copyOf(lostTurns));
   }
 }

@@ -8,56 +8,63 @@ import java.util.Locale;
 import java.util.function.Consumer;
 
 /**
- * A file of the log: a header, frames one behind the other, zeros. It is filled with zeros when it
- * is made, so that a frame changes no size, and needs one write and one force.
+ * A file of the log: a header, frames, and zeros up to the end. The file is filled with zeros when
+ * it is created. A frame thus does not change its size, and needs only one write and one sync.
  *
  * <pre>
  * magic 8 | format 4 | store 8 | first 4 | number 4 | size 4 | compact 4 | crc 4
  * </pre>
  *
- * @param first the number of the first segment that it stands for: it takes the place of those from
- * this one to its own number
- * @param compact whether dead records were left out, so the numbers of its frames have gaps
+ * @param storeId the id of the store
+ * @param firstReplaced the number of the first segment that this segment replaces: it stands for
+ * all segments from that number to its own
+ * @param number the number of the segment
+ * @param isCompact whether the segment was rewritten without dead records, so that the numbers of
+ * its frames have gaps
  */
-record Segment(long store, int first, int number, boolean compact) {
-  static final int HEADER = 40;
+record Segment(long storeId, int firstReplaced, int number, boolean isCompact) {
+  static final int HEADER = 40; // bytes
   private static final int CHECKED_BYTES = HEADER - Integer.BYTES; // bytes of the header that its crc covers
-  static final int FORMAT = 1;
+  static final int FORMAT = 1; // version of the format
   private static final long MAGIC = 0x46696272794c6f67L; // "FibryLog"
-  private static final String LOG = ".log";
+  private static final String SUFFIX = ".log";
 
-  Segment(long store, int number) {
-    this(store, number, number, false);
+  Segment(long storeId, int number) {
+    this(storeId, number, number, false);
   }
 
-  /** A file, as its header says; a plain segment if that is damaged. */
+  /**
+   * Returns the segment that the header of a file describes. If the header is damaged, returns a
+   * segment that is not compacted.
+   */
   static Segment of(StorageDirectory disk, long store, int number) throws IOException {
     var header = ByteBuffer.allocate(HEADER);
     disk.read(nameOf(number), 0, header);
-    if (header.hasRemaining() || !isWhole(header) || header.getInt(24) != number) return new Segment(store, number);
+    if (header.hasRemaining() || !isIntact(header) || header.getInt(24) != number) return new Segment(store, number);
     return new Segment(store, header.getInt(20), number, header.getInt(32) != 0);
   }
 
+  /** Returns the numbers of all files of the log, ascending. */
   static List<Integer> numbers(StorageDirectory disk) throws IOException {
     return disk.names().stream().filter(Segment::isName).map(Segment::numberOf).toList();
   }
 
   /**
-   * Returns the segments of a log, oldest first, without those that another segment stands for.
+   * Returns the segments of a log that no other segment replaces, oldest first.
    *
-   * @param replaced gets the names of the latter
+   * @param replaced receives the file names of replaced segments
    */
   static List<Segment> all(StorageDirectory disk, long store, Consumer<String> replaced) throws IOException {
     var segments = new ArrayDeque<Segment>();
     for (var number : numbers(disk).reversed()) {
-      if (!segments.isEmpty() && number >= segments.getFirst().first()) replaced.accept(nameOf(number));
+      if (!segments.isEmpty() && number >= segments.getFirst().firstReplaced()) replaced.accept(nameOf(number));
       else segments.addFirst(of(disk, store, number));
     }
     return List.copyOf(segments);
   }
 
-  /** Whether a header is whole. */
-  static boolean isWhole(ByteBuffer file) {
+  /** Returns whether the header at the beginning of a file is intact. */
+  static boolean isIntact(ByteBuffer file) {
     return file.getInt(CHECKED_BYTES) == Checksum.of(file.slice(0, CHECKED_BYTES));
   }
 
@@ -66,11 +73,11 @@ record Segment(long store, int first, int number, boolean compact) {
   }
 
   static String nameOf(int number) {
-    return String.format(Locale.ROOT, "%08d%s", number, LOG);
+    return String.format(Locale.ROOT, "%08d%s", number, SUFFIX);
   }
 
   static boolean isName(String name) {
-    return name.length() == 8 + LOG.length() && name.endsWith(LOG) && name.substring(0, 8).matches("\\d{8}");
+    return name.length() == 8 + SUFFIX.length() && name.endsWith(SUFFIX) && name.substring(0, 8).matches("\\d{8}");
   }
 
   /** Returns the number in the name of a segment. */
@@ -79,42 +86,40 @@ record Segment(long store, int first, int number, boolean compact) {
   }
 
   Segment next() {
-    return new Segment(store, number + 1);
+    return new Segment(storeId, number + 1);
   }
 
-  Frame.FramePosition place(int offset) {
-    return new Frame.FramePosition(store, number, offset);
+  Frame.FramePosition position(int offset) {
+    return new Frame.FramePosition(storeId, number, offset);
   }
 
-  /** When it answers, the segment is on disk. */
+  /** Creates the file. When this returns, the file and its name are on disk. */
   void create(StorageDirectory disk, int size) throws IOException {
     AtomicFile.create(disk, name(), size, header(size));
   }
 
   ByteBuffer header(int size) {
-    var header = ByteBuffer.allocate(HEADER).putLong(MAGIC).putInt(FORMAT).putLong(store).putInt(first).putInt(number)
-        .putInt(size).putInt(compact ? 1 : 0);
+    var header =
+        ByteBuffer.allocate(HEADER).putLong(MAGIC).putInt(FORMAT).putLong(storeId).putInt(firstReplaced).putInt(number)
+            .putInt(size).putInt(isCompact ? 1 : 0);
     return header.putInt(Checksum.of(header.duplicate().flip())).flip();
   }
 
-  /** The whole file. */
+  /** Returns the content of the file. */
   ByteBuffer read(StorageDirectory disk) throws IOException {
-    var file = ByteBuffer.allocate(Math.toIntExact(disk.size(name())));
-    disk.read(name(), 0, file);
-    return file.flip();
+    var content = ByteBuffer.allocate(Math.toIntExact(disk.size(name())));
+    disk.read(name(), 0, content);
+    return content.flip();
   }
 
-  /**
-   * Returns null if a file of this size with this beginning belongs to this segment. Otherwise how
-   * it differs.
-   */
+  /** Describes why a file with this header and size is not this segment. Returns null if it is. */
   String difference(ByteBuffer header, int size) {
     if (size < HEADER) return "it has only " + size + " bytes";
-    if (header.getLong(0) != MAGIC) return "it is no segment of a log";
-    if (!isWhole(header)) return "the checksum of its header is wrong";
+    if (header.getLong(0) != MAGIC) return "it is not a segment of a log";
+    if (!isIntact(header)) return "the checksum of its header is wrong";
     if (header.getInt(8) != FORMAT)
       return "it has format " + header.getInt(8) + "; this version reads format " + FORMAT;
-    if (header.getLong(12) != store) return "it is of another store";
+    if (header.getLong(12) != storeId) return "it belongs to another store";
     if (header.getInt(24) != number) return "it is segment " + header.getInt(24);
     if (header.getInt(28) != size) return "it has " + size + " bytes, not " + header.getInt(28);
     return null;

@@ -19,26 +19,26 @@ final class SegmentLog {
   private final StorageDirectory disk;
   private final SegmentPreallocator preallocator;
   private Segment segment;
-  private long capacity; // of the segment
-  private int offset; // of the next frame
-  private long number; // of the next frame
-  private volatile long lastSynced; // the last frame that is on disk; read by others
-  private boolean closed; // whether the last frame closed the log
-  private boolean openedUnmarked; // when it was opened, no frame said that the last records are on disk
-  private List<String> tornFiles = List.of(); // files that were kept aside when the log was opened
-  private NavigableMap<Long, Segment> fullSegments; // by the last frame of each; thread-safe
-  private Runnable onSealed = () -> {}; // is told when one more is full
-  private Runnable onSync = () -> {};
-  private volatile Syncs syncs = Syncs.NONE; // read by others, as the next one
+  private long capacity; // bytes of the segment
+  private int offset; // the offset of the next frame
+  private long nextFrame; // the number of the next frame
+  private volatile long lastSynced; // the number of the last frame that is on disk; read by other threads
+  private boolean isClosed; // whether the last frame closed the log
+  private boolean openedUnmarked; // whether no frame said, at the opening, that the last records are on disk
+  private List<String> tornFiles = List.of(); // files that torn ends of the log were moved to
+  private NavigableMap<Long, Segment> fullSegments; // by the number of their last frame; thread-safe
+  private Runnable onSealed = () -> {}; // called when a segment was sealed
+  private Runnable onSync = () -> {}; // called after each sync
+  private volatile Syncs syncs = Syncs.NONE; // read by other threads, as the next one
   private volatile boolean isBroken;
-  private StoreBrokenException brokenReason; // null: it is not, or there was no memory to say so
+  private StoreBrokenException brokenReason; // null: the log is not broken, or there was no memory for the exception
 
   private SegmentLog(StorageDirectory disk, SegmentPreallocator preallocator) {
     this.disk = disk;
     this.preallocator = preallocator;
   }
 
-  /** After what was read. */
+  /** Opens a log: reads all its records, and continues behind them. */
   static SegmentLog open(StorageDirectory disk, long store, SegmentPreallocator preallocator,
       LogReader.FrameReader reader)
       throws IOException {
@@ -46,7 +46,8 @@ final class SegmentLog {
     var log = new SegmentLog(disk, preallocator);
     var end = LogReader.open(disk, store, reader);
     log.continueAt(end);
-    for (var name : end.replaced()) disk.delete(name); // now the files that stand for these are known to be whole
+    // The segments that replace these files are intact, as they were just read.
+    for (var name : end.replacedFiles()) disk.delete(name);
     return log;
   }
 
@@ -54,62 +55,65 @@ final class SegmentLog {
     segment = end.segment();
     capacity = disk.size(segment.name());
     offset = end.offset();
-    number = end.number();
-    lastSynced = number - 1;
-    closed = end.closed();
-    openedUnmarked = end.unsure().stream().anyMatch(one -> one.frame().records() > 0);
-    tornFiles = end.torn();
-    fullSegments = new ConcurrentSkipListMap<>(end.full());
-    for (var one : end.unsure()) rewriteUnconfirmed(one); // after a force that failed, another one alone does nothing
+    nextFrame = end.nextFrame();
+    lastSynced = nextFrame - 1;
+    isClosed = end.wasClosed();
+    openedUnmarked = end.unconfirmedFrames().stream().anyMatch(unconfirmed -> unconfirmed.frame().records() > 0);
+    tornFiles = end.tornFiles();
+    fullSegments = new ConcurrentSkipListMap<>(end.sealedSegments());
+    // After a sync that failed, a second sync without a write has no effect.
+    for (var unconfirmed : end.unconfirmedFrames()) rewriteUnconfirmed(unconfirmed);
     if (!fullSegments.isEmpty()) disk.sync(fullSegments.lastEntry().getValue().name());
     disk.sync(segment.name());
     if (!disk.names().contains(segment.next().name())) preallocator.startPreparing(segment.next());
   }
 
-  private void rewriteUnconfirmed(LogReader.UnconfirmedFrame one) throws IOException {
-    var bytes = ByteBuffer.allocate(one.frame().size());
-    disk.read(one.segment().name(), one.offset(), bytes);
-    disk.write(one.segment().name(), one.offset(), bytes.flip());
+  private void rewriteUnconfirmed(LogReader.UnconfirmedFrame unconfirmed) throws IOException {
+    var bytes = ByteBuffer.allocate(unconfirmed.frame().size());
+    disk.read(unconfirmed.segment().name(), unconfirmed.offset(), bytes);
+    disk.write(unconfirmed.segment().name(), unconfirmed.offset(), bytes.flip());
   }
 
-  /** How many bytes a frame may have. */
+  /** Returns the maximal size of a frame in bytes. */
   long maxFrameSize() {
     return preallocator.size() - Segment.HEADER - 2 * Frame.MIN_SIZE;
   }
 
   /**
-   * Writes a frame. If it throws, the frame is not there, and will not be found later, unless the
-   * store is broken.
+   * Writes a frame. If this throws, the frame is not in the log, and will not be found later,
+   * unless the store is broken.
    *
-   * @throws StoreFullException if there is no room
-   * @throws StoreWriteException if it cannot be written
+   * @throws StoreFullException if the disk has no space for the next segment
+   * @throws StoreWriteException if the frame cannot be written
    * @throws StoreBrokenException if it is not known which bytes are on disk
    */
   Frame.FramePosition append(List<ByteBuffer> records, long time) {
     checkNotBroken();
     long size = Frame.size(records.size(), records.stream().mapToLong(ByteBuffer::remaining).sum());
-    while (!fits(size + Frame.MIN_SIZE)) seal(time); // so that a mark has room behind it
-    return write(Frame.ofRecords(number, lastSynced, time, records));
+    while (!fits(size + Frame.MIN_SIZE)) seal(time); // so that a mark fits behind the frame
+    return write(Frame.ofRecords(nextFrame, lastSynced, time, records));
   }
 
-  /** When the log was opened, no frame said that its last records are on disk. */
-  boolean isOpenedUnmarked() {
+  /**
+   * Returns whether no frame said, at the opening, that the last records of the log are on disk.
+   */
+  boolean wasOpenedUnmarked() {
     return openedUnmarked;
   }
 
   /**
-   * Says that all frames are on disk, in a frame without records. A damaged frame before the mark
-   * is damage from now on. Without the mark, the last frame would be taken for a commit that was
-   * cut off. The mark itself is not forced: the machine writes it within seconds, and the end of
-   * the process takes nothing.
+   * Writes a mark: a frame without records, which says that all frames before it are on disk. If a
+   * frame before a mark is damaged, the damage is detected. Without a mark, the last frame would be
+   * taken for a commit that was cut off. The mark itself is not synced. The operating system writes
+   * it within seconds, and it survives the end of the process.
    *
-   * @throws StoreWriteException if it cannot be written; no other byte has changed
+   * @throws StoreWriteException if the mark cannot be written; no other byte has changed
    * @throws StoreBrokenException if it is not known which bytes are on disk
    */
   void markSynced(long time) {
-    if (isBroken || lastSynced < number - 1) return;
-    // Older versions left no room.
-    if (fits(Frame.MIN_SIZE)) write(Frame.ofRecords(number, lastSynced, time, List.of()));
+    if (isBroken || lastSynced < nextFrame - 1) return;
+    // Segments of older versions may have no space for it.
+    if (fits(Frame.MIN_SIZE)) write(Frame.ofRecords(nextFrame, lastSynced, time, List.of()));
   }
 
   boolean isBroken() {
@@ -124,8 +128,8 @@ final class SegmentLog {
     return tornFiles;
   }
 
-  /** Those that are full, by the number of the last frame of each. Thread-safe. */
-  NavigableMap<Long, Segment> fullSegments() {
+  /** Returns the sealed segments by the number of their last frame. Thread-safe. */
+  NavigableMap<Long, Segment> sealedSegments() {
     return fullSegments;
   }
 
@@ -134,14 +138,14 @@ final class SegmentLog {
     return lastSynced;
   }
 
-  /** Before the first append. */
-  void onSealed(Runnable told) {
-    onSealed = told;
+  /** Sets the code that is called when a segment was sealed. Called before the first append. */
+  void onSealed(Runnable listener) {
+    onSealed = listener;
   }
 
-  /** Before the first append. */
-  void onSync(Runnable told) {
-    onSync = told;
+  /** Sets the code that is called after each sync. Called before the first append. */
+  void onSync(Runnable listener) {
+    onSync = listener;
   }
 
   private void checkNotBroken() {
@@ -152,54 +156,54 @@ final class SegmentLog {
   }
 
   private boolean fits(long size) {
-    return offset + size + Frame.MIN_SIZE <= capacity; // so that it can be sealed
+    return offset + size + Frame.MIN_SIZE <= capacity; // so that a seal fits behind the frame
   }
 
   private Frame.FramePosition write(Frame frame) {
-    var place = segment.place(offset);
-    var bytes = frame.bytes(place); // without memory it throws before any byte was written
+    var position = segment.position(offset);
+    var bytes = frame.bytes(position); // before the write, because it throws if memory is short
     try {
       disk.write(segment.name(), offset, bytes);
     } catch (Throwable failure) {
       undoWrite(bytes.remaining(), failure);
-      throw new StoreWriteException(disk + ": a write to " + segment.name() + " failed, and was taken back", failure);
+      throw new StoreWriteException(disk + ": a write to " + segment.name() + " failed, and was undone", failure);
     }
     offset += bytes.remaining();
-    number++;
-    closed = frame.kind() == Frame.FrameKind.CLOSED;
-    return place;
+    nextFrame++;
+    isClosed = frame.kind() == Frame.FrameKind.CLOSED;
+    return position;
   }
 
   private void undoWrite(int size, Throwable failure) {
     try {
       disk.write(segment.name(), offset, ByteBuffer.allocate(size));
       disk.sync(segment.name());
-    } catch (Throwable again) {
-      failure.addSuppressed(again);
-      throw markBroken("a write failed, and could not be taken back", failure);
+    } catch (Throwable undoFailure) {
+      failure.addSuppressed(undoFailure);
+      throw markBroken("a write failed, and could not be undone", failure);
     }
   }
 
-  /** All frames are on disk. */
+  /** Syncs all frames to disk. */
   void sync() {
     checkNotBroken();
-    long began = System.nanoTime();
+    long start = System.nanoTime();
     try {
       disk.sync(segment.name());
     } catch (Throwable failure) {
       throw markBroken("the disk could not say that it has what was written", failure);
     }
-    syncs = syncs.plus(System.nanoTime() - began);
-    lastSynced = number - 1;
+    syncs = syncs.plus(System.nanoTime() - start);
+    lastSynced = nextFrame - 1;
     onSync.run();
   }
 
-  /** Whether the next segment exists. */
+  /** Returns whether the next segment exists, or is not needed because the log is broken. */
   boolean isPrepared() {
     return isBroken || preallocator.isReady();
   }
 
-  /** Tries again to have it made, where that failed and it is time. */
+  /** Starts to create the next segment again, if that failed and it is time for a retry. */
   void prepare() {
     if (!isBroken) preallocator.retry(segment.next());
   }
@@ -208,20 +212,20 @@ final class SegmentLog {
     var next = segment.next();
     try {
       preallocator.awaitPrepared(next);
-    } catch (StoreWriteException taken) { // no other file can ever be made
-      throw markBroken("another process may own the folder", taken);
+    } catch (StoreWriteException folderTaken) { // no file can be created any more
+      throw markBroken("another process may own the folder", folderTaken);
     }
-    long room = size(next); // before the seal says that it exists
-    write(Frame.ofEnd(number, lastSynced, time, Frame.FrameKind.SEALED));
+    long nextCapacity = size(next); // before the seal is written, because this may throw
+    write(Frame.ofEnd(nextFrame, lastSynced, time, Frame.FrameKind.SEALED));
     sync();
     try {
       disk.finish(segment.name());
     } catch (IOException failure) {
-      throw markBroken("the log could not go on in " + next.name(), failure);
+      throw markBroken("the log could not continue in " + next.name(), failure);
     }
-    fullSegments.put(number - 1, segment);
+    fullSegments.put(nextFrame - 1, segment);
     segment = next;
-    capacity = room;
+    capacity = nextCapacity;
     offset = Segment.HEADER;
     preallocator.startPreparing(segment.next());
     onSealed.run();
@@ -231,24 +235,27 @@ final class SegmentLog {
     try {
       return disk.size(next.name());
     } catch (IOException failure) {
-      throw new StoreWriteException(disk + ": the log cannot go on in " + next.name(), failure);
+      throw new StoreWriteException(disk + ": the log cannot continue in " + next.name(), failure);
     }
   }
 
-  /** Marks the end, so that its loss would be found out. */
+  /**
+   * Writes a last frame, which marks the log as closed. If the end of the log is lost later, the
+   * loss is detected.
+   */
   void close(long time) {
-    if (isBroken || closed) return;
+    if (isBroken || isClosed) return;
     if (!fits(Frame.MIN_SIZE)) seal(time);
-    write(Frame.ofEnd(number, lastSynced, time, Frame.FrameKind.CLOSED));
+    write(Frame.ofEnd(nextFrame, lastSynced, time, Frame.FrameKind.CLOSED));
     sync();
   }
 
-  private StoreBrokenException markBroken(String what, Throwable failure) {
+  private StoreBrokenException markBroken(String problem, Throwable failure) {
     isBroken = true;
-    brokenReason = new StoreBrokenException(disk + ": " + what
-        + ". The store takes nothing more: close it, see to the disk, and open it again", failure, Outcome.UNKNOWN);
+    brokenReason = new StoreBrokenException(disk + ": " + problem
+        + ". The store stores nothing more: close it, repair the disk, and open it again", failure, Outcome.UNKNOWN);
     LogWriter.log(() -> LoggerFactory.getLogger(SegmentLog.class).error("a store is broken", brokenReason));
-    LogWriter.log(() -> StoreEvents.broken(disk, what, failure));
+    LogWriter.log(() -> StoreEvents.broken(disk, problem, failure));
     return brokenReason;
   }
 

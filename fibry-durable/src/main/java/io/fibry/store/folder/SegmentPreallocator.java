@@ -13,23 +13,25 @@ import java.util.function.LongSupplier;
 import org.slf4j.LoggerFactory;
 
 /**
- * Makes segments in advance, since that takes as long as thousands of commits. The log's thread
- * uses it; others may ask whether the disk is full.
+ * Creates segments in advance, because that takes as long as thousands of commits. Used by the
+ * log's thread; other threads may ask whether the disk is full.
  */
 final class SegmentPreallocator {
-  static final long RETRY_NANOS = TimeUnit.SECONDS.toNanos(1); // after a failure
-  private static final long LOG_NANOS = TimeUnit.MINUTES.toNanos(1); // between lines of the log
+  static final long RETRY_NANOS = TimeUnit.SECONDS.toNanos(1); // from a failure to the next attempt
+  private static final long LOG_NANOS = TimeUnit.MINUTES.toNanos(1); // between two warnings of one full disk
 
   private final StorageDirectory disk;
   private final Executor worker;
-  private final int size;
+  private final int size; // of a segment, in bytes
   private final LongSupplier nanoTime;
   private CompletableFuture<Void> preparation = CompletableFuture.completedFuture(null);
-  private long loggedAt; // as the next two, written by the maker, one after the other
-  private boolean hasLoggedFull; // that it is full
-  private long failedAt; // read by the log's thread when the maker is through
-  private volatile boolean isFull; // written by the maker
-  private volatile Runnable onFull = () -> {};
+  // `nanoTime` of the last warning; the worker writes this and the next two, one task after the
+  // other.
+  private long loggedAt;
+  private boolean hasLoggedFull; // whether the last warning said that the disk is full
+  private long failedAt; // `nanoTime` of the last failure; read by the log's thread after the task has ended
+  private volatile boolean isFull; // written by the worker
+  private volatile Runnable onFull = () -> {}; // may free disk space
 
   SegmentPreallocator(StorageDirectory disk, Executor worker, int size, LongSupplier nanoTime) {
     this.disk = disk;
@@ -39,47 +41,51 @@ final class SegmentPreallocator {
     this.loggedAt = nanoTime.getAsLong() - LOG_NANOS;
   }
 
-  /** Whether the last segment that was asked for could not be made. */
+  /** Returns whether the last requested segment could not be created. */
   boolean isFull() {
     return isFull;
   }
 
+  /** Returns the size of a segment in bytes. */
   int size() {
     return size;
   }
 
-  /** Code that may make room: runs when the disk gets full, and once a minute while it stays so. */
-  void onFull(Runnable code) {
-    onFull = code;
-    if (isFull) code.run();
+  /**
+   * Sets code that may free disk space. It runs when the disk becomes full, and then once a minute
+   * while it is full.
+   */
+  void onFull(Runnable action) {
+    onFull = action;
+    if (isFull) action.run();
   }
 
-  /** Whether the segment that was begun exists. */
+  /** Returns whether the requested segment exists. */
   boolean isReady() {
     return preparation.isDone() && !preparation.isCompletedExceptionally();
   }
 
-  /** Begins to make it. */
+  /** Starts to create a segment. */
   void startPreparing(Segment segment) {
     try {
-      preparation = CompletableFuture.runAsync(() -> make(segment), worker);
-    } catch (Throwable noThread) {
-      preparation = CompletableFuture.failedFuture(noThread);
-      failed(segment, noThread);
+      preparation = CompletableFuture.runAsync(() -> create(segment), worker);
+    } catch (Throwable failure) {
+      preparation = CompletableFuture.failedFuture(failure);
+      onFailure(segment, failure);
     }
   }
 
-  private void make(Segment segment) {
+  private void create(Segment segment) {
     try {
       segment.create(disk, size);
       isFull = false;
     } catch (Throwable failure) {
       try {
-        disk.delete(segment.name() + AtomicFile.UNFINISHED_SUFFIX); // an unfinished file takes room
-      } catch (IOException again) {
-        failure.addSuppressed(again);
+        disk.delete(segment.name() + AtomicFile.UNFINISHED_SUFFIX); // an unfinished file takes space
+      } catch (IOException deleteFailure) {
+        failure.addSuppressed(deleteFailure);
       }
-      failed(segment, failure);
+      onFailure(segment, failure);
       throw new CompletionException(failure);
     }
     if (hasLoggedFull)
@@ -87,64 +93,64 @@ final class SegmentPreallocator {
     hasLoggedFull = false;
   }
 
-  private void failed(Segment segment, Throwable failure) {
-    if (failure instanceof FolderTakenException) { // the log breaks when it needs the segment, or before
+  private void onFailure(Segment segment, Throwable failure) {
+    if (failure instanceof FolderTakenException) { // the log becomes broken when it needs the segment, or earlier
       LogWriter.log(() -> LoggerFactory.getLogger(SegmentPreallocator.class)
-          .error("the store in {} cannot create {}, since another process may own the folder", disk, segment.name(),
+          .error("the store in {} cannot create {}, because another process may own the folder", disk, segment.name(),
               failure));
       return;
     }
     failedAt = nanoTime.getAsLong();
-    boolean again = isFull; // no segment was made since it failed before
+    boolean wasFull = isFull; // no segment was created since the last failure
     isFull = true;
     StoreEvents.full(disk, segment.name(), size, failure);
-    boolean tells = failedAt - loggedAt >= LOG_NANOS;
-    if (tells) logFailure(segment, failure);
-    if (tells || !again) onFull.run();
+    boolean isLogged = failedAt - loggedAt >= LOG_NANOS;
+    if (isLogged) logFailure(segment, failure);
+    if (isLogged || !wasFull) onFull.run();
   }
 
   private void logFailure(Segment segment, Throwable failure) {
     loggedAt = failedAt;
     hasLoggedFull = true;
     LogWriter.log(() -> LoggerFactory.getLogger(SegmentPreallocator.class).warn(
-        "{} has no room for {}, of {} bytes: it takes no new actors and no messages to keep, and no turns once the "
-            + "file before is full. Free some space, and it goes on",
+        "{} has no room for {}, of {} bytes: it refuses new actors and messages, and turns when the current file "
+            + "is full. Free some space, and it continues",
         disk, segment.name(), size, failure));
   }
 
-  /** Tries again, where that failed a second ago. */
+  /** Starts to create the segment again, if that failed at least a second ago. */
   void retry(Segment segment) {
     if (isFull && preparation.isCompletedExceptionally() && nanoTime.getAsLong() - failedAt >= RETRY_NANOS)
       startPreparing(segment);
   }
 
-  /** When it returns, the segment that was begun exists. */
+  /** Waits until the requested segment exists. Throws if it cannot be created. */
   void awaitPrepared(Segment segment) {
     retry(segment);
     try {
       preparation.join();
     } catch (CompletionException failure) {
-      if (failure.getCause() instanceof FolderTakenException taken)
-        throw new StoreWriteException(Lines.message(taken), taken);
-      throw full(segment, failure.getCause());
+      if (failure.getCause() instanceof FolderTakenException folderTaken)
+        throw new StoreWriteException(Lines.message(folderTaken), folderTaken);
+      throw fullException(segment, failure.getCause());
     }
   }
 
-  /** When it returns, no segment is being made any more. */
+  /** Waits until no segment is being created any more. */
   void close() {
-    preparation.handle((none, failure) -> null).join();
+    preparation.handle((result, failure) -> null).join();
   }
 
   /**
-   * Returns the refusal of work that is not stored while the disk is full, so that running work may
-   * continue in the last file.
+   * Returns the exception that refuses work while the disk is full, so that present actors may
+   * continue in the last segment.
    */
-  StoreFullException refusal(String what) {
-    return new StoreFullException(what + ": " + disk + " has no room for another file, of " + size
+  StoreFullException refusal(String refusedWork) {
+    return new StoreFullException(refusedWork + ": " + disk + " has no room for another file, of " + size
         + " bytes. Nothing is lost; free some space, and the store goes on", null);
   }
 
-  private StoreFullException full(Segment segment, Throwable cause) {
+  private StoreFullException fullException(Segment segment, Throwable cause) {
     return new StoreFullException(disk + ": no room for " + segment.name() + ", of " + size
         + " bytes. Nothing is lost; free some space, and the store goes on", cause);
   }

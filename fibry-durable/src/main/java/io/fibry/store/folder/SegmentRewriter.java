@@ -5,38 +5,43 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.NavigableMap;
 
-/** A segment that takes the place of full ones, with what is alive in them. */
+/**
+ * Writes a segment with the live records of several sealed segments, and puts it in their place.
+ */
 final class SegmentRewriter {
-  private static final int SYNC_BYTES = 1 << 22; // bytes at once: the forces of the log wait for them
+  private static final int SYNC_BYTES = 1 << 22; // bytes between two syncs, because syncs of the log wait for them
 
   /**
-   * A full segment.
+   * A sealed segment that is to be rewritten.
    *
-   * @param bytes of frames with what is alive in it
-   * @param records of these frames
+   * @param segment the segment
+   * @param seal the facts of its last frame
+   * @param bytes the size of the frames with its live records
+   * @param records the number of its live records
    */
   record SegmentContent(Segment segment, LiveRecordReader.SegmentSeal seal, long bytes, int records) {
 
-    static SegmentContent of(Segment segment, LiveRecordReader living) throws IOException {
+    static SegmentContent of(Segment segment, LiveRecordReader liveRecords) throws IOException {
       long[] sums = new long[2];
-      var seal = living.read(segment, (frame, alive) -> {
+      var seal = liveRecords.read(segment, (frame, frameRecords) -> {
         sums[0] += frame.size();
-        sums[1] += alive.size();
+        sums[1] += frameRecords.size();
       });
       return new SegmentContent(segment, seal, sums[0], (int) sums[1]);
     }
   }
 
   private final List<SegmentContent> contents = new ArrayList<>();
-  private long bytes = Segment.HEADER + Frame.MIN_SIZE;
-  private int records;
+  private long bytes = Segment.HEADER + Frame.MIN_SIZE; // the size of the new segment
+  private int records; // the number of live records
   private Relocations relocations;
-  private int end = Segment.HEADER; // of what is written
-  private int syncedEnd; // the end of the bytes that were forced
+  private int end = Segment.HEADER; // the end of the written bytes in the new segment
+  private int syncedEnd; // the end of the synced bytes
   private boolean isUnsure;
 
-  boolean fits(SegmentContent more, int size) {
-    return contents.isEmpty() || bytes + more.bytes <= size;
+  /** Returns whether another segment still fits into the new segment. */
+  boolean fits(SegmentContent content, int maxSize) {
+    return contents.isEmpty() || bytes + content.bytes <= maxSize;
   }
 
   void add(SegmentContent content) {
@@ -46,45 +51,51 @@ final class SegmentRewriter {
   }
 
   /**
-   * It would be the same. Whether the rewriting saves too little. A record that says that a message
-   * is done must stay until that message is gone.
+   * Returns whether the new segment would be the same as the only segment that it replaces, or no
+   * segment was added. A turn that says that a message was handled must stay until the record of
+   * that message is deleted.
    */
   boolean isUnchanged() {
     return contents.isEmpty()
-        || contents.size() == 1 && contents.getFirst().segment.compact() && contents.getFirst().seal.whole();
+        || contents.size() == 1 && contents.getFirst().segment.isCompact() && contents.getFirst().seal.isAllLive();
   }
 
+  /** Returns the segments that the new segment replaces. */
   List<Segment> replaced() {
     return contents.stream().map(SegmentContent::segment).toList();
   }
 
+  /** Returns the new segment. */
   Segment segment() {
     var last = contents.getLast().segment;
-    return new Segment(last.store(), contents.getFirst().segment.first(), last.number(), true);
+    return new Segment(last.storeId(), contents.getFirst().segment.firstReplaced(), last.number(), true);
   }
 
-  /** When it answers, the file is on disk, but has not its name. */
-  void write(StorageDirectory disk, LiveRecordReader living) throws IOException {
+  /**
+   * Writes the new segment under its unfinished name. When this returns, its content is on disk.
+   */
+  void write(StorageDirectory disk, LiveRecordReader liveRecords) throws IOException {
     int size = Math.toIntExact(bytes);
     var segment = segment();
     relocations = new Relocations(segment.number(), records);
     AtomicFile.write(disk, segment.name(), size, segment.header(size));
-    for (var content : contents) living.read(content.segment, (frame, alive) -> write(disk, frame, alive));
+    for (var content : contents) liveRecords.read(content.segment, (frame, part) -> write(disk, frame, part));
     var seal = contents.getLast().seal;
     write(disk, Frame.ofEnd(seal.number(), seal.number() - 1, seal.time(), Frame.FrameKind.SEALED), List.of());
     disk.sync(segment.name() + AtomicFile.UNFINISHED_SUFFIX);
   }
 
-  private void write(StorageDirectory disk, Frame frame, List<LiveRecordReader.LiveRecord> alive) throws IOException {
+  private void write(StorageDirectory disk, Frame frame, List<LiveRecordReader.LiveRecord> liveRecords)
+      throws IOException {
     String name = segment().name() + AtomicFile.UNFINISHED_SUFFIX;
-    var content = frame.bytes(segment().place(end));
-    if (end + content.remaining() > bytes) // a view may be new, or the clock was set back
+    var content = frame.bytes(segment().position(end));
+    if (end + content.remaining() > bytes) // possible if a view is new, or the clock was set back
       throw new IOException(name + " was made for " + bytes + " bytes, and what is alive has become more");
     disk.write(name, end, content);
-    int at = end + Frame.RECORDS_OFFSET;
-    for (var one : alive) {
-      relocations.add(one.place(), one.messages(), at);
-      at = Frame.nextOffset(at, one.record());
+    int offset = end + Frame.RECORDS_OFFSET;
+    for (var liveRecord : liveRecords) {
+      relocations.add(liveRecord.position(), liveRecord.liveMessages(), offset);
+      offset = Frame.nextOffset(offset, liveRecord.record());
     }
     end += content.remaining();
     if (end - syncedEnd < SYNC_BYTES) return;
@@ -93,25 +104,29 @@ final class SegmentRewriter {
   }
 
   /**
-   * Takes their place.
+   * Puts the new segment in place of the segments that it replaces, and deletes their files.
    *
-   * @param full all that are full, by the last frame of each
+   * @param sealed all sealed segments by the number of their last frame
    */
-  void replaceSegments(StorageDirectory disk, LogIndex index, NavigableMap<Long, Segment> full) throws IOException {
+  void replaceSegments(StorageDirectory disk, LogIndex index, NavigableMap<Long, Segment> sealed) throws IOException {
     var segment = segment();
     index.relocate(() -> {
       AtomicFile.publish(disk, segment.name());
       isUnsure = true;
-      contents.forEach(content -> full.remove(content.seal.number()));
-      full.put(contents.getLast().seal.number(), segment);
+      contents.forEach(content -> sealed.remove(content.seal.number()));
+      sealed.put(contents.getLast().seal.number(), segment);
     }, relocations);
     disk.syncDirectory();
     isUnsure = false;
-    for (var one : replaced()) if (one.number() != segment.number()) disk.delete(one.name());
+    for (var replacedSegment : replaced()) if (replacedSegment.number() != segment.number())
+      disk.delete(replacedSegment.name());
   }
 
-  /** The index may have places of the files before, or these may come back. */
-  boolean isUnsure() {
+  /**
+   * Returns whether the replacement began and did not complete. In that case, the index may have
+   * positions in the replaced files, or these files may exist again after a crash.
+   */
+  boolean isReplacementIncomplete() {
     return isUnsure;
   }
 }

@@ -6,110 +6,111 @@ import java.nio.file.Path;
 import java.util.List;
 
 /**
- * The only door to the files of a store. A test can put another disk behind it, which fails or
- * loses its power, and a program can put a disk behind it that encrypts. Different files are used
- * by different threads at once. No thread of a user comes here but by {@link #read}.
+ * The files of a store, which uses them only through this interface. A test can give the store a
+ * disk that fails or loses its power. A program can give it a disk that encrypts. Several threads
+ * use different files at the same time. A user's thread calls only {@link #read}.
  */
 public interface StorageDirectory extends AutoCloseable {
 
   /**
-   * The files of a folder, for a disk of your own that stands in front of them.
+   * Opens the files of a folder, for a disk of your own that delegates to them.
    *
-   * @param folder where they are; made if there is none
-   * @return the disk, which has the folder locked until it is closed
+   * @param folder the folder; created if it does not exist
+   * @return the disk, which locks the folder until it is closed
    * @throws io.fibry.store.StoreInUseException if the folder is locked
-   * @throws IOException if that fails
+   * @throws IOException if the folder cannot be created or locked
    */
   static StorageDirectory open(Path folder) throws IOException {
     return FileDisk.open(folder);
   }
 
   /**
-   * The files.
+   * Returns the names of all files.
    *
-   * @return their names, sorted
-   * @throws IOException if that fails
+   * @return the names, sorted
+   * @throws IOException if they cannot be read
    */
   List<String> names() throws IOException;
 
   /**
-   * The size of a file.
+   * Returns the size of a file.
    *
-   * @param name of the file
+   * @param name the name of the file
    * @return its size in bytes
-   * @throws IOException if that fails, or there is no such file
+   * @throws IOException if the size cannot be read, or the file does not exist
    */
   long size(String name) throws IOException;
 
   /**
-   * Makes a file of zeros, in place of one of that name. Its content is on disk when this returns,
-   * its name perhaps not.
+   * Creates a file of zeros, and replaces an existing file of that name. When this returns, the
+   * content is on disk, but perhaps not the name.
    *
-   * @param name of the file
-   * @param size in bytes
-   * @throws IOException if that fails; a part of the file may be there
+   * @param name the name of the file
+   * @param size its size in bytes
+   * @throws IOException if the file cannot be created; a part of it may exist
    */
   void create(String name, long size) throws IOException;
 
   /**
-   * Writes into a file.
+   * Writes bytes into a file.
    *
-   * @param name of the file
-   * @param at where
-   * @param bytes from its position to its limit, which stay
-   * @throws IOException if that fails; a part may be written
+   * @param name the name of the file
+   * @param offset the offset in the file
+   * @param bytes the bytes from the buffer's position to its limit; the position does not change
+   * @throws IOException if the write fails; a part of the bytes may be written
    */
-  void write(String name, long at, ByteBuffer bytes) throws IOException;
+  void write(String name, long offset, ByteBuffer bytes) throws IOException;
 
   /**
    * Waits until all that was written to a file is on disk.
    *
-   * @param name of the file
-   * @throws IOException if that fails: then nobody knows what is on disk
+   * @param name the name of the file
+   * @throws IOException if the sync fails; then it is unknown which bytes are on disk
    */
   void sync(String name) throws IOException;
 
   /**
-   * Says that a file will not be written any more.
+   * Called when a file will not be written any more, so that it can be closed.
    *
-   * @param name of the file
+   * @param name the name of the file
    * @throws IOException if it cannot be closed
    */
   void finish(String name) throws IOException;
 
   /**
-   * Gives a file another name, in place of the file that has it, if any.
+   * Gives a file another name, and replaces an existing file of that name.
    *
-   * @param from its name
-   * @param to its name from now on
-   * @throws IOException if that fails
+   * @param oldName the present name of the file
+   * @param newName its new name
+   * @throws IOException if the file cannot be renamed
    */
-  void rename(String from, String to) throws IOException;
+  void rename(String oldName, String newName) throws IOException;
 
   /**
    * Deletes a file, if it exists.
    *
-   * @param name of the file
-   * @throws IOException if that fails
+   * @param name the name of the file
+   * @throws IOException if the file exists and cannot be deleted
    */
   void delete(String name) throws IOException;
 
   /**
-   * Waits until all names are on disk.
+   * Waits until the names of all files are on disk.
    *
-   * @throws IOException if that fails
+   * @throws IOException if the sync fails
    */
   void syncDirectory() throws IOException;
 
   /**
-   * Reads from a file. An interrupt of the thread harms nothing.
+   * Reads from a file until the buffer is full, or the file ends. An interrupt of the calling
+   * thread must have no effect.
    *
-   * @param name of the file
-   * @param at where
-   * @param into is filled, or up to the end of the file
-   * @throws IOException if that fails
+   * @param name the name of the file
+   * @param offset the offset in the file
+   * @param target the buffer that is filled
+   * @throws IOException if the read fails
    */
-  void read(String name, long at, ByteBuffer into) throws IOException;
+  void read(String name, long offset, ByteBuffer target) throws IOException;
 
   @Override
   void close() throws IOException;

@@ -9,40 +9,41 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 /**
- * What a look at all files of a store has found. Immutable and thread-safe.
+ * The result of a check of all files of a store. Immutable and thread-safe.
  *
- * @param store which
- * @param bytes of its files
- * @param frames of the log that are whole
- * @param actors that can be read
- * @param turns of them
- * @param pendingMessages messages that are stored and not handled yet, and reminders
- * @param parkedMessages messages that were parked
- * @param isClosed the store was closed at its last use
- * @param tornFiles files with ends of logs that openings have kept aside, each of which was in
- * doubt
- * @param doubt the end of the log if it is not whole, and nothing says that it was on disk. It is a
- * commit that a crash cut off, of which no sender was told, or it was damaged after the crash. When
- * a store has been idle for 20 ms, a mark behind the last commit says that it was on disk: if that
- * is damaged, it is {@code wrong}. So only turns of the last milliseconds before the end of the
- * process can be in doubt. After a loss of power, turns of the last seconds can, because the mark
- * is not forced. {@code withSyncInterval} adds its pause. An opening keeps the doubtful bytes in a
- * file beside the log, and continues in their place
- * @param defects descriptions of bytes that are not as they were written
- * @param lostTurns turns that cannot be read because of that. Those that were the last of their
- * actor are known only if {@code wrong} names the actor
+ * @param store the name of the checked disk, usually its folder
+ * @param bytes the size of all files in bytes
+ * @param frames the number of intact frames of the log
+ * @param actors the number of actors that can be read
+ * @param turns the number of turns that can be read
+ * @param pendingMessages stored messages that are not handled yet, and reminders
+ * @param parkedMessages messages that failed and are parked for an operator
+ * @param isClosed whether the store was closed at its last use
+ * @param tornFiles the names of files that contain ends of the log that were in doubt, moved there
+ * when the store was opened
+ * @param doubt the end of the log, if it is damaged and no mark says that it was on disk. It is a
+ * commit that a crash cut off and no sender was told of, or a commit that was damaged after the
+ * crash. When a store has been idle for 20 ms, a mark behind the last commit says that it was on
+ * disk. If that commit is damaged, it is one of the {@code defects}. So only turns of the last
+ * milliseconds before the end of the process can be in doubt. After a loss of power, turns of the
+ * last seconds can be, because the mark is not synced. With {@code withSyncInterval}, the interval
+ * is added. When the store is opened, the doubtful bytes are moved to a file beside the log, and
+ * the log continues in their place
+ * @param defects bytes that are not as they were written
+ * @param lostTurns turns that cannot be read because of the defects. If the last turns of an actor
+ * are lost, this is known only if a defect names the actor
  */
 public record StoreCheck(String store, long bytes, long frames, long actors, long turns, long pendingMessages,
     long parkedMessages,
     boolean isClosed, List<String> tornFiles, Optional<Defect> doubt, List<Defect> defects, List<LostTurns> lostTurns) {
 
   /**
-   * Something that is not as it was written.
+   * Bytes that are not as they were written.
    *
-   * @param file in which
-   * @param offset where it begins there
-   * @param actor whose it was, if that can still be read
-   * @param what is wrong
+   * @param file the name of the file
+   * @param offset the offset of the first such byte in the file
+   * @param actor the actor whose record it was, if that can still be read
+   * @param what a description of the defect
    */
   public record Defect(String file, long offset, Optional<Store.ActorId> actor, String what) {
     @Override
@@ -52,12 +53,12 @@ public record StoreCheck(String store, long bytes, long frames, long actors, lon
   }
 
   /**
-   * Turns of an actor that cannot be read.
+   * Successive turns of an actor that cannot be read.
    *
-   * @param actor which
-   * @param first the number of the first one
-   * @param last the number of the last one
-   * @param why they cannot
+   * @param actor the actor
+   * @param first the number of the first lost turn
+   * @param last the number of the last lost turn
+   * @param why the reason why they cannot be read
    */
   public record LostTurns(Store.ActorId actor, long first, long last, String why) {
     @Override
@@ -66,31 +67,33 @@ public record StoreCheck(String store, long bytes, long frames, long actors, lon
     }
   }
 
-  /** {@return whether all that is known to have been on disk is as it was written} */
+  /** {@return whether all bytes that are known to have been on disk are as they were written} */
   public boolean isWhole() {
     return defects.isEmpty() && lostTurns.isEmpty();
   }
 
-  /** A line for each fact. */
+  /**
+   * Returns a summary line, and a line for each torn file, doubt, defect and range of lost turns.
+   */
   @Override
   public String toString() {
     String state = !isWhole() ? "damaged" : doubt.isEmpty() ? "whole" : "whole up to its end, which is in doubt";
-    var head = store + " is " + state + ": " + actors + " actors, " + turns + " turns, " + pendingMessages
-        + " messages that wait, " + parkedMessages + " aside; " + frames + " frames, " + bytes + " bytes; it was "
+    var summary = store + " is " + state + ": " + actors + " actors, " + turns + " turns, " + pendingMessages
+        + " pending messages, " + parkedMessages + " parked; " + frames + " frames, " + bytes + " bytes; it was "
         + (isClosed ? "" : "not ") + "closed";
     return Stream
-        .of(Stream.of(head), tornFiles.stream().map(one -> "torn: " + one),
-            doubt.stream().map(one -> "in doubt: " + one), defects.stream().map(one -> "wrong: " + one),
-            lostTurns.stream().map(one -> "lost: " + one))
+        .of(Stream.of(summary), tornFiles.stream().map(line -> "torn: " + line),
+            doubt.stream().map(line -> "in doubt: " + line), defects.stream().map(line -> "wrong: " + line),
+            lostTurns.stream().map(line -> "lost: " + line))
         .flatMap(lines -> lines).collect(Collectors.joining("\n"));
   }
 
   /**
-   * Prints the content of folders. The exit code is 0 if they are whole, 1 if one is damaged, and 3
-   * if one is whole except for its end, which is in doubt. With a second folder, all that is whole
-   * goes there.
+   * Checks a store, and prints the result. If a second folder is given, the intact part of the
+   * store is written to it. The exit code is 0 if the store is intact, 1 if it is damaged, and 3 if
+   * only its end is in doubt.
    *
-   * @param folders one, or two
+   * @param folders the folder of the store, and optionally an empty folder
    */
   public static void main(String... folders) {
     if (folders.length < 1 || folders.length > 2) {
@@ -98,10 +101,11 @@ public record StoreCheck(String store, long bytes, long frames, long actors, lon
       System.exit(2);
     }
     try {
-      var from = Path.of(folders[0]);
-      var found = folders.length == 1 ? FolderStore.check(from) : FolderStore.salvage(from, Path.of(folders[1]));
-      System.out.println(found);
-      System.exit(!found.isWhole() ? 1 : found.doubt().isPresent() ? 3 : 0);
+      var storeFolder = Path.of(folders[0]);
+      var check = folders.length == 1 ? FolderStore.check(storeFolder)
+          : FolderStore.salvage(storeFolder, Path.of(folders[1]));
+      System.out.println(check);
+      System.exit(!check.isWhole() ? 1 : check.doubt().isPresent() ? 3 : 0);
     } catch (RuntimeException failure) {
       System.err.println(Lines.message(failure));
       System.exit(2);

@@ -5,48 +5,56 @@ import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.security.SecureRandom;
 
-/** The file that makes a folder a store: a number that each of its frames has in its checksum. */
+/**
+ * The file that makes a folder a store. It has the id of the store: a random number that is in the
+ * checksum of each frame.
+ */
 final class StoreIdFile {
   static final String NAME = "store.id";
   private static final long MAGIC = 0x4669627279496421L; // "FibryId!"
-  private static final long UNFINISHED = 0x466962727948616cL; // "FibryHal"
-  private static final int SIZE = 24;
+  private static final long UNFINISHED = 0x466962727948616cL; // "FibryHal": the folder has an unfinished copy
+  private static final int SIZE = 24; // bytes
 
   private StoreIdFile() {}
 
-  /** Makes a new store of a folder that is none: the first segment, then this file. */
-  static long open(StorageDirectory disk, int segment) throws IOException {
+  /**
+   * Returns the id of the store. If the folder is not a store, makes it one: creates the first
+   * segment, then this file.
+   */
+  static long open(StorageDirectory disk, int segmentBytes) throws IOException {
     var names = disk.names();
     if (names.contains(NAME)) return read(disk);
     for (var name : names) if (Segment.isName(name) && !isBlank(disk, name))
       throw new StoreDamagedException(
           disk + " has segments of a log, but no " + NAME + "; put back a copy of that file");
     long id = new SecureRandom().nextLong();
-    new Segment(id, 1).create(disk, segment); // in place of a segment whose store was not ready
+    // Replaces a blank first segment, if a crash came before this file was written.
+    new Segment(id, 1).create(disk, segmentBytes);
     write(disk, id);
     return id;
   }
 
-  /** Makes the folder a store. */
+  /** Writes the file, which makes the folder a store. */
   static void write(StorageDirectory disk, long id) throws IOException {
     var bytes = ByteBuffer.allocate(SIZE).putLong(MAGIC).putInt(Segment.FORMAT).putLong(id);
     AtomicFile.create(disk, NAME, SIZE, bytes.putInt(Checksum.of(bytes.duplicate().flip())).flip());
   }
 
   /**
-   * Until it is written again, the folder is a copy that is not finished.
+   * Writes a file that says that the folder has an unfinished copy, until {@link #write} replaces
+   * it.
    *
-   * @param what cannot be done if it is not empty
+   * @param failure begins the text of the exception that is thrown if the folder is not empty
    */
-  static void markUnfinished(StorageDirectory disk, String what) throws IOException {
+  static void markUnfinished(StorageDirectory disk, String failure) throws IOException {
     if (!disk.names().isEmpty()) throw new IllegalArgumentException(
-        what + " to " + disk + ", which has files already; give an empty folder");
+        failure + " to " + disk + ", which has files already; give an empty folder");
     AtomicFile.create(disk, NAME, SIZE, ByteBuffer.allocate(SIZE).putLong(UNFINISHED).flip());
   }
 
-  /** Whether it was never written to. */
-  private static boolean isBlank(StorageDirectory disk, String segment) throws IOException {
-    return LogReader.lastNonZero(new Segment(0, Segment.numberOf(segment)).read(disk)) < Segment.HEADER;
+  /** Returns whether a segment has no frames. */
+  private static boolean isBlank(StorageDirectory disk, String fileName) throws IOException {
+    return LogReader.lastNonZero(new Segment(0, Segment.numberOf(fileName)).read(disk)) < Segment.HEADER;
   }
 
   static long read(StorageDirectory disk) throws IOException {

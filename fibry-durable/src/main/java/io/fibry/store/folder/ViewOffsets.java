@@ -7,56 +7,64 @@ import java.util.Optional;
 import java.util.concurrent.ConcurrentHashMap;
 
 /**
- * How far named views have read each kind. Thread-safe: an entry is written by the thread that
- * opens the log, then by the thread that writes it, in the order of the log. A pass of compaction
- * may read an older place than the newest, and then keeps more. The turns by which views noted
- * their places are on disk before something is deleted, since a pass forces all that the index
- * knows first.
+ * The offsets up to which named views have read each kind. Thread-safe: an entry is written by the
+ * thread that opens the log, then by the thread that writes it, in the order of the log. A pass of
+ * compaction may read an older offset than the newest, and then keeps more turns. A pass first
+ * syncs all that the index knows. So before it deletes records, the turns by which views stored
+ * their offsets are on disk.
  *
- * <p>Compaction gives frames the number of a later one, and keeps the order of turns. So the turn
- * that a view passed last is looked for in frames with higher numbers, too. If that turn is dead,
- * turns that moved with it look unread until the view passes the next turn of its kind. They are
+ * <p>Compaction gives frames the number of a later frame, and keeps the order of turns. So the last
+ * turn that a view has read is also searched in frames with higher numbers. If that turn is dead,
+ * turns that moved with it look unread until the view reads the next turn of its kind. They are
  * kept longer, and never deleted too early, because no frame gets a lower number.
  */
 final class ViewOffsets {
-  // by kind and view
-  private final Map<String, Map<String, LogHistory.HistoryPosition>> places = new ConcurrentHashMap<>();
+  // The last turn that each view has read, by kind and view.
+  private final Map<String, Map<String, LogHistory.HistoryPosition>> positions = new ConcurrentHashMap<>();
 
-  /** The last turn of an actor, which may be that of a view. */
+  /** Stores how far a view has read, if the actor is that of a view. */
   void noteView(Store.ActorId actor, byte[] body) {
     ViewOffset.kindOf(actor).ifPresent(kind -> noteView(kind, actor, ViewOffset.of(actor, body)));
   }
 
-  private void noteView(String kind, Store.ActorId actor, Optional<ViewOffset> view) {
-    var ofKind = places.computeIfAbsent(kind, none -> new ConcurrentHashMap<>());
-    view.ifPresentOrElse(stands -> ofKind.put(actor.key(), positionOf(stands)), () -> ofKind.remove(actor.key()));
+  private void noteView(String kind, Store.ActorId actor, Optional<ViewOffset> offset) {
+    var positionsOfKind = positions.computeIfAbsent(kind, newKind -> new ConcurrentHashMap<>());
+    offset.ifPresentOrElse(presentOffset -> positionsOfKind.put(actor.key(), positionOf(presentOffset)),
+        () -> positionsOfKind.remove(actor.key()));
   }
 
-  /** A text that is no place, which the view itself refuses, keeps all. */
+  /**
+   * Returns the position of a view. An offset that cannot be parsed counts as the beginning, so
+   * that all turns are kept; the view itself refuses it.
+   */
   private static LogHistory.HistoryPosition positionOf(ViewOffset view) {
     try {
       return LogHistory.HistoryPosition.of(view.offset(), view.kind());
-    } catch (IllegalArgumentException none) {
+    } catch (IllegalArgumentException notAnOffset) {
       return LogHistory.HistoryPosition.BEGINNING;
     }
   }
 
-  /** The index of the first record in a frame that some view of the kind may still have to read. */
+  /**
+   * Returns the index of the first record in a frame that some view of the kind may still have to
+   * read.
+   */
   int firstUnread(String kind, Frame frame) {
     int first = Integer.MAX_VALUE;
-    for (var place : places.getOrDefault(kind, Map.of()).values())
-      if (place.frame() <= frame.number()) first = Math.min(first, indexOf(kind, place, frame) + 1);
+    for (var position : positions.getOrDefault(kind, Map.of()).values())
+      if (position.frame() <= frame.number()) first = Math.min(first, indexOf(kind, position, frame) + 1);
     return first;
   }
 
   /**
-   * Returns -1 if the turn is not in the frame: then the view may have to read all of the frame.
+   * Returns the index of a turn in a frame. If the turn is not in it, returns -1, and the view may
+   * have to read the whole frame.
    */
-  private static int indexOf(String kind, LogHistory.HistoryPosition place, Frame frame) {
+  private static int indexOf(String kind, LogHistory.HistoryPosition position, Frame frame) {
     for (int i = frame.records().size() - 1; i >= 0; i--) {
-      var stored = LogRecord.of(frame.records().get(i));
-      if (stored.number() == place.number() && stored.actor().equals(new Store.ActorId(kind, place.key()))
-          && stored.type() != LogRecord.RecordType.SNAPSHOT && stored.type() != LogRecord.RecordType.MESSAGE)
+      var record = LogRecord.of(frame.records().get(i));
+      if (record.number() == position.number() && record.actor().equals(new Store.ActorId(kind, position.key()))
+          && record.type() != LogRecord.RecordType.SNAPSHOT && record.type() != LogRecord.RecordType.MESSAGE)
         return i;
     }
     return -1;

@@ -1,2 +1,2 @@
-/** A store in a folder: a log of checked frames, each of which is one commit. */
+/** A store in a folder. Its log consists of frames with checksums; each frame is one commit. */
 package io.fibry.store.folder;

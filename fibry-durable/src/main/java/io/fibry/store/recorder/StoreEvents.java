@@ -12,22 +12,22 @@ import jdk.jfr.Threshold;
 import jdk.jfr.Timespan;
 
 /**
- * What a flight recording sees of stores. It costs nothing until the recorder starts and rewrites
- * the nested classes. Without the module of the recorder the prototypes are null, and no nested
- * class is loaded. No method here may use a nested class as its superclass, or the verifier would
- * load it.
+ * The events of stores for Java Flight Recorder. They cost nothing until the recorder starts and
+ * rewrites the nested classes. Without the module {@code jdk.jfr} the prototypes are null, and no
+ * nested class is loaded. No method here may convert a nested class to its superclass, because the
+ * verifier would then load the class.
  */
 public final class StoreEvents {
-  private static final boolean PRESENT = present();
-  private static final CommitEvent COMMIT = PRESENT ? new CommitEvent() : null;
-  private static final LoadEvent LOAD = PRESENT ? new LoadEvent() : null;
-  private static final CompactionEvent COMPACTION = PRESENT ? new CompactionEvent() : null;
-  private static final StoreFullEvent FULL = PRESENT ? new StoreFullEvent() : null;
-  private static final StoreBrokenEvent BROKEN = PRESENT ? new StoreBrokenEvent() : null;
+  private static final boolean IS_JFR_PRESENT = isJfrPresent();
+  private static final CommitEvent COMMIT = IS_JFR_PRESENT ? new CommitEvent() : null;
+  private static final LoadEvent LOAD = IS_JFR_PRESENT ? new LoadEvent() : null;
+  private static final CompactionEvent COMPACTION = IS_JFR_PRESENT ? new CompactionEvent() : null;
+  private static final StoreFullEvent FULL = IS_JFR_PRESENT ? new StoreFullEvent() : null;
+  private static final StoreBrokenEvent BROKEN = IS_JFR_PRESENT ? new StoreBrokenEvent() : null;
 
   private StoreEvents() {}
 
-  private static boolean present() {
+  private static boolean isJfrPresent() {
     try {
       Class.forName("jdk.jfr.Event", false, StoreEvents.class.getClassLoader());
       return true;
@@ -37,8 +37,8 @@ public final class StoreEvents {
   }
 
   /**
-   * Makes the prototypes. Called where a failure does little harm: a class whose initialisation
-   * fails at the edge of a stack could never be used again.
+   * Initializes this class, and so makes the prototypes. Called when a failure does little harm,
+   * because a class whose initialization fails for lack of stack can never be used again.
    */
   public static void prepare() {}
 
@@ -53,25 +53,25 @@ public final class StoreEvents {
     return event;
   }
 
-  /** Called when the commit is written; a force follows. */
-  public static void onWritten(Object begun) {
-    if (begun == null) return;
-    var event = (CommitEvent) begun;
+  /** Called when the commit is written; a sync follows. */
+  public static void onWritten(Object begunEvent) {
+    if (begunEvent == null) return;
+    var event = (CommitEvent) begunEvent;
     event.written = System.nanoTime();
     event.write = event.written - event.began;
     event.end();
   }
 
   /** Called when the written bytes are on disk. */
-  public static void onSynced(Object begun) {
-    if (begun == null) return;
-    var event = (CommitEvent) begun;
+  public static void onSynced(Object begunEvent) {
+    if (begunEvent == null) return;
+    var event = (CommitEvent) begunEvent;
     event.force = System.nanoTime() - event.written;
     event.end();
   }
 
-  public static void endCommit(Object begun, Object store, String segment, int records, long bytes) {
-    var event = (CommitEvent) begun;
+  public static void endCommit(Object begunEvent, Object store, String segment, int records, long bytes) {
+    var event = (CommitEvent) begunEvent;
     if (!event.shouldCommit()) return;
     event.store = store.toString();
     event.segment = segment;
@@ -90,9 +90,9 @@ public final class StoreEvents {
     return event;
   }
 
-  /** With as many turns as were read, of so many bytes. */
-  public static void endLoad(Object begun, String kind, String key, int turns, long bytes) {
-    var event = (LoadEvent) begun;
+  /** Ends the load of an actor, with the number of turns and bytes that were read. */
+  public static void endLoad(Object begunEvent, String kind, String key, int turns, long bytes) {
+    var event = (LoadEvent) begunEvent;
     event.end();
     if (!event.shouldCommit()) return;
     event.kind = kind;
@@ -112,18 +112,19 @@ public final class StoreEvents {
     return event;
   }
 
-  /** So many files became this one. */
-  public static void endCompaction(Object begun, Object store, String segment, int files, long before, long after) {
-    var event = (CompactionEvent) begun;
+  /** Ends a compaction, which replaced {@code files} files by one segment. */
+  public static void endCompaction(Object begunEvent, Object store, String segment, int files, long bytesBefore,
+      long bytesAfter) {
+    var event = (CompactionEvent) begunEvent;
     event.store = store.toString();
     event.segment = segment;
     event.files = files;
-    event.before = before;
-    event.after = after;
+    event.before = bytesBefore;
+    event.after = bytesAfter;
     event.commit();
   }
 
-  /** The disk refused a file. */
+  /** Records that the disk refused a new file of this size in bytes. */
   public static void full(Object store, String segment, long size, Throwable refusal) {
     if (FULL == null || !FULL.isEnabled()) return;
     var event = new StoreFullEvent();
@@ -134,16 +135,16 @@ public final class StoreEvents {
     event.commit();
   }
 
-  public static void broken(Object store, String what, Throwable failure) {
+  public static void broken(Object store, String operation, Throwable failure) {
     if (BROKEN == null || !BROKEN.isEnabled()) return;
     var event = new StoreBrokenEvent();
     event.store = store.toString();
-    event.what = what;
+    event.what = operation;
     event.failure = text(failure);
     event.commit();
   }
 
-  /** A disk may be one of the user's own. */
+  /** Returns the failure's text; its class name if the exception of a user's disk has no text. */
   private static String text(Throwable failure) {
     try {
       return Lines.thrown(failure);
@@ -162,7 +163,7 @@ public final class StoreEvents {
 
   @Name("fibry.Commit")
   @Label("Commit")
-  @Description("Turns and messages that were written to a store and forced to disk together")
+  @Description("Turns and messages that were written to a store and synced together")
   @Threshold("20 ms")
   private static final class CommitEvent extends StoreEvent {
     private transient long began;
@@ -177,11 +178,11 @@ public final class StoreEvents {
     @DataAmount
     long bytes;
     @Label("Write")
-    @Description("With the change to the next file, where the last one was full")
+    @Description("Includes the change to the next file, if the previous file was full")
     @Timespan
     long write;
     @Label("Force")
-    @Description("Zero where forces have pauses")
+    @Description("Zero if the store syncs at intervals")
     @Timespan
     long force;
   }
@@ -198,7 +199,7 @@ public final class StoreEvents {
     @Label("Key")
     String key;
     @Label("Turns")
-    @Description("How many were read: the last whole one, or snapshot, and those after it")
+    @Description("How many were read: the last full-state turn or snapshot, and the later turns")
     int turns;
     @Label("Bytes")
     @DataAmount
@@ -207,13 +208,13 @@ public final class StoreEvents {
 
   @Name("fibry.Compaction")
   @Label("Compaction")
-  @Description("Full files of a store were rewritten as one, without what is dead")
+  @Description("Full files of a store were rewritten as one file, without dead records")
   private static final class CompactionEvent extends StoreEvent {
     @Label("Segment")
     @Description("The file that was made")
     String segment;
     @Label("Files")
-    @Description("How many it stands for")
+    @Description("How many files it replaced")
     int files;
     @Label("Before")
     @DataAmount
@@ -238,7 +239,7 @@ public final class StoreEvents {
 
   @Name("fibry.StoreBroken")
   @Label("Store Broken")
-  @Description("A disk failed, and the store takes nothing more until it is opened again")
+  @Description("A disk failed, and the store refuses all writes until it is opened again")
   private static final class StoreBrokenEvent extends StoreEvent {
     @Label("What")
     String what;

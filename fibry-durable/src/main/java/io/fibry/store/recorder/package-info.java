@@ -1,2 +1,2 @@
-/** What a flight recording sees of stores and durable actors. */
+/** Events of stores and durable actors for Java Flight Recorder. */
 package io.fibry.store.recorder;

@@ -40,7 +40,7 @@ class IndexingTest {
 
     var index = index();
     try (var indexing = new IndexBuilder(index, chunk)) {
-      for (var frame : log) indexing.read(frame.place, Frame.head(frame.place, frame.bytes), frame.bytes);
+      for (var frame : log) indexing.read(frame.place, Frame.readHeader(frame.place, frame.bytes), frame.bytes);
       indexing.end();
     }
 
@@ -58,7 +58,7 @@ class IndexingTest {
       var failure = assertThrows(StoreDamagedException.class, () -> {
         for (int number = 1; number < 10_000; number += 2) { // each second one is missing, so its actor is read
           var frame = new Written(new Frame.FramePosition(1, 1, Segment.HEADER), List.of(turn(id(1), number)));
-          indexing.read(frame.place, Frame.head(frame.place, frame.bytes), frame.bytes);
+          indexing.read(frame.place, Frame.readHeader(frame.place, frame.bytes), frame.bytes);
         }
       });
 
@@ -105,7 +105,7 @@ class IndexingTest {
       for (int left = random.nextInt(1, 8); left > 0; left--) {
         var id = id(random.nextInt(1 + random.nextInt(ACTORS))); // some often
         var record = record(id);
-        places.put(ActorLocation.packPlace(1, at), id);
+        places.put(ActorLocation.packPosition(1, at), id);
         at = Frame.nextOffset(at, record);
         records.add(record);
       }
@@ -150,7 +150,7 @@ class IndexingTest {
 
   private static String known(LogIndex index, Store.ActorId id) {
     String known = index.withActor(id,
-        where -> where.last() + " " + where.lastFullTurn() + " " + Arrays.toString(where.places()) + " "
+        where -> where.lastTurn() + " " + where.lastFullTurn() + " " + Arrays.toString(where.positions()) + " "
             + where.pendingIds());
     index.expandedActor(id).ifPresent(index::compact);
     return known;

@@ -61,8 +61,8 @@ class LastFrameTest {
     var segment = new Segment(StoreIdFile.read(disk), Segment.numberOf(name));
     var file = segment.read(disk);
     int at = Segment.HEADER;
-    for (var frame = Frame.head(segment.place(at), file.position(at)); frame != null; frame = Frame.head(
-        segment.place(at), file.position(at))) {
+    for (var frame = Frame.readHeader(segment.position(at), file.position(at)); frame != null; frame = Frame.readHeader(
+        segment.position(at), file.position(at))) {
       all.add(frame);
       at += frame.size();
     }

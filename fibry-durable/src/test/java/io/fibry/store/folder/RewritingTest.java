@@ -53,7 +53,7 @@ class RewritingTest {
     index = new LogIndex(folder::toString, (print, place) -> null, () -> now);
     log = SegmentLog.open(disk, id, new SegmentPreallocator(disk, Runnable::run, SEGMENT, System::nanoTime),
         new IndexBuilder(index));
-    compaction = new Compaction(disk, SEGMENT, index, log.fullSegments(), this::force,
+    compaction = new Compaction(disk, SEGMENT, index, log.sealedSegments(), this::force,
         passes::add, () -> new DiskThrottle(() -> nanos++, this::rest));
     log.onSealed(compaction::onSegmentSealed);
   }
@@ -115,7 +115,7 @@ class RewritingTest {
 
   /** Until so many files have got full. */
   private void fill(int files) {
-    for (long most = log.fullSegments().size() + files; log.fullSegments().size() < most; next++)
+    for (long most = log.sealedSegments().size() + files; log.sealedSegments().size() < most; next++)
       write(next % (STATES + 1));
   }
 
@@ -124,14 +124,14 @@ class RewritingTest {
   }
 
   private int compact() {
-    return (int) log.fullSegments().values().stream().filter(Segment::compact).count();
+    return (int) log.sealedSegments().values().stream().filter(Segment::isCompact).count();
   }
 
   private void checkIndex() throws IOException {
     for (int actor : last.keySet()) {
       var where = index.withActor(id(actor), found -> found);
-      long number = last.get(actor) - where.places().length;
-      for (long place : where.places()) {
+      long number = last.get(actor) - where.positions().length;
+      for (long place : where.positions()) {
         var record = ByteBuffer.allocate(2 * BODY);
         disk.read(Segment.nameOf((int) (place >> Integer.SIZE)), (int) place, record);
         var stored = LogRecord.readChecked(record.flip().slice(Integer.BYTES, record.getInt(0)));
@@ -149,7 +149,7 @@ class RewritingTest {
 
     assertEquals(1, compact());
     assertTrue(rests >= 5 * SEGMENT / DiskThrottle.WORK_BYTES / 2, () -> rests + " rests");
-    assertEquals(1, log.fullSegments().size());
+    assertEquals(1, log.sealedSegments().size());
   }
 
   @Test
@@ -208,7 +208,7 @@ class RewritingTest {
     };
     runPass();
 
-    var file = log.fullSegments().firstEntry().getValue().read(disk);
+    var file = log.sealedSegments().firstEntry().getValue().read(disk);
     assertTrue(file.limit() > STATES * BODY);
     assertTrue(LogReader.lastNonZero(file) < file.limit() - STATES / 2 * BODY);
     checkIndex();
@@ -231,7 +231,7 @@ class RewritingTest {
     now = now.plus(Duration.ofDays(2));
     fill(1);
     runPass();
-    assertEquals(1, log.fullSegments().size());
+    assertEquals(1, log.sealedSegments().size());
   }
 
   @Test
@@ -289,12 +289,12 @@ class RewritingTest {
     }
 
     assertFalse(isMade());
-    assertEquals(4, log.fullSegments().size());
+    assertEquals(4, log.sealedSegments().size());
     faulty.heal();
     checkIndex();
     fill(1);
     runPass();
-    assertEquals(1, log.fullSegments().size());
+    assertEquals(1, log.sealedSegments().size());
   }
 
   @Test

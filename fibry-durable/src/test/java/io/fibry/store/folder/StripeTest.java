@@ -52,10 +52,10 @@ class StripeTest {
     assertEquals("3 slots cannot grow by a quarter; give 4 or more", failure.getMessage());
     var least = new IndexStripe(4);
     for (int actor = 1; actor <= ACTORS; actor++)
-      assertTrue(least.read(actor, -1, 1, LogRecord.RecordType.TURN, ActorLocation.packPlace(1, actor)));
+      assertTrue(least.addTurn(actor, -1, 1, LogRecord.RecordType.TURN, ActorLocation.packPosition(1, actor)));
 
     assertEquals(LongStream.rangeClosed(1, ACTORS).boxed().toList(),
-        least.knownActors().compact().stream().map(one -> one.print().high()).toList());
+        least.knownActors().compact().stream().map(one -> one.fingerprint().high()).toList());
   }
 
   /** Many have neighbors in the table, and some lie across its end. */
@@ -72,9 +72,9 @@ class StripeTest {
 
   private void add(int actor, boolean whole, boolean opening) {
     long number = last.merge(actor, 1L, Long::sum);
-    long place = ActorLocation.packPlace(1, (int) ++places);
-    var type = whole ? LogRecord.RecordType.WHOLE : LogRecord.RecordType.TURN;
-    if (!opening || !stripe.read(print(actor).high(), print(actor).low(), number, type, place))
+    long place = ActorLocation.packPosition(1, (int) ++places);
+    var type = whole ? LogRecord.RecordType.FULL_STATE : LogRecord.RecordType.TURN;
+    if (!opening || !stripe.addTurn(print(actor).high(), print(actor).low(), number, type, place))
       wake(actor, where -> where.add(number, type, 1, (int) places));
     var all = model.computeIfAbsent(actor, none -> new ArrayList<>());
     if (whole) {
@@ -86,7 +86,7 @@ class StripeTest {
 
   private void snapshot(int actor) {
     if (!model.containsKey(actor)) return;
-    long place = ActorLocation.packPlace(1, (int) ++places);
+    long place = ActorLocation.packPosition(1, (int) ++places);
     wake(actor, where -> where.add(last.get(actor), LogRecord.RecordType.SNAPSHOT, 1, (int) places));
     model.put(actor, new ArrayList<>(List.of(place)));
   }
@@ -99,7 +99,7 @@ class StripeTest {
     int begin = random.nextInt(all.size());
     int offset = all.get(begin).intValue() + random.nextInt(50);
     for (long place : all.subList(begin, all.size())) {
-      moved.put(place, ActorLocation.packPlace(1, offset));
+      moved.put(place, ActorLocation.packPosition(1, offset));
       moves.add(place, List.of(), offset++);
     }
     places = Math.max(places, offset);
@@ -109,8 +109,8 @@ class StripeTest {
 
   private void check(int actor) {
     wake(actor, where -> {
-      assertEquals(model.getOrDefault(actor, List.of()), boxed(where.places()), "seed " + seed);
-      assertEquals(last.getOrDefault(actor, 0L), where.last(), "seed " + seed);
+      assertEquals(model.getOrDefault(actor, List.of()), boxed(where.positions()), "seed " + seed);
+      assertEquals(last.getOrDefault(actor, 0L), where.lastTurn(), "seed " + seed);
     });
     for (long place : model.getOrDefault(actor, List.of()))
       assertTrue(stripe.has(print(actor), 0, LogRecord.RecordType.SNAPSHOT, place, false), "seed " + seed);

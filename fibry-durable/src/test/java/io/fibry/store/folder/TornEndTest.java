@@ -38,8 +38,8 @@ class TornEndTest {
   private static int lastWithRecords(long store, ByteBuffer log) {
     int last = 0;
     int at = Segment.HEADER;
-    for (var frame = Frame.head(new Frame.FramePosition(store, 1, at), log.position(at)); frame != null;
-        frame = Frame.head(
+    for (var frame = Frame.readHeader(new Frame.FramePosition(store, 1, at), log.position(at)); frame != null;
+        frame = Frame.readHeader(
             new Frame.FramePosition(store, 1, at), log.position(at))) {
       if (frame.records() > 0) last = at;
       at += frame.size();
