@@ -1,6 +1,6 @@
 import org.jspecify.annotations.NullMarked;
 
-/** Actors on several machines, used as on one. */
+/** Actors on several machines, used like local actors. */
 @NullMarked
 module io.fibry.cluster {
   requires transitive io.fibry.durable;
@@ -11,5 +11,5 @@ module io.fibry.cluster {
   exports io.fibry.cluster;
   exports io.fibry.cluster.spi;
 
-  opens io.fibry.cluster to io.fibry.durable; // which writes and reads what nodes tell each other
+  opens io.fibry.cluster to io.fibry.durable; // its codecs read and write the records that nodes exchange
 }

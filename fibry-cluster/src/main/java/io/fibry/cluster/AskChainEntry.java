@@ -7,14 +7,14 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * An actor of a node whose handler waits for others, as a text that goes along with what it asks.
- * So an actor that is asked by an actor that waits for it is told at once.
+ * An actor whose handler waits for an answer, as a text in a header of its request. The node
+ * that gets the request thus recognizes a cycle of waits at once.
  *
- * @param life of its node
- * @param actor its name
+ * @param life the name and the life of its node
+ * @param actor the name of the actor
  */
 record AskChainEntry(String life, String actor) {
-  private static final int MAX_ENTRIES = 32; // the last ones
+  private static final int MAX_ENTRIES = 32; // of a header; the first actors are left out
   private static final String SEPARATOR = "\t";
 
   static String header(List<String> askers) {
@@ -27,9 +27,9 @@ record AskChainEntry(String life, String actor) {
 
   /** Returns the actors that wait for a message, and this actor, which will handle it. */
   List<String> chainOf(WireMessage wire) {
-    var all = new ArrayList<>(of(wire));
-    all.add(toString());
-    return all;
+    var chain = new ArrayList<>(of(wire));
+    chain.add(toString());
+    return chain;
   }
 
   /** Whether this actor waits for the actor that asks it now. */
@@ -37,11 +37,11 @@ record AskChainEntry(String life, String actor) {
     return of(wire).contains(toString());
   }
 
-  /** For who asks. */
+  /** Returns the exception for the asker. */
   AskCycleException cycleException(WireMessage wire, Request<?, ?> request) {
     var names = new ArrayList<String>();
-    for (var one : of(wire))
-      if (!names.isEmpty() || one.equals(toString())) names.add(one.substring(one.indexOf(' ') + 1));
+    for (var entry : of(wire))
+      if (!names.isEmpty() || entry.equals(toString())) names.add(entry.substring(entry.indexOf(' ') + 1));
     names.add(actor);
     var waits = new ArrayList<String>();
     for (int i = 1; i < names.size(); i++) waits.add("'" + names.get(i - 1) + "' waits for '" + names.get(i) + "'");

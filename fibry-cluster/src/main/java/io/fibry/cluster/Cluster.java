@@ -24,23 +24,24 @@ import java.util.function.BiFunction;
 import java.util.function.UnaryOperator;
 
 /**
- * The nodes of an app, as this one sees them, and their actors. Thread-safe.
+ * The nodes of an app, as this node sees them, and their actors. Thread-safe.
  *
- * <p>A far actor is an {@link Actor} like any other: {@code ask} waits for its answer, has a limit,
- * and ends in one of the known ways. Its messages, and their answers, need a form in bytes, as
- * {@link io.fibry.codec.Codec#of} says. An exception of its handler arrives as a
+ * <p>A remote actor is an {@link Actor} like any other: {@code ask} waits for its answer, has a
+ * limit, and fails as for a local actor. Its messages, and their answers, are encoded, so they need
+ * the form that {@link io.fibry.codec.Codec#of} describes. An exception of its handler arrives as a
  * {@link RemoteFailureException}. A request that does not arrive fails with an
- * {@link UnreachableException}, and so does, within a lease, a request that no node can answer any
- * more. {@code sendMessage} returns true when the message waits here to be sent. It arrives once,
- * or becomes a dead letter of this node, which says why.
+ * {@link UnreachableException}. So does, within a lease, a request that no node can answer any
+ * more. {@code sendMessage} returns true when this node has accepted the message. It then arrives
+ * once, or becomes a dead letter of this node, with the reason.
  */
 public sealed interface Cluster extends AutoCloseable permits ClusterNode {
 
   /**
-   * All in this process, without a server. Messages become bytes all the same.
+   * Makes a node without a server, for development and tests. Its messages are encoded all the
+   * same.
    *
-   * @param app its name
-   * @return a node that is alone
+   * @param app the name of the app
+   * @return a node without other nodes
    */
   static Cluster local(String app) {
     return join(app, MemoryNetwork.create(), options -> options);
@@ -49,12 +50,12 @@ public sealed interface Cluster extends AutoCloseable permits ClusterNode {
   /**
    * Makes this process a node of an app.
    *
-   * @param app its name: 1 to 64 lower-case letters, digits and hyphens, a letter first
+   * @param app the name of the app: 1 to 64 lower-case letters, digits and hyphens, a letter first
    * @param network carries the messages
    * @param options changes the defaults
    * @return this node
    * @throws IllegalStateException if a node of this name is alive, or if the thread is interrupted
-   * or the scope closed while this waits for the end of a killed node's lease
+   * or the scope closed while this method waits for the end of a lease
    * @throws TransportException if there is no connection
    */
   static Cluster join(String app, ClusterNetwork network, UnaryOperator<Options> options) {
@@ -64,183 +65,192 @@ public sealed interface Cluster extends AutoCloseable permits ClusterNode {
   /**
    * A node that is alive.
    *
-   * @param name of the node
-   * @param id of its life: a node that ended and came back has another one
+   * @param name the name of the node
+   * @param id the id of its life: a node that ended and joined again has another id
    * @param hosts the kinds of entities that it hosts
-   * @param offers the names that it offers actors by
+   * @param offers the names by which it offers actors
    * @param since when it joined, by its own clock
    */
   record Member(String name, String id, Set<String> hosts, Set<String> offers, Instant since) {}
 
-  /** {@return the name of all nodes together} */
+  /** {@return the name of the app} */
   String app();
 
   /** {@return this node} */
   Member self();
 
-  /** {@return all nodes that are alive, with this one unless it can only ask, by their names} */
+  /**
+   * {@return all nodes that are alive, in the order of their names; without this node if it may
+   * only ask}
+   */
   List<Member> members();
 
   /**
-   * Follows the members.
+   * Calls a handler with the present members, and with the members after each change.
    *
-   * @param follower gets the present members, and the members after each change, on a thread of its
-   * own
-   * @return closing it ends that
+   * @param follower called on a thread of its own
+   * @return closing it ends the calls
    */
   Subscription watchMembers(Handler<List<Member>> follower);
 
   /**
-   * How a node is.
+   * The state of a node.
    *
-   * @param isAlive others count on it, as far as it knows; otherwise it answers for no entity
-   * @param connectionProblem why no message leaves at the moment, or empty if the node is connected
-   * @param partitions how many of the parts of each kind have their home here
+   * @param isAlive whether its lease is valid, so that other nodes rely on it; if false, other
+   * nodes may declare it dead, and it answers no requests to entities
+   * @param connectionProblem why no message can be sent at the moment, or empty if the node is
+   * connected
+   * @param partitions how many partitions of each kind this node owns
    * @param pendingRequests requests of other nodes that are not answered yet
    */
   record Health(boolean isAlive, Optional<String> connectionProblem, Map<String, Integer> partitions,
       int pendingRequests) {}
 
-  /** {@return how this node is, for what watches it} */
+  /** {@return the state of this node, for monitoring} */
   Health health();
 
-  /** {@return the health as a text for people, with the members and the messages under way} */
+  /** {@return the health as a text for operators, with the members and the pending messages} */
   String dump();
 
   /**
-   * The address of an actor that some node offers, perhaps this one. It has ended when no node
-   * offers it: {@code onExit} and watches tell the reason, or {@code Failed} with a
-   * {@link TransportException} if the node is gone.
+   * Returns the address of an actor that a node offers, perhaps this node. The actor has ended when
+   * no node offers it: {@code onExit} and watchers get the reason, or {@code Failed} with a {@link
+   * TransportException} if its node is dead.
    *
-   * @param <M> messages
-   * @param name as it is offered
-   * @param messages their type
-   * @return valid as long as this node lives, also while nobody offers it. It cannot be ended from
-   *     here, and takes no code: such calls throw an {@link UnsupportedOperationException}
+   * @param <M> the messages
+   * @param name the name by which the actor is offered
+   * @param messages the type of the messages
+   * @return valid as long as this node lives, also while no node offers the actor. It cannot end
+   *     the actor or run code in it: such calls throw an {@link UnsupportedOperationException}
    * @throws IllegalArgumentException if a message, or an answer, has no form in bytes
    */
   <M> Actor<M> actor(String name, Class<M> messages);
 
   /**
-   * Lets all nodes send to an actor of this one. If several nodes offer a name, each message goes
-   * to one of them.
+   * Offers an actor of this node to all nodes. If several nodes offer a name, each message goes to
+   * one of them.
    *
-   * @param <M> messages
+   * @param <M> the messages
    * @param name 1 to 64 lower-case letters, digits and hyphens, a letter first
-   * @param messages their type
-   * @param actor gets them; the offer ends with it
-   * @return closing it withdraws the offer, after messages that have arrived; the actor lives on
+   * @param messages the type of the messages
+   * @param actor gets the messages; the offer ends with the actor
+   * @return closing it withdraws the offer, after the messages that have arrived; the actor stays
+   * alive
    * @throws IllegalArgumentException if a message, or an answer, has no form in bytes
    * @throws IllegalStateException if this node offers the name already
    */
   <M> Exitable expose(String name, Class<M> messages, Actor<? super M> actor);
 
   /**
-   * News for all nodes: all who have subscribed when they are published get them once, in the order
-   * of each publisher. They are lost for a node that is cut off meanwhile. Subscribers are of this
-   * node; while their mailboxes let the topic wait, more than 1,024 news drop the oldest.
+   * Returns a topic of all nodes. All subscribers, of all nodes, get each published message once,
+   * in the order of each publisher. A node that is disconnected meanwhile misses messages.
+   * Subscribers of this object are on this node. If their full mailboxes block the topic, and more
+   * than 1,024 messages wait, the oldest are dropped.
    *
-   * @param <M> news
+   * @param <M> the messages
    * @param name 1 to 64 lower-case letters, digits and hyphens, a letter first
-   * @param messages their type
-   * @return the same for this node, until it is closed. Its {@code publish} throws a
-   *     {@link TransportException} if a message did not leave
+   * @param messages the type of the messages
+   * @return the same topic for this node, until it is closed. Its {@code publish} throws a
+   *     {@link TransportException} if a message was not sent
    * @throws IllegalArgumentException if a message has no form in bytes
    * @throws IllegalStateException if this node has the topic with another type
    */
   <M> Topic<M> topic(String name, Class<M> messages);
 
   /**
-   * Work for all nodes, which waits in the network until a worker of some node has done it.
+   * Returns a queue of work for all nodes. The network stores work until a worker of some node has
+   * done it.
    *
-   * @param <M> work
+   * @param <M> the work
    * @param name 1 to 64 lower-case letters, digits and hyphens, a letter first
-   * @param work its type
-   * @return to put work, and to do it
+   * @param work the type of the work
+   * @return the queue, to put work and to do it
    * @throws IllegalArgumentException if work has no form in bytes
    * @throws TransportException if there is no connection, or the network refuses it
    */
   <M> WorkQueue<M> queue(String name, Class<M> work);
 
   /**
-   * The addresses of the entities of a kind, wherever they live.
+   * Returns the addresses of the entities of a kind, on any node.
    *
-   * @param <M> messages
+   * @param <M> the messages
    * @param kind 1 to 64 lower-case letters, digits and hyphens, a letter first
-   * @param messages their type
+   * @param messages the type of the messages
    * @return valid as long as this node lives, even while no node hosts the kind. A key is a text of
-   * 1 to 512 bytes. Its actor cannot be ended from here, and takes no code; {@code size()} is that
-   * of this node
+   * 1 to 512 bytes. An address cannot end its actor, or run code in it. {@code size()} counts the
+   * entities of this node
    * @throws IllegalArgumentException if a message, or an answer, has no form in bytes
-   * @throws IllegalStateException if other nodes have split the kind into another number of parts
+   * @throws IllegalStateException if other nodes have split the kind into another number of
+   * partitions
    */
   <M> Entities<String, M> entities(String kind, Class<M> messages);
 
   /**
-   * Makes this node a host of its share of the entities of a kind. All nodes that are share the
-   * keys. They move when nodes come and go: an entity that moves has handled what waited for it,
-   * and has ended, before it begins at its next home. No message is lost or handled twice on the
-   * way. If a node crashes, messages that waited there are lost, and its keys get another home when
-   * its lease is over.
+   * Makes this node a host of the entities of a kind. All hosts share the keys, which move when
+   * nodes join and leave. Before an entity moves, it handles the messages that wait for it, and
+   * ends; then it begins on its next node. No message is lost or handled twice by a move. If a node
+   * crashes, the messages that waited there are lost, and its keys get other owners when its lease
+   * expires.
    *
-   * @param <M> messages
-   * @param <B> messages of the builder
+   * @param <M> the messages
+   * @param <B> the messages of the builder
    * @param kind 1 to 64 lower-case letters, digits and hyphens, a letter first
-   * @param messages their type
-   * @param how births make actors; the entities end before its scope
-   * @param idle as of {@link Entities#open}
-   * @param birth makes an entity; the state that it had at another node is gone, unless it stores
-   * it
-   * @return their addresses, wherever they live; closing it gives all that live here away, and
-   * waits for that
+   * @param messages the type of the messages
+   * @param builder makes the entities; they end before its scope
+   * @param idle as in {@link Entities#open}
+   * @param birth makes an entity; its state on a previous node is lost, unless the entity stores it
+   * @return the addresses of the entities, on any node; closing it gives the entities of this node
+   * to other nodes, and waits until these have them
    * @throws IllegalArgumentException if a message, or an answer, has no form in bytes
    * @throws IllegalStateException if this node hosts the kind already, or other nodes have split it
-   * into another number of parts
+   * into another number of partitions
    */
-  <M, B> Entities<String, M> host(String kind, Class<M> messages, ActorBuilder<B> how, Duration idle,
+  <M, B> Entities<String, M> host(String kind, Class<M> messages, ActorBuilder<B> builder, Duration idle,
       BiFunction<ActorBuilder<B>, String, Actor<M>> birth);
 
   /**
-   * The addresses of durable entities, wherever they live. If the kind keeps messages, {@code
-   * sendMessage} is true when the message is stored: it is handled, though nodes may end.
+   * Returns the addresses of the durable entities of a kind, on any node. If the kind stores
+   * messages, {@code sendMessage} returns true when the message is stored; it is handled even if
+   * nodes end.
    *
-   * @param <M> messages
-   * @param kind their definition, the same for all nodes
-   * @return as of {@link #entities(String, Class)}
+   * @param <M> the messages
+   * @param kind the definition of the entities, the same on all nodes
+   * @return as in {@link #entities(String, Class)}
    * @throws IllegalArgumentException if a message, or an answer, has no form in bytes
-   * @throws IllegalStateException if other nodes have split the kind into another number of parts
+   * @throws IllegalStateException if other nodes have split the kind into another number of
+   * partitions
    */
   <M> Entities<String, M> entities(Durable<M> kind);
 
   /**
-   * Makes this node a host of its share of the durable entities of a kind. Their state is in a
-   * store that all nodes reach, such as a database: an entity continues at its next home as if it
-   * had stayed. A node that was declared dead answers no request, and its later turns are refused.
+   * Makes this node a host of the durable entities of a kind. Their state is in a store that all
+   * nodes reach, such as a database, so an entity continues on its next node with the same state. A
+   * node that was declared dead answers no request, and its later turns are refused.
    *
-   * @param <M> messages
-   * @param kind their definition, the same for all nodes
-   * @param store where they are kept, for all nodes; closed after this node
-   * @param how makes actors; the entities end before its scope
-   * @param idle as of {@link Durable#entities}
-   * @return as of {@link #host(String, Class, ActorBuilder, Duration, BiFunction)}, and
+   * @param <M> the messages
+   * @param kind the definition of the entities, the same on all nodes
+   * @param store stores the entities of all nodes; to be closed after this node
+   * @param builder makes the entities; they end before its scope
+   * @param idle as in {@link Durable#entities}
+   * @return as in {@link #host(String, Class, ActorBuilder, Duration, BiFunction)}, and
    * {@link #entities(Durable)}
    * @throws IllegalArgumentException if a message, or an answer, has no form in bytes
    * @throws IllegalStateException if this node hosts the kind already, or other nodes have split it
-   * into another number of parts
+   * into another number of partitions
    */
-  <M> Entities<String, M> host(Durable<M> kind, Store store, ActorBuilder<? super M> how, Duration idle);
+  <M> Entities<String, M> host(Durable<M> kind, Store store, ActorBuilder<? super M> builder, Duration idle);
 
   /**
-   * Makes this node a host, with the {@link #store} of the network.
+   * Makes this node a host of the durable entities of a kind, in the {@link #store} of the network.
    *
-   * @param <M> messages
-   * @param kind their definition, the same for all nodes
-   * @param how makes actors; the entities end before its scope
-   * @param idle as there
-   * @return as there
+   * @param <M> the messages
+   * @param kind the definition of the entities, the same on all nodes
+   * @param builder makes the entities; they end before its scope
+   * @param idle as in {@link Durable#entities}
+   * @return as in {@link #host(Durable, Store, ActorBuilder, Duration)}
    */
-  default <M> Entities<String, M> host(Durable<M> kind, ActorBuilder<? super M> how, Duration idle) {
-    return host(kind, store(), how, idle);
+  default <M> Entities<String, M> host(Durable<M> kind, ActorBuilder<? super M> builder, Duration idle) {
+    return host(kind, store(), builder, idle);
   }
 
   /**
@@ -254,32 +264,32 @@ public sealed interface Cluster extends AutoCloseable permits ClusterNode {
   Store store();
 
   /**
-   * Leaves: gives its entities away, offers end after what has arrived, then the others learn that
-   * this node is gone. Waits for that.
+   * Leaves the app: gives the entities to other nodes, ends the offers after the messages that have
+   * arrived, and tells the other nodes that this node has left. Waits for all of this.
    */
   @Override
   void close();
 
-  /** How a node is. Immutable. */
+  /** The options of a node. Immutable. */
   final class Options {
     private static final int MAX_PARTITIONS = 4_096;
     private static final Duration MIN_LEASE = Duration.ofSeconds(3);
     private final String node;
     private final Duration lease;
-    private final Optional<Duration> askLimit; // empty: that of the scope
+    private final Optional<Duration> askLimit; // empty: the limit of the scope
     private final int partitions;
     private final ActorScope scope;
     private final InstantSource wallClock;
     private final Duration settleTime;
 
     private Options(String node, Duration lease, Optional<Duration> askLimit, int partitions, ActorScope scope,
-        InstantSource wall, Duration settleTime) {
+        InstantSource wallClock, Duration settleTime) {
       this.node = node;
       this.lease = lease;
       this.askLimit = askLimit;
       this.partitions = partitions;
       this.scope = scope;
-      this.wallClock = wall;
+      this.wallClock = wallClock;
       this.settleTime = settleTime;
     }
 
@@ -291,8 +301,9 @@ public sealed interface Cluster extends AutoCloseable permits ClusterNode {
     }
 
     /**
-     * The name of the node, which no other one has. It stays the same when the process is started
-     * again. If the process before was killed, {@link Cluster#join} waits until its lease expires.
+     * Sets the name of the node, which no other node may have. Use the same name when the process
+     * is started again: if the previous process was killed, {@link Cluster#join} waits until its
+     * lease expires.
      *
      * @param name 1 to 64 lower-case letters, digits and hyphens, a letter first
      * @return a changed copy
@@ -302,11 +313,11 @@ public sealed interface Cluster extends AutoCloseable permits ClusterNode {
     }
 
     /**
-     * After this time without a heartbeat, others declare the node dead, and requests that it had
-     * fail. It sends five heartbeats in this time.
+     * Sets the lease. After this time without a heartbeat, other nodes declare the node dead, and
+     * the requests that it had fail. It sends five heartbeats in this time.
      *
-     * @param lease at least 3 seconds; by default as the network says: 6 seconds, or 20 with
-     * several servers of NATS, which may need 10 to elect a leader
+     * @param lease at least 3 seconds; by default the lease of the network: 6 seconds, or 20 with
+     * several servers of NATS, because an election may take 10
      * @return a changed copy
      */
     public Options withLease(Duration lease) {
@@ -316,7 +327,7 @@ public sealed interface Cluster extends AutoCloseable permits ClusterNode {
     }
 
     /**
-     * The limit of requests to other nodes that have no limit of their own.
+     * Sets the limit of requests to other nodes that have no limit of their own.
      *
      * @param limit by default the limit of the scope
      * @return a changed copy
@@ -328,8 +339,8 @@ public sealed interface Cluster extends AutoCloseable permits ClusterNode {
     }
 
     /**
-     * Into how many parts the keys of a kind are split, which are what moves between nodes. All
-     * nodes have the same number, for ever.
+     * Sets the number of partitions, into which the keys of a kind are split. Partitions move
+     * between nodes. All nodes must have the same number, and it can never change.
      *
      * @param partitions 1 to 4,096; by default 256, enough for some dozens of nodes
      * @return a changed copy
@@ -341,12 +352,12 @@ public sealed interface Cluster extends AutoCloseable permits ClusterNode {
     }
 
     /** For tests. */
-    Options withWallClock(InstantSource wall) {
-      return new Options(node, lease, askLimit, partitions, scope, wall, settleTime);
+    Options withWallClock(InstantSource wallClock) {
+      return new Options(node, lease, askLimit, partitions, scope, wallClock, settleTime);
     }
 
     /**
-     * Where the actors of the library are that serve the node.
+     * Sets the scope of the internal actors that serve the node.
      *
      * @param scope the node ends with it; by default the root scope
      * @return a changed copy
@@ -360,7 +371,7 @@ public sealed interface Cluster extends AutoCloseable permits ClusterNode {
       return partitions;
     }
 
-    /** For tests: how long to wait when nodes came and went. */
+    /** For tests: how long to wait after nodes have joined or left. */
     Options withSettleTime(Duration settleTime) {
       return new Options(node, lease, askLimit, partitions, scope, wallClock, settleTime);
     }

@@ -10,26 +10,26 @@ import jdk.jfr.StackTrace;
 import jdk.jfr.Threshold;
 
 /**
- * What a flight recording sees of nodes. It costs nothing until the recorder starts and rewrites
- * the nested classes. Without the module of the recorder the prototypes are null, and no nested
- * class is loaded. No method here may use a nested class as its superclass, or the verifier would
- * load it.
+ * Records the JFR events of nodes. This costs nothing until JFR starts and instruments the nested
+ * classes. Without the module jdk.jfr the constant events are null, and no nested class is loaded.
+ * Therefore no method of this class may use a nested class as its superclass: the verifier would
+ * load the nested class.
  */
 final class ClusterEvents {
-  private static final boolean PRESENT = present();
-  private static final RemoteRequestEvent REQUEST = PRESENT ? new RemoteRequestEvent() : null;
-  private static final RemotePressureEvent PRESSURE = PRESENT ? new RemotePressureEvent() : null;
-  private static final PartitionMoveEvent MOVE = PRESENT ? new PartitionMoveEvent() : null;
-  private static final HeartbeatEvent SIGN = PRESENT ? new HeartbeatEvent() : null;
-  private static final LeaseLapseEvent LAPSE = PRESENT ? new LeaseLapseEvent() : null;
+  private static final boolean IS_JFR_PRESENT = isJfrPresent();
+  private static final RemoteRequestEvent REQUEST = IS_JFR_PRESENT ? new RemoteRequestEvent() : null;
+  private static final RemotePressureEvent PRESSURE = IS_JFR_PRESENT ? new RemotePressureEvent() : null;
+  private static final PartitionMoveEvent MOVE = IS_JFR_PRESENT ? new PartitionMoveEvent() : null;
+  private static final HeartbeatEvent HEARTBEAT = IS_JFR_PRESENT ? new HeartbeatEvent() : null;
+  private static final LeaseLapseEvent LAPSE = IS_JFR_PRESENT ? new LeaseLapseEvent() : null;
 
   private ClusterEvents() {}
 
-  private static boolean present() {
+  private static boolean isJfrPresent() {
     try {
       Class.forName("jdk.jfr.Event", false, ClusterEvents.class.getClassLoader());
       return true;
-    } catch (ClassNotFoundException | LinkageError absent) {
+    } catch (ClassNotFoundException | LinkageError failure) {
       return false;
     }
   }
@@ -44,7 +44,7 @@ final class ClusterEvents {
     return event;
   }
 
-  /** A null {@code failure}: it was answered. */
+  /** Records the end of a request; {@code failure} is null if it was answered. */
   static void endRequest(Object begun, String actor, Object message, int sent, Throwable failure) {
     var event = (RemoteRequestEvent) begun;
     event.end();
@@ -56,7 +56,7 @@ final class ClusterEvents {
     event.commit();
   }
 
-  /** Returns null if waits are not recorded. A sender waits for room. */
+  /** Begins the wait of a sender for capacity. Returns null if waits are not recorded. */
   static Object beginWait() {
     if (PRESSURE == null || !PRESSURE.isEnabled()) return null;
     var event = new RemotePressureEvent();
@@ -64,16 +64,16 @@ final class ClusterEvents {
     return event;
   }
 
-  static void endWait(Object begun, String actor, boolean room) {
+  static void endWait(Object begun, String actor, boolean hasCapacity) {
     if (begun == null) return;
     var event = (RemotePressureEvent) begun;
     event.end();
     event.actor = actor;
-    event.happened = room ? "waited" : "waited in vain";
+    event.happened = hasCapacity ? "waited" : "waited in vain";
     event.commit();
   }
 
-  // ---- parts
+  // ---- partitions
 
   /** Returns null if moves are not recorded. */
   static Object beginMove() {
@@ -83,29 +83,29 @@ final class ClusterEvents {
     return event;
   }
 
-  static void endMove(Object begun, String node, String kind, int part, String happened) {
+  static void endMove(Object begun, String node, String kind, int partition, String result) {
     if (begun == null) return;
     var event = (PartitionMoveEvent) begun;
     event.end();
     event.node = node;
     event.kind = kind;
-    event.part = part;
-    event.happened = happened;
+    event.part = partition;
+    event.happened = result;
     event.commit();
   }
 
   // ---- leases
 
   /** Returns null if heartbeats are not recorded. */
-  static Object beginSign() {
-    if (SIGN == null || !SIGN.isEnabled()) return null;
+  static Object beginHeartbeat() {
+    if (HEARTBEAT == null || !HEARTBEAT.isEnabled()) return null;
     var event = new HeartbeatEvent();
     event.begin();
     return event;
   }
 
-  /** A null {@code failure}: it was confirmed. */
-  static void endSign(Object begun, String node, Throwable failure) {
+  /** Records the end of a heartbeat; {@code failure} is null if it was confirmed. */
+  static void endHeartbeat(Object begun, String node, Throwable failure) {
     if (begun == null) return;
     var event = (HeartbeatEvent) begun;
     event.end();
@@ -115,11 +115,11 @@ final class ClusterEvents {
     event.commit();
   }
 
-  static void lapse(String node, String why) {
+  static void recordLapse(String node, String reason) {
     if (LAPSE == null || !LAPSE.isEnabled()) return;
     var event = new LeaseLapseEvent();
     event.node = node;
-    event.why = why;
+    event.why = reason;
     event.commit();
   }
 
@@ -133,10 +133,10 @@ final class ClusterEvents {
     @Label("Actor")
     String actor;
     @Label("Message Type")
-    @Description("Several messages that nobody waits for go together")
+    @Description("A bundle contains several messages without answers")
     Class<?> messageType;
     @Label("Sent")
-    @Description("How often: again while no node has its key")
+    @Description("How often it was sent: again while no node has its key")
     int sent;
     @Label("Ended")
     @Description("Answered, or the class of the failure")
@@ -145,7 +145,7 @@ final class ClusterEvents {
 
   @Name("fibry.FarPressure")
   @Label("Far Pressure")
-  @Description("A sender waited since too much was on its way to another node")
+  @Description("A sender waited because too many bytes were in flight to another node")
   @Category("Fibry")
   private static final class RemotePressureEvent extends Event {
     @Label("Actor")
@@ -164,8 +164,8 @@ final class ClusterEvents {
 
   @Name("fibry.Move")
   @Label("Move")
-  @Description("A part of the keys of a kind has come to a node, has left it, or was lost with its lease; "
-      + "meanwhile its messages wait")
+  @Description("A partition of a kind has come to a node, has left it, or was lost with its lease; "
+      + "its messages wait during the move")
   private static final class PartitionMoveEvent extends NodeEvent {
     @Label("Kind")
     String kind;
@@ -178,7 +178,7 @@ final class ClusterEvents {
 
   @Name("fibry.Sign")
   @Label("Sign of Life")
-  @Description("By which a node keeps its lease; five in its time")
+  @Description("Renews the lease of a node, five times in a lease")
   @Threshold("20 ms")
   private static final class HeartbeatEvent extends NodeEvent {
     @Label("Ended")
@@ -188,7 +188,7 @@ final class ClusterEvents {
 
   @Name("fibry.Lapse")
   @Label("Lapse")
-  @Description("A node took itself for dead; it joins again")
+  @Description("A node considered itself dead, and joins again")
   private static final class LeaseLapseEvent extends NodeEvent {
     @Label("Why")
     String why;

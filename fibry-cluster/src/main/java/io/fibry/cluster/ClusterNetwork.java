@@ -10,9 +10,9 @@ public interface ClusterNetwork {
   /**
    * Connects a node.
    *
-   * @param app whose nodes see each other
-   * @param node its name
-   * @return closed by the node
+   * @param app the name of the app; its nodes see each other
+   * @param node the name of the node
+   * @return the connection, which the node closes
    * @throws TransportException if there is no connection, or the network refuses it
    * @throws IllegalStateException if the network cannot be used, for example because a server is
    * too old
@@ -20,9 +20,9 @@ public interface ClusterNetwork {
   ClusterTransport connect(String app, String node);
 
   /**
-   * The lease of nodes that are not told another one.
+   * Returns the default lease of nodes.
    *
-   * @return longer than servers may be busy with themselves
+   * @return a time that is longer than servers may be unavailable, for example during an election
    */
   default Duration lease() {
     return Duration.ofSeconds(6);

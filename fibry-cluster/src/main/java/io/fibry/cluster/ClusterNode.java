@@ -32,18 +32,20 @@ import java.util.function.IntFunction;
 import java.util.function.Supplier;
 import org.slf4j.LoggerFactory;
 
-/** A scope with an actor for each name and part that this node sends to, and for what it offers. */
+/**
+ * A node: a scope with actors for the names and partitions to which it sends, and for its offers.
+ */
 final class ClusterNode implements Cluster {
   private static final Codec<Kind> KIND = Codec.of(Kind.class);
   private static final Duration LEAVE_TIMEOUT = Duration.ofSeconds(20);
-  private static final Duration ARRIVAL_TIMEOUT = Duration.ofSeconds(2); // of messages without an answer
+  private static final Duration ARRIVAL_TIMEOUT = Duration.ofSeconds(2); // when the node leaves
   private static final Codec<Form> FORM = Codec.of(Form.class);
   private static final Form CURRENT_FORM = new Form(1);
 
-  /** The entry of a kind of entities in the table, for all nodes. */
+  /** The table entry of a kind of entities, with its number of partitions. */
   private record Kind(int parts) {}
 
-  /** The entry of the form in which nodes talk to each other. */
+  /** The table entry with the version of the messages between nodes. */
   private record Form(int version) {}
 
   private final NodeContext nodeContext;
@@ -52,12 +54,12 @@ final class ClusterNode implements Cluster {
   private final Map<String, ClusterTopic<?>> topics = new ConcurrentHashMap<>(); // by name
   private final Map<String, QueueWorkers<?>> workers = new ConcurrentHashMap<>(); // by queue
   private final Map<String, ExposedActor<?>> offers = new ConcurrentHashMap<>(); // by name
-  private final Map<String, CompletableFuture<ExitReason>> exitFutures = new ConcurrentHashMap<>(); // of far actors
+  private final Map<String, CompletableFuture<ExitReason>> exitFutures = new ConcurrentHashMap<>(); // by name
   private final Map<String, PartitionCoordinator<?>> partitionCoordinators = new ConcurrentHashMap<>(); // by kind
-  private final Map<String, Exitable> hostingHandles = new ConcurrentHashMap<>(); // of homes: their end is that
-  private final Map<Store, Subscription> unownedSubscriptions = new ConcurrentHashMap<>(); // of what waits for others
+  private final Map<String, Exitable> hostingHandles = new ConcurrentHashMap<>(); // by kind; their end ends the hosting
+  private final Map<Store, Subscription> unownedSubscriptions = new ConcurrentHashMap<>(); // by store; see notifyOwner
   private volatile boolean isLeaving;
-  private final AtomicLong messages = new AtomicLong(); // to other nodes, so far
+  private final AtomicLong lastMessageId = new AtomicLong(); // of messages to other nodes
 
   private ClusterNode(NodeContext nodeContext, Options options) {
     this.nodeContext = nodeContext;
@@ -67,41 +69,41 @@ final class ClusterNode implements Cluster {
   static ClusterNode join(String app, ClusterNetwork network, Options options) {
     Objects.requireNonNull(network, "network");
     var subjects = new Subjects(app);
-    var engine = network.connect(app, options.node());
+    var transport = network.connect(app, options.node());
     boolean joined = false;
     try {
-      checkForm(engine, subjects);
+      checkForm(transport, subjects);
       var scope = options.scope().openScope(app + "-" + options.node(),
-          own -> options.askLimit().map(own::withAskLimit).orElse(own));
+          scopeOptions -> options.askLimit().map(scopeOptions::withAskLimit).orElse(scopeOptions));
       var lease = Optional.<Lease>empty();
       try {
         var clock = BlockBuilder.of(scope.anonymous()).scheduler();
-        var lives = new HeartbeatTracker(clock, options.lease());
-        lease = Optional.of(Lease.begin(scope, engine, subjects, options, lives));
-        var membership = new Membership(scope, engine, subjects, options, lives);
-        var nodeContext = new NodeContext(scope, clock, engine, subjects, lease.get(), membership, options.node(),
+        var heartbeats = new HeartbeatTracker(clock, options.lease());
+        lease = Optional.of(Lease.begin(scope, transport, subjects, options, heartbeats));
+        var membership = new Membership(scope, transport, subjects, options, heartbeats);
+        var nodeContext = new NodeContext(scope, clock, transport, subjects, lease.get(), membership, options.node(),
             options.settleTime(), new PendingRequests());
         var node = new ClusterNode(nodeContext, options);
         RequestClaims.begin(nodeContext, options.lease());
-        engine.subscribe(subjects.ofNode(options.node()), Optional.empty(), node::receive);
-        engine.subscribe(subjects.ofCancel(), Optional.empty(), nodeContext.pendingRequests()::cancel);
+        transport.subscribe(subjects.ofNode(options.node()), Optional.empty(), node::receive);
+        transport.subscribe(subjects.ofCancel(), Optional.empty(), nodeContext.pendingRequests()::cancel);
         scope.onClosing(() -> node.unownedSubscriptions.values().forEach(Subscription::close));
         joined = true;
         return node;
       } finally {
         if (!joined) scope.close();
-        if (!joined) lease.ifPresent(Lease::delete); // as in Lease.begin
+        if (!joined) lease.ifPresent(Lease::delete); // otherwise it counts as alive until its lease expires
       }
     } finally {
-      if (!joined) engine.close();
+      if (!joined) transport.close();
     }
   }
 
-  /** The first node of an app decides. */
-  private static void checkForm(ClusterTransport engine, Subjects subjects) {
-    engine.create(subjects.keyOfForm(), FORM.encode(CURRENT_FORM), ClusterTransport.FOREVER);
-    var form =
-        engine.get(subjects.keyOfForm()).flatMap(ClusterTransport.Entry::value).map(FORM::decode).orElse(CURRENT_FORM);
+  /** Checks that the app uses the version of messages of this library. The first node decides. */
+  private static void checkForm(ClusterTransport transport, Subjects subjects) {
+    transport.create(subjects.keyOfForm(), FORM.encode(CURRENT_FORM), ClusterTransport.FOREVER);
+    var form = transport.get(subjects.keyOfForm()).flatMap(ClusterTransport.Entry::value).map(FORM::decode)
+        .orElse(CURRENT_FORM);
     if (!form.equals(CURRENT_FORM))
       throw new IllegalStateException("the nodes of app '" + subjects.app() + "' talk in form "
           + form.version + ", and this version of the library in form " + CURRENT_FORM.version
@@ -127,57 +129,62 @@ final class ClusterNode implements Cluster {
 
   @Override
   public Subscription watchMembers(Handler<List<Member>> follower) {
-    return nodeContext.membership().all().subscribe(follower);
+    return nodeContext.membership().observableMembers().subscribe(follower);
   }
 
-  /** Called on the engine's thread, with messages of another node for one of the parts here. */
+  /**
+   * Called on a thread of the transport, with a message that another node forwards for a partition.
+   */
   private void receive(WireMessage wire) {
-    var part = wire.header(PartitionCoordinator.PARTITION_HEADER).orElse("");
-    int dot = part.indexOf('.');
-    var home = dot < 0 ? null : partitionCoordinators.get(part.substring(0, dot));
-    if (home == null || !part.substring(dot + 1).matches("\\d{1,4}")) return;
-    home.receiveTransfer(Integer.parseInt(part.substring(dot + 1)), wire);
+    var partition = wire.header(PartitionCoordinator.PARTITION_HEADER).orElse("");
+    int dot = partition.indexOf('.');
+    var coordinator = dot < 0 ? null : partitionCoordinators.get(partition.substring(0, dot));
+    if (coordinator == null || !partition.substring(dot + 1).matches("\\d{1,4}")) return;
+    coordinator.receiveTransfer(Integer.parseInt(partition.substring(dot + 1)), wire);
   }
 
   @Override
   public Health health() {
     var partitions = new TreeMap<String, Integer>();
-    partitionCoordinators.forEach((kind, home) -> partitions.put(kind, home.stats().localPartitions()));
-    return new Health(nodeContext.lease().isValid(), nodeContext.engine().connectionProblem(),
+    partitionCoordinators.forEach((kind, coordinator) -> partitions.put(kind, coordinator.stats().localPartitions()));
+    return new Health(nodeContext.lease().isValid(), nodeContext.transport().connectionProblem(),
         Collections.unmodifiableMap(partitions),
         nodeContext.pendingRequests().size());
   }
 
   @Override
   public String dump() {
-    var busy = senders.values().stream().filter(RemoteSender::isBusy).map(RemoteSender::toString).sorted().toList();
-    var works =
-        workers.values().stream().filter(one -> !one.onExit().isDone()).map(QueueWorkers::queue).sorted().toList();
-    return NodeDump.of(this, partitionCoordinators, works, busy);
+    var busySenders =
+        senders.values().stream().filter(RemoteSender::isBusy).map(RemoteSender::toString).sorted().toList();
+    var queues =
+        workers.values().stream().filter(w -> !w.onExit().isDone()).map(QueueWorkers::queueName).sorted().toList();
+    return NodeDump.of(this, partitionCoordinators, queues, busySenders);
   }
 
   // ---- actors
 
   @Override
   public <M> Actor<M> actor(String name, Class<M> messages) {
-    var route = Route.toName(name, nodeContext.subjects(), ids());
+    var route = Route.toName(name, nodeContext.subjects(), newIdSource());
     var protocol = Protocol.of(messages);
     return new RemoteActor<>(new RemoteSender.RemoteAddress(name, Optional.empty(), false), protocol, senderTo(route),
         nodeContext.askLimit(),
         Optional.of(() -> exitOf(name)));
   }
 
-  /** Returns the end of the actor that has the name now, not of an actor before. */
+  /**
+   * Returns the exit of the actor that has the name now. A completed exit is of a previous actor.
+   */
   private CompletableFuture<ExitReason> exitOf(String name) {
-    var end = exitFutures.compute(name,
-        (same, before) -> before != null && !before.isDone() ? before : RemoteExitWatch.of(name, nodeContext));
-    end.thenRun(() -> exitFutures.remove(name, end));
-    return end.copy();
+    var exit = exitFutures.compute(name,
+        (key, previous) -> previous != null && !previous.isDone() ? previous : RemoteExitWatch.of(name, nodeContext));
+    exit.thenRun(() -> exitFutures.remove(name, exit));
+    return exit.copy();
   }
 
   private RemoteSender senderTo(Route route) {
     return senders.computeIfAbsent(route.subject(),
-        none -> RemoteSender.begin(nodeContext, route, nodeContext.askLimit()));
+        subject -> RemoteSender.begin(nodeContext, route, nodeContext.askLimit()));
   }
 
   @Override
@@ -185,24 +192,24 @@ final class ClusterNode implements Cluster {
     String subject = nodeContext.subjects().ofName(name);
     var protocol = Protocol.of(messages);
     Objects.requireNonNull(actor, "actor");
-    return offers.compute(name, (same, before) -> {
-      if (before != null && !before.onExit().isDone()) throw new IllegalStateException(
+    return offers.compute(name, (key, previous) -> {
+      if (previous != null && !previous.onExit().isDone()) throw new IllegalStateException(
           "node '" + options.node() + "' offers '" + name + "' already; close that offer");
       return register(name, ExposedActor.begin(nodeContext, subject, name, protocol, actor));
     });
   }
 
   private <M> ExposedActor<M> register(String name, ExposedActor<M> offer) {
-    boolean known = false;
+    boolean isWritten = false;
     try {
       nodeContext.lease().offer(name, offer);
-      known = true;
+      isWritten = true;
       offer.onExit().thenRun(() -> {
         if (!isLeaving) nodeContext.lease().endOffer(name, offer, offer.endReason());
       });
       return offer;
     } finally {
-      if (!known) offer.kill();
+      if (!isWritten) offer.kill();
     }
   }
 
@@ -211,7 +218,7 @@ final class ClusterNode implements Cluster {
   public <M> Topic<M> topic(String name, Class<M> messages) {
     String subject = nodeContext.subjects().ofTopic(name);
     var protocol = Protocol.of(messages);
-    var topic = topics.compute(name, (same, before) -> before != null && !before.onExit().isDone() ? before
+    var topic = topics.compute(name, (key, previous) -> previous != null && !previous.onExit().isDone() ? previous
         : ClusterTopic.begin(nodeContext, subject, name, protocol));
     if (!topic.messages().equals(messages)) throw new IllegalStateException("node '" + options.node()
         + "' has topic '" + name + "' with messages of " + topic.messages().getName() + ", and not of "
@@ -221,13 +228,14 @@ final class ClusterNode implements Cluster {
 
   @Override
   public <M> WorkQueue<M> queue(String name, Class<M> work) {
-    return new NetworkWorkQueue<>(name, Protocol.of(work), nodeContext.engine(), nodeContext.subjects(), ids(),
-        this::work);
+    return new NetworkWorkQueue<>(name, Protocol.of(work), nodeContext.transport(), nodeContext.subjects(),
+        newIdSource(),
+        this::beginWorkers);
   }
 
-  private <M> Exitable work(NetworkWorkQueue<M> queue, WorkQueue.Options options, Handler<M> worker) {
-    return workers.compute(queue.name(), (name, before) -> {
-      if (before != null && !before.onExit().isDone()) throw new IllegalStateException(
+  private <M> Exitable beginWorkers(NetworkWorkQueue<M> queue, WorkQueue.Options options, Handler<M> worker) {
+    return workers.compute(queue.name(), (name, previous) -> {
+      if (previous != null && !previous.onExit().isDone()) throw new IllegalStateException(
           "node '" + nodeContext.node() + "' works on queue '" + name + "' already; close that work");
       return new QueueWorkers<>(nodeContext.scope().anonymous(), queue, options, worker);
     });
@@ -242,105 +250,111 @@ final class ClusterNode implements Cluster {
 
   @Override
   public <M> Entities<String, M> entities(Durable<M> kind) {
-    var sharing = SharedStoreAccess.of(kind);
-    return addresses(sharing.kind(), Protocol.of(sharing.messages(), sharing::codec), sharing.storesMessages(),
+    var access = SharedStoreAccess.of(kind);
+    return addresses(access.kind(), Protocol.of(access.messages(), access::codec), access.storesMessages(),
         nodeContext.scope().anonymous().newSink());
   }
 
   @Override
-  public <M, B> Entities<String, M> host(String kind, Class<M> messages, ActorBuilder<B> how, Duration idle,
+  public <M, B> Entities<String, M> host(String kind, Class<M> messages, ActorBuilder<B> builder, Duration idle,
       BiFunction<ActorBuilder<B>, String, Actor<M>> birth) {
     Objects.requireNonNull(birth, "birth");
-    var named = BlockBuilder.of(Objects.requireNonNull(how, "how")).defaultName(Subjects.checkName("a kind", kind));
-    Entities.open(named, idle, birth).close(); // checks them
-    return host(kind, Protocol.of(messages), false, part -> Entities.open(named, idle, birth));
+    var namedBuilder =
+        BlockBuilder.of(Objects.requireNonNull(builder, "builder")).defaultName(Subjects.checkName("a kind", kind));
+    Entities.open(namedBuilder, idle, birth).close(); // checks the arguments
+    return host(kind, Protocol.of(messages), false, partition -> Entities.open(namedBuilder, idle, birth));
   }
 
   @Override
-  public <M> Entities<String, M> host(Durable<M> kind, Store store, ActorBuilder<? super M> how, Duration idle) {
-    var sharing = SharedStoreAccess.of(kind);
-    Objects.requireNonNull(how, "how");
-    int partitions = partitionsOf(sharing.kind());
-    sharing.entities(how, Objects.requireNonNull(store, "store"), idle, none -> false).close(); // checks them
-    var birth = new EntityFactory<M>() {
+  public <M> Entities<String, M> host(Durable<M> kind, Store store, ActorBuilder<? super M> builder, Duration idle) {
+    var access = SharedStoreAccess.of(kind);
+    Objects.requireNonNull(builder, "builder");
+    int partitions = partitionsOf(access.kind());
+    // Checks the arguments.
+    access.entities(builder, Objects.requireNonNull(store, "store"), idle, key -> false).close();
+    var entityFactory = new EntityFactory<M>() {
       @Override
-      public Entities<String, M> entities(int part) {
-        return sharing.entities(how, store, idle, key -> PartitionAssignment.partitionOf(key, partitions) == part);
+      public Entities<String, M> entities(int partition) {
+        return access.entities(builder, store, idle,
+            key -> PartitionAssignment.partitionOf(key, partitions) == partition);
       }
 
       @Override
       public void deliverPending(String key) {
-        SharedStoreAccess.deliverPending(store, new Store.ActorId(sharing.kind(), key));
+        SharedStoreAccess.deliverPending(store, new Store.ActorId(access.kind(), key));
       }
 
       @Override
       public void deliverAllPending() {
-        store.forEachPending(sharing.kind(), (actor, due) -> SharedStoreAccess.deliverPending(store, actor, due));
+        store.forEachPending(access.kind(), (actor, due) -> SharedStoreAccess.deliverPending(store, actor, due));
       }
     };
     unownedSubscriptions.computeIfAbsent(store,
-        none -> SharedStoreAccess.onUnownedMessage(store, actor -> notifyOwner(actor, partitions)));
-    return host(sharing.kind(), Protocol.of(sharing.messages(), sharing::codec), sharing.storesMessages(), birth);
+        key -> SharedStoreAccess.onUnownedMessage(store, actor -> notifyOwner(actor, partitions)));
+    return host(access.kind(), Protocol.of(access.messages(), access::codec), access.storesMessages(), entityFactory);
   }
 
   @Override
   public Store store() {
-    return nodeContext.engine().store();
+    return nodeContext.transport().store();
   }
 
-  private <M> Entities<String, M> host(String kind, Protocol<M> protocol, boolean keeps, EntityFactory<M> birth) {
+  private <M> Entities<String, M> host(String kind, Protocol<M> protocol, boolean storesMessages,
+      EntityFactory<M> entityFactory) {
     int partitions = partitionsOf(kind);
-    var home = new PartitionCoordinator<M>(nodeContext, kind, partitions, protocol, birth);
-    if (partitionCoordinators.putIfAbsent(kind, home) != null) {
-      home.drop();
+    var coordinator = new PartitionCoordinator<M>(nodeContext, kind, partitions, protocol, entityFactory);
+    if (partitionCoordinators.putIfAbsent(kind, coordinator) != null) {
+      coordinator.drop();
       throw new IllegalStateException(
           "node '" + options.node() + "' is home to '" + kind + "' already; close those entities");
     }
     boolean begun = false;
     try {
-      home.begin();
+      coordinator.begin();
       begun = true;
     } finally {
-      if (!begun) partitionCoordinators.remove(kind, home);
+      if (!begun) partitionCoordinators.remove(kind, coordinator);
     }
-    Sink<Void> door = nodeContext.scope().anonymous().newSink();
-    hostingHandles.put(kind, door);
-    door.closeOnExit(() -> {
-      if (nodeContext.scope().isClosed()) home.drop(); // its actors have ended before
-      else home.releaseAll(LEAVE_TIMEOUT);
-      hostingHandles.remove(kind, door);
-      partitionCoordinators.remove(kind, home);
+    Sink<Void> handle = nodeContext.scope().anonymous().newSink();
+    hostingHandles.put(kind, handle);
+    handle.closeOnExit(() -> {
+      if (nodeContext.scope().isClosed()) coordinator.drop(); // the scope has ended the entities
+      else coordinator.releaseAll(LEAVE_TIMEOUT);
+      hostingHandles.remove(kind, handle);
+      partitionCoordinators.remove(kind, coordinator);
     });
-    return addresses(kind, protocol, keeps, door);
+    return addresses(kind, protocol, storesMessages, handle);
   }
 
-  private <M> Entities<String, M> addresses(String kind, Protocol<M> protocol, boolean keeps, Exitable front) {
+  private <M> Entities<String, M> addresses(String kind, Protocol<M> protocol, boolean storesMessages,
+      Exitable exitable) {
     int partitions = partitionsOf(kind);
-    var ids = ids();
-    IntFunction<RemoteSender> relays =
-        part -> senderTo(Route.toPartition(kind, part, nodeContext.subjects(), ids, () -> absenceReason(kind)));
-    return new RemoteEntities<>(front, kind, partitions, protocol, keeps, relays, () -> size(kind),
+    var ids = newIdSource();
+    IntFunction<RemoteSender> senderOf = partition -> senderTo(
+        Route.toPartition(kind, partition, nodeContext.subjects(), ids, () -> absenceReason(kind)));
+    return new RemoteEntities<>(exitable, kind, partitions, protocol, storesMessages, senderOf, () -> size(kind),
         nodeContext.askLimit());
   }
 
   /**
-   * A turn has left something at the store, for an actor of another node; on a thread of the store.
+   * Notifies the owner of an actor that a turn of this node has stored a message for the actor.
+   * Called on a thread of the store.
    */
   private void notifyOwner(Store.ActorId actor, int partitions) {
     String subject =
         nodeContext.subjects().ofPartition(actor.kind(), PartitionAssignment.partitionOf(actor.key(), partitions));
-    var look = WireMessage.to(subject, Map.of(Route.KEY, actor.key(), Route.DELIVER_PENDING, ""), new byte[0]);
+    var notice = WireMessage.to(subject, Map.of(Route.KEY, actor.key(), Route.DELIVER_PENDING, ""), new byte[0]);
     try {
-      nodeContext.engine().publish(look);
-    } catch (TransportException cut) {
-      LoggerFactory.getLogger(Cluster.class).debug("{} hears later of what waits for it", actor, cut);
+      nodeContext.transport().publish(notice);
+    } catch (TransportException failure) {
+      LoggerFactory.getLogger(Cluster.class).debug("{} is notified later of its pending messages", actor, failure);
     }
   }
 
   /** Returns ids for messages of this node. */
-  private Supplier<String> ids() {
-    String life = nodeContext.life() + ".";
-    return () -> life + messages.incrementAndGet();
+  private Supplier<String> newIdSource() {
+    String prefix = nodeContext.life() + ".";
+    return () -> prefix + lastMessageId.incrementAndGet();
   }
 
   private Optional<String> absenceReason(String kind) {
@@ -349,16 +363,16 @@ final class ClusterNode implements Cluster {
   }
 
   private long size(String kind) {
-    var home = partitionCoordinators.get(kind);
-    return home == null ? 0 : home.stats().actors();
+    var coordinator = partitionCoordinators.get(kind);
+    return coordinator == null ? 0 : coordinator.stats().actors();
   }
 
-  /** The first node that asks decides for all. */
+  /** Returns the number of partitions of a kind, which the first node sets for all nodes. */
   private int partitionsOf(String kind) {
     String key = nodeContext.subjects().keyOfKind(kind);
-    nodeContext.engine().create(key, KIND.encode(new Kind(options.partitions())), ClusterTransport.FOREVER);
-    int partitions = nodeContext.engine().get(key).flatMap(ClusterTransport.Entry::value).map(KIND::decode)
-        .orElseThrow(() -> new IllegalStateException("the entry '" + key + "' was taken away")).parts;
+    nodeContext.transport().create(key, KIND.encode(new Kind(options.partitions())), ClusterTransport.FOREVER);
+    int partitions = nodeContext.transport().get(key).flatMap(ClusterTransport.Entry::value).map(KIND::decode)
+        .orElseThrow(() -> new IllegalStateException("the entry '" + key + "' was deleted")).parts;
     if (partitions != options.partitions())
       throw new IllegalStateException("the keys of '" + kind + "' are split into " + partitions
           + " parts, and node '" + options.node() + "' wants " + options.partitions() + "; join withPartitions("
@@ -386,13 +400,15 @@ final class ClusterNode implements Cluster {
     }
   }
 
-  /** Messages that do not arrive in time are named in the log. */
+  /**
+   * Waits until messages without answers have arrived, and logs senders whose messages have not.
+   */
   private void awaitArrivals() {
-    long end = System.nanoTime() + ARRIVAL_TIMEOUT.toNanos();
-    senders.forEach((subject, relay) -> {
+    long deadline = System.nanoTime() + ARRIVAL_TIMEOUT.toNanos();
+    senders.forEach((subject, sender) -> {
       try {
-        if (!relay.awaitArrival(Duration.ofNanos(Math.max(0, end - System.nanoTime()))))
-          LoggerFactory.getLogger(Cluster.class).warn("{} ends before messages have arrived: {}", this, relay);
+        if (!sender.awaitArrival(Duration.ofNanos(Math.max(0, deadline - System.nanoTime()))))
+          LoggerFactory.getLogger(Cluster.class).warn("{} ends before messages have arrived: {}", this, sender);
       } catch (InterruptedException interrupt) {
         Thread.currentThread().interrupt();
       }
@@ -402,9 +418,9 @@ final class ClusterNode implements Cluster {
   private void closeAll() {
     try {
       nodeContext.membership().close();
-      nodeContext.scope().close(); // and `unownedSubscriptions` with it
+      nodeContext.scope().close(); // its close hook closes `unownedSubscriptions`
     } finally {
-      nodeContext.engine().close();
+      nodeContext.transport().close();
     }
   }
 

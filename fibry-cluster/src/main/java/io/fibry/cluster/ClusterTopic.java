@@ -14,40 +14,41 @@ import java.util.Optional;
 import java.util.concurrent.Executor;
 
 /**
- * News for the subscribers of all nodes. Published messages go to the network, and come from there
- * to a topic of this node, which has its subscribers.
+ * A topic with subscribers on all nodes. Published messages go to the network, and from there to a
+ * local topic of each node, which has the subscribers of the node.
  */
 final class ClusterTopic<M> extends ForwardingExitable<Topic<M>> implements Topic<M> {
-  private static final int MAX_WAITING = 1_024; // then the oldest are dropped
+  private static final int MAX_WAITING = 1_024; // messages from the network; when more wait, the oldest are dropped
 
-  private final NodeContext around;
+  private final NodeContext nodeContext;
   private final String subject;
   private final String name;
   private final Protocol<M> protocol;
   private final Topic<M> localTopic;
-  private final Actor<WireMessage> gate;
+  private final Actor<WireMessage> receiver;
 
   private ClusterTopic(NodeContext nodeContext, String subject, String name, Protocol<M> protocol) {
-    this.around = nodeContext;
+    this.nodeContext = nodeContext;
     this.subject = subject;
     this.name = name;
     this.protocol = protocol;
     this.localTopic = Topic.open(nodeContext.scope().named("topic " + name));
-    this.gate = nodeContext.newInternalBuilder().mailbox(Mailbox.bounded(MAX_WAITING, Overflow.DROP_OLDEST))
+    this.receiver = nodeContext.newInternalBuilder().mailbox(Mailbox.bounded(MAX_WAITING, Overflow.DROP_OLDEST))
         .newActor(this::onMessage);
-    localTopic.closeOnExit(gate::kill);
+    localTopic.closeOnExit(receiver::kill);
   }
 
-  /** It gets what is published from now on. */
+  /** Returns a topic that gets the messages that are published from now on. */
   static <M> ClusterTopic<M> begin(NodeContext nodeContext, String subject, String name, Protocol<M> protocol) {
     var topic = new ClusterTopic<M>(nodeContext, subject, name, protocol);
-    boolean listens = false;
+    boolean isSubscribed = false;
     try {
-      topic.localTopic.closeOnExit(nodeContext.engine().subscribe(subject, Optional.empty(), topic.gate::sendMessage));
-      listens = true;
+      topic.localTopic
+          .closeOnExit(nodeContext.transport().subscribe(subject, Optional.empty(), topic.receiver::sendMessage));
+      isSubscribed = true;
       return topic;
     } finally {
-      if (!listens) topic.kill();
+      if (!isSubscribed) topic.kill();
     }
   }
 
@@ -59,11 +60,11 @@ final class ClusterTopic<M> extends ForwardingExitable<Topic<M>> implements Topi
     M message;
     try {
       message = protocol.decode(wire.body());
-    } catch (RuntimeException unreadable) {
-      UnreadableMessageLog.log("topic '" + name + "' got news", wire, unreadable);
+    } catch (RuntimeException failure) {
+      UnreadableMessageLog.log("topic '" + name + "' got news", wire, failure);
       return;
     }
-    around.blockBuilder().contextExecutor(gate, message, Route.context(wire))
+    nodeContext.blockBuilder().contextExecutor(receiver, message, Route.context(wire))
         .execute(() -> localTopic.publish(message));
   }
 
@@ -74,14 +75,14 @@ final class ClusterTopic<M> extends ForwardingExitable<Topic<M>> implements Topi
 
   @Override
   public void publish(M message) {
-    if (localTopic.onExit().isDone()) localTopic.publish(message); // its dead letter
-    else around.engine().publish(WireMessage.to(subject, headers(message), protocol.encode(message)));
+    if (localTopic.onExit().isDone()) localTopic.publish(message); // makes it a dead letter
+    else nodeContext.transport().publish(WireMessage.to(subject, headers(message), protocol.encode(message)));
   }
 
   private Map<String, String> headers(M message) {
-    String context = around.blockBuilder().contextText(gate, message);
-    return context.isEmpty() ? Map.of(Route.FROM, around.node())
-        : Map.of(Route.FROM, around.node(), Route.CONTEXT, context);
+    String context = nodeContext.blockBuilder().contextText(receiver, message);
+    return context.isEmpty() ? Map.of(Route.FROM, nodeContext.node())
+        : Map.of(Route.FROM, nodeContext.node(), Route.CONTEXT, context);
   }
 
   @Override
@@ -106,6 +107,6 @@ final class ClusterTopic<M> extends ForwardingExitable<Topic<M>> implements Topi
 
   @Override
   public String toString() {
-    return "far topic '" + name + "'";
+    return "remote topic '" + name + "'";
   }
 }

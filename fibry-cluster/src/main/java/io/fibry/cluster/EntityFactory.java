@@ -2,15 +2,18 @@ package io.fibry.cluster;
 
 import io.fibry.pool.Entities;
 
-/** The entities of a kind at this node. Thread-safe. */
+/** Makes the entities of a kind on this node, and delivers their pending messages. Thread-safe. */
 interface EntityFactory<M> {
 
-  /** Returns the entities of a part; none lives yet. */
-  Entities<String, M> entities(int part);
+  /** Returns the entities of a partition; none is alive yet. */
+  Entities<String, M> entities(int partition);
 
-  /** Something waits at the store for an actor. */
+  /** Delivers the messages that are pending in the store for an actor. */
   default void deliverPending(String key) {}
 
-  /** Something may wait for actors of this node, and nobody told. */
+  /**
+   * Delivers all pending messages of actors of this node, because a notification may have been
+   * lost.
+   */
   default void deliverAllPending() {}
 }

@@ -15,9 +15,10 @@ import io.fibry.time.Scheduler;
 import java.util.Optional;
 
 /**
- * Gives messages of other nodes to an actor of this node. They wait in a mailbox of their own,
- * since the actor's may let senders wait, and the engine's thread must not. Its end begins with
- * that of the subscription, so that what has arrived is given to the actor.
+ * Gives messages of other nodes to an actor of this node. The messages wait in the mailbox of a
+ * second actor, the gate. A full mailbox of the first actor may block senders, and the thread of
+ * the transport must not wait. At the end the subscription ends first, so that the actor still gets
+ * the messages that have arrived.
  */
 final class ExposedActor<M> extends ForwardingExitable<ExposedActor<M>> {
   private static final int MAX_WAITING = 4_096;
@@ -25,7 +26,7 @@ final class ExposedActor<M> extends ForwardingExitable<ExposedActor<M>> {
 
   private record ExposureBegin() {}
 
-  /** The offer ends with its actor. */
+  /** Tells the gate that the actor has ended, so that the offer ends. */
   private record ExposureEnd(ExitReason reason) {}
 
   private final Scheduler clock;
@@ -34,42 +35,43 @@ final class ExposedActor<M> extends ForwardingExitable<ExposedActor<M>> {
   private final Actor<Object> gate;
   private final Subscription arrivals;
   private volatile boolean isEnding;
-  private volatile String endReason = "Stopped"; // the end of the actor, if that was first
+  private volatile String endReason = "Stopped"; // the exit reason of the actor, if the actor ends before the offer
 
-  private ExposedActor(ActorBuilder<Object> how, NodeContext nodeContext, String subject,
+  private ExposedActor(ActorBuilder<Object> builder, NodeContext nodeContext, String subject,
       InboundDispatcher<M> dispatcher,
       Actor<? super M> actor) {
     this.clock = nodeContext.clock();
     this.dispatcher = dispatcher;
     this.actor = actor;
-    this.gate = how.mailbox(Mailbox.bounded(MAX_WAITING, Overflow.REJECT)).newActor(this::handle);
-    Subscription begun = null;
+    this.gate = builder.mailbox(Mailbox.bounded(MAX_WAITING, Overflow.REJECT)).newActor(this::handle);
+    Subscription subscription = null;
     try {
       gate.sendMessage(new ExposureBegin());
-      begun = nodeContext.engine().subscribe(subject, Optional.of(GROUP), this::receive);
-      gate.closeOnExit(begun, () -> dispatcher.pendingRequests().removeAllOf(this));
+      subscription = nodeContext.transport().subscribe(subject, Optional.of(GROUP), this::receive);
+      gate.closeOnExit(subscription, () -> dispatcher.pendingRequests().removeAllOf(this));
     } finally {
-      if (begun == null) gate.kill();
+      if (subscription == null) gate.kill();
     }
-    this.arrivals = begun;
+    this.arrivals = subscription;
   }
 
-  /** Ends with the actor that it answers. */
+  /** Begins an offer, which ends with its actor. */
   static <M> ExposedActor<M> begin(NodeContext nodeContext, String subject, String name, Protocol<M> protocol,
       Actor<? super M> actor) {
     var dispatcher =
-        new InboundDispatcher<>(nodeContext.engine(), name, nodeContext.life(), protocol, nodeContext.pendingRequests(),
+        new InboundDispatcher<>(nodeContext.transport(), name, nodeContext.life(), protocol,
+            nodeContext.pendingRequests(),
             () -> true,
             () -> 0, nodeContext.blockBuilder());
     return new ExposedActor<>(nodeContext.newInternalBuilder(), nodeContext, subject, dispatcher, actor);
   }
 
-  /** In words. */
+  /** {@return why the offer ended, as a text} */
   String endReason() {
     return endReason;
   }
 
-  // ---- its end
+  // ---- the end
 
   @Override
   protected Exitable target() {
@@ -101,13 +103,13 @@ final class ExposedActor<M> extends ForwardingExitable<ExposedActor<M>> {
   }
 
   private void stopListening() {
-    arrivals.close(); // messages that were sent to this node arrive before
+    arrivals.close(); // messages that were sent to this node arrive before this returns
     isEnding = true;
   }
 
   // ---- messages
 
-  /** On the engine's thread. */
+  /** Called on a thread of the transport. */
   private void receive(WireMessage wire) {
     var message = new InboundMessage(wire, this, clock.nanoTime());
     dispatcher.pendingRequests().addWaiting(message);
@@ -117,17 +119,17 @@ final class ExposedActor<M> extends ForwardingExitable<ExposedActor<M>> {
   }
 
   private void deliver(WireMessage wire) {
-    if (wire.header(Route.PRESENCE).isPresent()) dispatcher.acknowledge(wire);
+    if (wire.header(Route.PRESENCE_QUERY).isPresent()) dispatcher.acknowledge(wire);
     else if (InboundDispatcher.isTellBundle(wire))
-      dispatcher.deliverAll(wire, (one, body) -> one, none -> Optional.of(actor));
-    else dispatcher.read(wire).ifPresent(given -> dispatcher.deliver(wire, given, () -> actor));
+      dispatcher.deliverAll(wire, (target, body) -> target, key -> Optional.of(actor));
+    else dispatcher.read(wire).ifPresent(message -> dispatcher.deliver(wire, message, () -> actor));
   }
 
   private void handle(Object message, ActorContext<Object> context) {
     switch (message) {
-      case InboundMessage arrived -> {
-        arrived.withRemainingTime(clock).ifPresent(this::deliver); // may wait for room in the mailbox
-        dispatcher.pendingRequests().removeWaiting(arrived);
+      case InboundMessage inbound -> {
+        inbound.withRemainingTime(clock).ifPresent(this::deliver); // may wait for capacity of the mailbox
+        dispatcher.pendingRequests().removeWaiting(inbound);
       }
       case ExposureBegin begin -> context.watch(LastingAddress.owner(actor), ExposureEnd::new);
       case ExposureEnd end -> {

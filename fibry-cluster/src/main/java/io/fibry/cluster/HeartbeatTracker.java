@@ -7,26 +7,26 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 
 /**
- * When this node last saw a heartbeat of each life of a node, by its own clock that nobody sets. A
- * life may believe in its lease until a whole lease after that, unless its entry says that it is
- * over. An entry that is gone does not say so: the server may have dropped it because the clock of
- * the server was set. A life that was never heard of counts as heard when it is first asked for.
+ * Records when this node last saw a heartbeat of each life of a node, by its monotonic clock. The
+ * lease of a life may be valid until a whole lease after that, unless its entry says that the life
+ * is over. A missing entry does not say so: the server may have dropped it because the clock of the
+ * server was set. A life of which this node saw no heartbeat counts as seen at the first query.
  *
- * <p>Thread-safe: each change is one atomic operation on the map. A life that is over stays so, and
- * the lease of a life whose entry is gone does not begin again, even if late news tell of an older
- * heartbeat.
+ * <p>Thread-safe: each change is one atomic operation on the map. A life that is over stays over.
+ * The lease of a life whose entry is missing does not begin again, even if an older heartbeat
+ * arrives late.
  */
 final class HeartbeatTracker {
-  private static final int REMEMBERED_LEASES = 10; // leases; a life that is asked for later counts as heard then
+  private static final int REMEMBERED_LEASES = 10; // after that many leases, a life is forgotten
 
   private enum LifeStatus {
     SEEN, GONE, OVER
   }
 
-  private record Heartbeat(long nanos, long lease, LifeStatus kind) {}
+  private record Heartbeat(long seenAt, long lease, LifeStatus status) {}
 
   private final Scheduler clock;
-  private final long lease; // nanoseconds, of lives that do not tell theirs
+  private final long lease; // in nanoseconds, of lives whose entry has none
   private final Map<String, Heartbeat> lastSeen = new ConcurrentHashMap<>(); // by life
 
   HeartbeatTracker(Scheduler clock, Duration lease) {
@@ -34,50 +34,55 @@ final class HeartbeatTracker {
     this.lease = nanos(lease);
   }
 
-  /** At most 292 years. */
+  /** Returns the nanoseconds of a time; 292 years at most. */
   private static long nanos(Duration time) {
     return TimeUnit.NANOSECONDS.convert(time);
   }
 
-  /** What an entry tells of a life, which was written before now. */
-  void onEntry(State one) {
-    if (one.isOver()) onLifeEnded(one.member().id());
-    else note(one.member().id(), one.lease().map(HeartbeatTracker::nanos).orElse(lease), LifeStatus.SEEN);
+  /** Records the heartbeat, or the end, of a life from its entry, which was written before now. */
+  void onEntry(State state) {
+    if (state.isOver()) onLifeEnded(state.member().id());
+    else update(state.member().id(), state.lease().map(HeartbeatTracker::nanos).orElse(lease), LifeStatus.SEEN);
   }
 
-  /** The life itself has ended it, or a node that waited for its lease. */
+  /** Records that a life was ended, by its own node or by a node that waited for its lease. */
   void onLifeEnded(String life) {
-    note(life, lease, LifeStatus.OVER);
+    update(life, lease, LifeStatus.OVER);
   }
 
   /**
-   * Its entry was not there just now. The last heartbeat may be one that this node never saw, so a
-   * whole lease begins the first time that the entry is missed. After that there is none.
+   * Records that the entry of a life is missing now. This node may not have seen the last
+   * heartbeat, so a whole lease begins when the entry is missing for the first time. Later calls do
+   * not extend it.
    *
-   * @return as {@link #mayLive}
+   * @return whether the lease of the life may still be valid
    */
   boolean mayLiveWithoutEntry(String life) {
-    var unknown = new Heartbeat(clock.nanoTime(), lease, LifeStatus.GONE);
-    lastSeen.compute(life, (same, before) -> before == null ? unknown
-        : before.kind == LifeStatus.SEEN ? new Heartbeat(clock.nanoTime(), before.lease, LifeStatus.GONE) : before);
-    return mayLive(life);
+    var firstMiss = new Heartbeat(clock.nanoTime(), lease, LifeStatus.GONE);
+    lastSeen.compute(life, (key, previous) -> previous == null ? firstMiss
+        : previous.status == LifeStatus.SEEN ? new Heartbeat(clock.nanoTime(), previous.lease, LifeStatus.GONE)
+            : previous);
+    return mayHaveValidLease(life);
   }
 
-  private void note(String life, long its, LifeStatus kind) {
-    var now = new Heartbeat(clock.nanoTime(), its, kind);
-    lastSeen.merge(life, now, (before, next) -> next.kind.compareTo(before.kind) < 0 || before.kind == LifeStatus.OVER
-        ? before : next);
+  private void update(String life, long leaseNanos, LifeStatus status) {
+    var heartbeat = new Heartbeat(clock.nanoTime(), leaseNanos, status);
+    lastSeen.merge(life, heartbeat,
+        (previous, next) -> next.status.compareTo(previous.status) < 0 || previous.status == LifeStatus.OVER
+            ? previous : next);
   }
 
-  /** {@return whether its node may still take itself for the owner of parts} */
-  boolean mayLive(String life) {
-    var heard = lastSeen.computeIfAbsent(life, none -> new Heartbeat(clock.nanoTime(), lease, LifeStatus.SEEN));
-    return heard.kind != LifeStatus.OVER && clock.nanoTime() - heard.nanos < heard.lease;
+  /**
+   * {@return whether the lease of the life may still be valid, so that its node may own partitions}
+   */
+  boolean mayHaveValidLease(String life) {
+    var heartbeat = lastSeen.computeIfAbsent(life, key -> new Heartbeat(clock.nanoTime(), lease, LifeStatus.SEEN));
+    return heartbeat.status != LifeStatus.OVER && clock.nanoTime() - heartbeat.seenAt < heartbeat.lease;
   }
 
   /** Forgets lives that are long over. */
   void removeOld() {
     long now = clock.nanoTime();
-    lastSeen.values().removeIf(heard -> (now - heard.nanos) / REMEMBERED_LEASES > heard.lease);
+    lastSeen.values().removeIf(heartbeat -> (now - heartbeat.seenAt) / REMEMBERED_LEASES > heartbeat.lease);
   }
 }

@@ -1,10 +1,10 @@
 package io.fibry.cluster;
 
 /**
- * How much of a kind is on a node.
+ * How many partitions and entities of a kind are on a node.
  *
- * @param partitions that its keys are split into
- * @param localPartitions the parts whose home is this node
- * @param actors that are alive there
+ * @param partitions the number of partitions of the kind, on all nodes
+ * @param localPartitions the number of partitions that the node owns
+ * @param actors the number of entities that are alive on the node
  */
 record HostingStats(int partitions, int localPartitions, long actors) {}

@@ -18,110 +18,115 @@ import java.util.function.Supplier;
 import org.slf4j.LoggerFactory;
 
 /**
- * Gives messages of other nodes to actors of this one, and sends their answers back. Thread-safe.
+ * Gives messages of other nodes to actors of this node, and sends their answers back. Thread-safe.
  *
  * @param description the name of the actor, or the kind
- * @param life of this node
+ * @param life the name and the life of this node
  * @param pendingRequests the requests that are not answered yet
- * @param mayAnswer false: others have given this node up, so what it says may be old
- * @param epoch the version by which this node owns the part; 0 if it is no part, or not owned
- * @param blockBuilder the builder whose carriers set the context that the sender's carriers wrote, on this
- * thread, so that the actor's carriers capture it
+ * @param mayAnswer returns false if other nodes may have declared this node dead, or own the
+ * partition: then an answer of this node may be outdated
+ * @param epoch returns the epoch by which this node owns the partition; 0 if it does not own it, or
+ * if the actor is no entity
+ * @param blockBuilder has the context propagators that restore the sender's context on this thread,
+ * so that the context propagators of the actor capture it
  */
-record InboundDispatcher<M>(ClusterTransport engine, String description, String life, Protocol<M> protocol,
+record InboundDispatcher<M>(ClusterTransport transport, String description, String life, Protocol<M> protocol,
     PendingRequests pendingRequests,
     BooleanSupplier mayAnswer, LongSupplier epoch, BlockBuilder<Object> blockBuilder) {
 
-  /** Returns an empty value if the message cannot be read, which its sender is told. */
+  /** Decodes a message. If that fails, its sender gets the failure, and the result is empty. */
   Optional<M> read(WireMessage wire) {
     try {
       return Optional.of(protocol.decode(wire.body()));
-    } catch (RuntimeException unreadable) {
-      UnreadableMessageLog.log("'" + description + "' got a message", wire, unreadable);
-      wire.replyTo().ifPresent(to -> send(ReplyCodec.ofFailure(to, wire, unreadable)));
+    } catch (RuntimeException failure) {
+      UnreadableMessageLog.log("'" + description + "' got a message", wire, failure);
+      wire.replyTo().ifPresent(replyTo -> send(ReplyCodec.ofFailure(replyTo, wire, failure)));
       return Optional.empty();
     }
   }
 
-  /** May wait for room in the mailbox. If the actor cannot be made, the sender is told why. */
+  /**
+   * Gives a message to the actor, and may wait for capacity in its mailbox. If the actor cannot be
+   * made, the sender gets the failure.
+   */
   void deliver(WireMessage wire, M message, Supplier<? extends Actor<? super M>> actor) {
     try {
       deliver(wire, message, actor.get());
     } catch (RuntimeException failure) {
       LoggerFactory.getLogger(Cluster.class).error("'{}' does not get {}", description, wire, failure);
-      wire.replyTo().ifPresent(to -> send(ReplyCodec.ofFailure(to, message, failure)));
+      wire.replyTo().ifPresent(replyTo -> send(ReplyCodec.ofFailure(replyTo, message, failure)));
     }
   }
 
   static boolean isTellBundle(WireMessage wire) {
-    return wire.header(Route.TELLS).isPresent();
+    return wire.header(Route.BUNDLE_SIZE).isPresent();
   }
 
-  /** The address of an actor for a message that came as these bytes. */
+  /** Makes the address by which an actor gets a message that arrived as these bytes. */
   interface AddressFactory<M> {
-    Actor<? super M> of(Actor<? super M> actor, byte[] body);
+    Actor<? super M> addressOf(Actor<? super M> actor, byte[] body);
   }
 
   /**
-   * Gives messages without answers to their actors. Their sender hears which of them were not
-   * taken.
+   * Gives messages without answers to their actors. Their sender gets a list of the messages that
+   * were refused.
    */
-  void deliverAll(WireMessage wire, AddressFactory<M> received,
+  void deliverAll(WireMessage wire, AddressFactory<M> addresses,
       Function<Optional<String>, Optional<? extends Actor<? super M>>> actors) {
     List<TellBundle.Group> groups;
     try {
       groups = TellBundle.groups(wire.body());
-    } catch (RuntimeException foreign) {
-      UnreadableMessageLog.log("'" + description + "' got messages", wire, foreign);
+    } catch (RuntimeException failure) {
+      UnreadableMessageLog.log("'" + description + "' got messages", wire, failure);
       return;
     }
     var refusals = new ArrayList<TellBundle.Refusal>(0);
-    int first = 0; // index of the group's first message
+    int firstIndex = 0; // of the group, in the bundle
     for (var group : groups) {
-      deliverAll(wire, received, group, first, actors, refusals);
-      first += group.bodies().size();
+      deliverAll(wire, addresses, group, firstIndex, actors, refusals);
+      firstIndex += group.bodies().size();
     }
-    wire.replyTo().ifPresent(to -> send(ReplyCodec.ofReceipt(to, new TellBundle.Receipt(refusals))));
+    wire.replyTo().ifPresent(replyTo -> send(ReplyCodec.ofReceipt(replyTo, new TellBundle.Receipt(refusals))));
   }
 
-  private void deliverAll(WireMessage wire, AddressFactory<M> received, TellBundle.Group group, int first,
+  private void deliverAll(WireMessage wire, AddressFactory<M> addresses, TellBundle.Group group, int firstIndex,
       Function<Optional<String>, Optional<? extends Actor<? super M>>> actors, List<TellBundle.Refusal> refusals) {
     var actor = actors.apply(group.key());
-    AskChain.runAs(List.of(toChainEntry(group.key()).toString()), () -> {
+    AskChain.runAs(List.of(chainEntry(group.key()).toString()), () -> {
       for (int i = 0; i < group.bodies().size(); i++) {
-        int index = first + i;
+        int index = firstIndex + i;
         byte[] body = group.bodies().get(i);
-        refusal(wire, body, group.context(i), actor.map(one -> received.of(one, body)))
-            .ifPresent(why -> refusals.add(new TellBundle.Refusal(index, why)));
+        tryDeliver(wire, body, group.context(i), actor.map(target -> addresses.addressOf(target, body)))
+            .ifPresent(reason -> refusals.add(new TellBundle.Refusal(index, reason)));
       }
     });
   }
 
-  /** Returns an empty value if the actor has taken the message. */
-  private Optional<String> refusal(WireMessage wire, byte[] body, String context,
+  /** {@return why the actor did not get the message, or empty if it has accepted it} */
+  private Optional<String> tryDeliver(WireMessage wire, byte[] body, String context,
       Optional<? extends Actor<? super M>> actor) {
-    if (actor.isEmpty()) return Optional.of("it is no key of this part");
+    if (actor.isEmpty()) return Optional.of("its key does not belong to this partition");
     try {
       return trySend(actor.get(), protocol.decode(body), context) ? Optional.empty()
           : Optional.of("'" + description + "' did not take it");
-    } catch (CodecException unreadable) {
-      UnreadableMessageLog.log("'" + description + "' got a message", wire, unreadable);
-      return Optional.of(ReplyCodec.summarize(unreadable));
+    } catch (CodecException failure) {
+      UnreadableMessageLog.log("'" + description + "' got a message", wire, failure);
+      return Optional.of(ReplyCodec.summarize(failure));
     } catch (RuntimeException failure) {
       LoggerFactory.getLogger(Cluster.class).warn("'{}' does not get a message", description, failure);
       return Optional.of(ReplyCodec.summarize(failure));
     }
   }
 
-  /** Returns this actor as the actors that may wait for it know it. */
-  private AskChainEntry toChainEntry(Optional<String> key) {
+  /** Returns the entry of this actor in the chain of actors that wait for each other. */
+  private AskChainEntry chainEntry(Optional<String> key) {
     return new AskChainEntry(life, key.map(text -> description + "/" + text).orElse(description));
   }
 
   private boolean trySend(Actor<? super M> actor, M message, String context) {
-    var sent = new boolean[1];
-    blockBuilder.contextExecutor(actor, message, context).execute(() -> sent[0] = actor.sendMessage(message));
-    return sent[0];
+    var accepted = new boolean[1];
+    blockBuilder.contextExecutor(actor, message, context).execute(() -> accepted[0] = actor.sendMessage(message));
+    return accepted[0];
   }
 
   private void deliver(WireMessage wire, M message, Actor<? super M> actor) {
@@ -130,59 +135,64 @@ record InboundDispatcher<M>(ClusterTransport engine, String description, String 
   }
 
   private void deliverInContext(WireMessage wire, M message, Actor<? super M> actor) {
-    var self = toChainEntry(wire.header(Route.KEY));
-    if (wire.header(Route.KEEP).isPresent()) store(wire, message, actor);
+    var self = chainEntry(wire.header(Route.KEY));
+    if (wire.header(Route.STORE).isPresent()) storeMessage(wire, message, actor);
     else if (wire.replyTo().isPresent() && message instanceof Request<?, ?> request) {
       if (self.isWaitingFor(wire))
         send(ReplyCodec.ofFailure(wire.replyTo().get(), request, self.cycleException(wire, request)));
       else AskChain.runAs(self.chainOf(wire), () -> ask(wire, request, actor));
-    } else AskChain.runAs(List.of(self.toString()), () -> actor.sendMessage(message)); // or it is a dead letter here
+    } else AskChain.runAs(List.of(self.toString()), () -> actor.sendMessage(message)); // if refused: a dead letter
   }
 
-  private void store(WireMessage wire, M message, Actor<? super M> actor) {
-    boolean kept = actor.sendMessage(message); // false: it waits for nobody
-    wire.replyTo().ifPresent(to -> send(kept ? ReplyCodec.ofStored(to) : ReplyCodec.ofFull(to, description, 0)));
+  private void storeMessage(WireMessage wire, M message, Actor<? super M> actor) {
+    boolean isStored = actor.sendMessage(message);
+    wire.replyTo().ifPresent(replyTo -> send(
+        isStored ? ReplyCodec.ofStored(replyTo) : ReplyCodec.ofFull(replyTo, description, 0)));
   }
 
   @SuppressWarnings("unchecked") // a request of the protocol is one of its messages
   private <R> void ask(WireMessage wire, Request<?, R> request, Actor<? super M> actor) {
-    String to = wire.replyTo().orElseThrow();
-    var asked = (Actor<Object>) (Actor<?>) actor;
+    String replyTo = wire.replyTo().orElseThrow();
+    var target = (Actor<Object>) (Actor<?>) actor;
     var limit = RemoteSender.limit(wire);
-    var answer = limit.isPresent() ? asked.sendMessageReturn((Request<Object, R>) request, limit.get())
-        : asked.sendMessageReturn((Request<Object, R>) request);
-    pendingRequests.add(wire, answer);
+    var answer = limit.isPresent() ? target.sendMessageReturn((Request<Object, R>) request, limit.get())
+        : target.sendMessageReturn((Request<Object, R>) request);
+    pendingRequests.addAsked(wire, answer);
     answer.whenComplete((value, failure) -> {
-      if (!answer.isCancelled()) answer(to, request, value, failure); // the answer is still awaited
+      if (!answer.isCancelled()) sendAnswer(replyTo, request, value, failure); // the asker still waits
     });
   }
 
-  private void answer(String to, Object request, Object value, Throwable failure) {
+  private void sendAnswer(String replyTo, Object request, Object value, Throwable failure) {
     try {
-      send(failure == null ? ReplyCodec.ofAnswer(to, request, value) : ReplyCodec.ofFailure(to, request, failure));
-    } catch (RuntimeException unwritable) {
-      send(ReplyCodec.ofFailure(to, request, unwritable));
+      send(failure == null ? ReplyCodec.ofAnswer(replyTo, request, value)
+          : ReplyCodec.ofFailure(replyTo, request, failure));
+    } catch (RuntimeException encodingFailure) {
+      send(ReplyCodec.ofFailure(replyTo, request, encodingFailure));
     }
   }
 
   void acknowledge(WireMessage question) {
-    question.replyTo().ifPresent(to -> send(ReplyCodec.ofStored(to)));
+    question.replyTo().ifPresent(replyTo -> send(ReplyCodec.ofStored(replyTo)));
   }
 
-  /** It was not handled. */
-  void refuse(WireMessage wire, int capacity, boolean gone) {
-    wire.replyTo()
-        .ifPresent(
-            to -> send(gone ? ReplyCodec.ofGone(to, description) : ReplyCodec.ofFull(to, description, capacity)));
+  /**
+   * Tells the sender that the message was not handled: because this node has just withdrawn its
+   * offer, or because {@code capacity} messages wait already.
+   */
+  void refuse(WireMessage wire, int capacity, boolean isWithdrawn) {
+    wire.replyTo().ifPresent(replyTo -> send(
+        isWithdrawn ? ReplyCodec.ofWithdrawn(replyTo, description)
+            : ReplyCodec.ofFull(replyTo, description, capacity)));
   }
 
   private void send(WireMessage answer) {
     if (!mayAnswer.getAsBoolean()) return;
     try {
-      long now = epoch.getAsLong();
-      engine.publish(now > 0 ? answer.withHeader(Route.EPOCH, Long.toString(now)) : answer);
-    } catch (TransportException cut) {
-      LoggerFactory.getLogger(Cluster.class).debug("an answer of '{}' did not leave", description, cut);
+      long currentEpoch = epoch.getAsLong();
+      transport.publish(currentEpoch > 0 ? answer.withHeader(Route.EPOCH, Long.toString(currentEpoch)) : answer);
+    } catch (TransportException failure) {
+      LoggerFactory.getLogger(Cluster.class).debug("an answer of '{}' was not sent", description, failure);
     }
   }
 }

@@ -7,21 +7,21 @@ import java.util.HashMap;
 import java.util.Optional;
 
 /**
- * A message of another node that waits here, where its limit continues. Thread-safe.
+ * A message of another node that waits on this node, while its limit runs on. Thread-safe.
  *
- * @param holder the part or the offer in which it waits
- * @param arrivedAt when it came, by the clock of the node
+ * @param holder the gate of the partition, or the offer, in which it waits
+ * @param arrivedAt when it arrived, in nanoseconds of the node's clock
  */
 record InboundMessage(WireMessage wire, Object holder, long arrivedAt) {
 
-  /** With what is left of its limit. Empty if its answer is not awaited any more. */
+  /** Returns the message with the remaining time of its limit; empty if no time remains. */
   Optional<WireMessage> withRemainingTime(Scheduler clock) {
-    long waited = Duration.ofNanos(clock.nanoTime() - arrivedAt).toMillis();
-    var left = waited <= 0 ? Optional.<Long>empty() : Route.timeLeft(wire);
-    if (left.isEmpty()) return Optional.of(wire);
-    if (left.get() <= waited) return Optional.empty();
+    long waitedMillis = Duration.ofNanos(clock.nanoTime() - arrivedAt).toMillis();
+    var limitMillis = waitedMillis <= 0 ? Optional.<Long>empty() : Route.remainingMillis(wire);
+    if (limitMillis.isEmpty()) return Optional.of(wire);
+    if (limitMillis.get() <= waitedMillis) return Optional.empty();
     var headers = new HashMap<>(wire.headers());
-    headers.put(Route.TIME_LEFT, Long.toString(left.get() - waited));
+    headers.put(Route.TIME_LEFT, Long.toString(limitMillis.get() - waitedMillis));
     return Optional.of(new WireMessage(wire.subject(), wire.replyTo(), headers, wire.body()));
   }
 }

@@ -32,11 +32,11 @@ import org.slf4j.LoggerFactory;
  * Keeps the entry of this node in the table, which tells other nodes that it is alive. Five
  * heartbeats in each lease renew the entry. A node declares itself dead two seconds before others
  * may do so. It measures this by two clocks, because a suspended machine stops one of them and an
- * administrator can set the other: the lease is over as soon as one of the clocks says so. A node
- * that has lapsed joins again, with another life. Only the actor that sends heartbeats uses fields
- * without a remark.
+ * administrator can set the other. The lease is over as soon as it is over by one of the clocks. A
+ * node that has lapsed joins again, with another life. Only the actor that sends heartbeats uses
+ * fields without a remark.
  *
- * <p>No clock of a server decides. A life goes through these states in the table:
+ * <p>No clock of a server matters. A life goes through these states in the table:
  *
  * <pre>
  * entry          who writes it                      what others conclude
@@ -49,56 +49,56 @@ import org.slf4j.LoggerFactory;
  *                                                   from then on
  * </pre>
  *
- * <p>Why no two nodes own a part: a life counts its lease from before it sent its last confirmed
- * heartbeat. A node that writes that the life is over has seen this very heartbeat, and has then
- * waited for the whole lease. A node that finds the entry gone waits for a whole lease from then
- * on, since it may not have seen this heartbeat. After that no heartbeat of this life can be
- * confirmed, since a life whose entry is over or gone is never written again.
+ * <p>Two nodes never own a partition at the same time. A life counts its lease from the moment
+ * before it sent its last confirmed heartbeat. A node that writes that the life is over has seen
+ * this heartbeat, and has then waited for the whole lease. A node that finds no entry waits for a
+ * whole lease from then on, because it may not have seen this heartbeat. After that no heartbeat of
+ * this life can be confirmed, because a life whose entry is over or gone is never written again.
  */
 final class Lease {
   private static final Logger LOG = LoggerFactory.getLogger(Cluster.class);
-  private static final int MAX_ENDED_OFFERS = 64; // offers, whose ends others can read
+  private static final int MAX_ENDED_OFFERS = 64; // whose reasons other nodes can read
   private static final Duration EXPIRY_MARGIN = Duration.ofSeconds(2);
 
   private sealed interface LeaseEvent {}
 
   private record HeartbeatTick() implements LeaseEvent {}
 
-  private record HostKind(String kind, boolean now) implements LeaseEvent, Request<HostKind, Done> {}
+  private record HostKind(String kind, boolean isHosted) implements LeaseEvent, Request<HostKind, Done> {}
 
-  private record AddOffer(String name, Object address) implements LeaseEvent, Request<AddOffer, Done> {}
+  private record AddOffer(String name, Object offer) implements LeaseEvent, Request<AddOffer, Done> {}
 
   private record RemoveOffer(String name, Object offer, String reason) implements LeaseEvent {}
 
   private record LeaveRequest() implements LeaseEvent, Request<LeaveRequest, Done> {}
 
-  /** Until when it is believed, by both clocks. */
-  private record LeaseLife(Member member, boolean begun, long nanos, long millis) {}
+  /** A life, and until when its lease is valid by the monotonic clock and by the wall clock. */
+  private record LeaseLife(Member member, boolean isBegun, long untilNanos, long untilMillis) {}
 
-  private final ClusterTransport engine;
+  private final ClusterTransport transport;
   private final String key;
-  private final HeartbeatTracker lives;
-  private final Duration time;
+  private final HeartbeatTracker heartbeats;
+  private final Duration leaseTime;
   private final Scheduler clock;
-  private final InstantSource wall;
+  private final InstantSource wallClock;
   private final List<Runnable> onExpired = new CopyOnWriteArrayList<>();
-  private final Set<String> hosts = new TreeSet<>();
+  private final Set<String> hostedKinds = new TreeSet<>();
   private final Map<String, Object> offers = new TreeMap<>(); // by name
-  private final Map<String, String> endedOffers = new LinkedHashMap<>(); // offers: why
-  private volatile LeaseLife life; // written by that actor, or before it begins
-  private OptionalLong version; // empty: it has lapsed
-  private String joiningId; // id of the life that it begins; perhaps in the table already
-  private boolean hasLeft; // for good
+  private final Map<String, String> endedOffers = new LinkedHashMap<>(); // reasons by name, the oldest first
+  private volatile LeaseLife life; // written by the heartbeat actor, or before it exists
+  private OptionalLong version; // of the entry; empty while this node has no life
+  private String joiningId; // the id of the next life; an entry may have it already
+  private boolean hasLeft; // the node does not join again
   private Actor<LeaseEvent> heartbeatActor; // written before others know this object
 
-  private Lease(ClusterTransport engine, Subjects subjects, Cluster.Options options, Scheduler clock,
-      HeartbeatTracker lives) {
-    this.engine = engine;
-    this.lives = lives;
+  private Lease(ClusterTransport transport, Subjects subjects, Cluster.Options options, Scheduler clock,
+      HeartbeatTracker heartbeats) {
+    this.transport = transport;
+    this.heartbeats = heartbeats;
     this.key = subjects.keyOfNode(options.node());
-    this.time = options.lease();
+    this.leaseTime = options.lease();
     this.clock = clock;
-    this.wall = options.wallClock();
+    this.wallClock = options.wallClock();
     this.joiningId = newId();
     this.life = new LeaseLife(member(options.node()), false, 0, 0);
     this.version = OptionalLong.empty();
@@ -108,9 +108,9 @@ final class Lease {
     return UUID.randomUUID().toString();
   }
 
-  static Lease begin(ActorScope scope, ClusterTransport engine, Subjects subjects, Cluster.Options options,
-      HeartbeatTracker lives) {
-    var lease = new Lease(engine, subjects, options, BlockBuilder.of(scope.anonymous()).scheduler(), lives);
+  static Lease begin(ActorScope scope, ClusterTransport transport, Subjects subjects, Cluster.Options options,
+      HeartbeatTracker heartbeats) {
+    var lease = new Lease(transport, subjects, options, BlockBuilder.of(scope.anonymous()).scheduler(), heartbeats);
     lease.join(scope, subjects.app());
     boolean begun = false;
     try {
@@ -119,53 +119,55 @@ final class Lease {
       begun = true;
       return lease;
     } finally {
-      if (!begun) lease.delete(); // otherwise others would take this node for alive until its lease expires
+      if (!begun) lease.delete(); // otherwise it counts as alive until its lease expires
     }
   }
 
   /**
    * Creates the entry of this node, and waits if another entry has its name. If the node of that
-   * entry is alive, its next sign changes the entry, and this method throws. If its process was
-   * killed, this method ends its life after a whole lease. The network may be away during the wait,
-   * but for no longer than a lease: a server may have died together with the node.
+   * entry is alive, its next heartbeat changes the entry, and this method throws. If its process
+   * was killed, this method ends its life after a whole lease. The network may be unavailable
+   * during the wait, but for no longer than a lease, because a server may have crashed together
+   * with the node.
    */
   private void join(ActorScope scope, String app) {
     if (create()) return;
-    var before = engine.get(key);
-    before.ifPresent(entry -> {
+    var previousEntry = transport.get(key);
+    previousEntry.ifPresent(entry -> {
       LOG.info("app '{}' still has a node '{}'{}; this one joins when the lease of that node expires", app,
           self().name(), since(entry));
-      State.of(entry).ifPresent(lives::onEntry);
+      State.of(entry).ifPresent(heartbeats::onEntry);
     });
-    long seen = clock.nanoTime(); // the entry of the node before
-    for (long heard = seen;;) try {
+    long previousReadAt = clock.nanoTime();
+    for (long lastReadAt = previousReadAt;;) try {
       pause(scope, app);
       if (create()) return;
-      var now = engine.get(key);
-      heard = clock.nanoTime();
-      if (now.isEmpty() || State.memberOf(now.get()).filter(this::isOurs).isPresent()) continue;
-      if (before.isEmpty()) {
-        before = now;
-        seen = heard;
-        State.of(now.get()).ifPresent(lives::onEntry);
-      } else if (now.get().version() == before.get().version()) {
-        if (heard - seen >= leaseOf(now.get()).toNanos()) endSilent(now.get());
-      } else if (State.memberOf(now.get()).isPresent()) throw new IllegalStateException("a node '" + self().name()
-          + "' of app '" + app + "' is alive" + since(now.get()) + "; give this one another name");
-    } catch (TransportException cut) { // the entry may exist; then the next pass finds and replaces it
-      if (clock.nanoTime() - heard > time.toNanos()) throw cut;
+      var currentEntry = transport.get(key);
+      lastReadAt = clock.nanoTime();
+      if (currentEntry.isEmpty() || State.memberOf(currentEntry.get()).filter(this::isOurs).isPresent()) continue;
+      if (previousEntry.isEmpty()) {
+        previousEntry = currentEntry;
+        previousReadAt = lastReadAt;
+        State.of(currentEntry.get()).ifPresent(heartbeats::onEntry);
+      } else if (currentEntry.get().version() == previousEntry.get().version()) {
+        if (lastReadAt - previousReadAt >= leaseOf(currentEntry.get()).toNanos()) endSilent(currentEntry.get());
+      } else if (State.memberOf(currentEntry.get()).isPresent()) throw new IllegalStateException(
+          "a node '" + self().name() + "' of app '" + app + "' is alive" + since(currentEntry.get())
+              + "; give this one another name");
+    } catch (TransportException failure) { // the entry may be written; then the next pass replaces it
+      if (clock.nanoTime() - lastReadAt > leaseTime.toNanos()) throw failure;
     }
   }
 
   private Duration leaseOf(ClusterTransport.Entry entry) {
-    return State.of(entry).flatMap(State::lease).orElse(time);
+    return State.of(entry).flatMap(State::lease).orElse(leaseTime);
   }
 
-  /** It gave no sign for a whole lease. */
+  /** Ends the life of an entry that has not changed for a whole lease. */
   private void endSilent(ClusterTransport.Entry entry) {
     var state = State.of(entry);
-    if (state.isEmpty()) engine.delete(key, entry.version()); // of a foreign program
-    else state.get().end(engine, key, entry.version(), "its process was started again");
+    if (state.isEmpty()) transport.delete(key, entry.version()); // the entry is not of a node
+    else state.get().end(transport, key, entry.version(), "its process was started again");
   }
 
   private boolean isOurs(Member member) {
@@ -173,12 +175,12 @@ final class Lease {
   }
 
   private static String since(ClusterTransport.Entry entry) {
-    return State.memberOf(entry).map(one -> ", since " + one.since()).orElse("");
+    return State.memberOf(entry).map(member -> ", since " + member.since()).orElse("");
   }
 
   private void pause(ActorScope scope, String app) {
     try {
-      clock.sleepUntil(clock.nanoTime() + time.dividedBy(20).toNanos());
+      clock.sleepUntil(clock.nanoTime() + leaseTime.dividedBy(20).toNanos());
     } catch (InterruptedException interrupt) {
       Thread.currentThread().interrupt();
       throw notJoined(app, "its thread was interrupted");
@@ -186,9 +188,9 @@ final class Lease {
     if (scope.isClosed()) throw notJoined(app, "its scope was closed");
   }
 
-  private IllegalStateException notJoined(String app, String why) {
+  private IllegalStateException notJoined(String app, String reason) {
     return new IllegalStateException("node '" + self().name() + "' of app '" + app
-        + "' did not join, because " + why + " while it waited for the lease of the node before to expire");
+        + "' did not join, because " + reason + " while it waited for the lease of the node before to expire");
   }
 
   /**
@@ -197,111 +199,115 @@ final class Lease {
    */
   private boolean create() {
     var member = member(self().name());
-    return writeAndLive(member, () -> {
-      var created = engine.create(key, bytes(member), State.retention(time));
-      return created.isPresent() ? created : replace(member);
+    return write(member, () -> {
+      var version = transport.create(key, bytes(member), State.retention(leaseTime));
+      return version.isPresent() ? version : replace(member);
     });
   }
 
-  /** Replaces a life that is over, or what the network has of a life of this node. */
+  /** Replaces the entry of a life that is over, or of a life of this node. */
   private OptionalLong replace(Member member) {
-    var entry = engine.get(key);
-    var before = entry.flatMap(State::of);
-    if (before.isEmpty() || !before.get().isOver() && !isOurs(before.get().member())) return OptionalLong.empty();
-    if (before.get().isOver() && before.get().member().id().equals(member.id())) {
-      joiningId = newId(); // others have ended this life before it could begin
+    var entry = transport.get(key);
+    var previous = entry.flatMap(State::of);
+    if (previous.isEmpty() || !previous.get().isOver() && !isOurs(previous.get().member())) return OptionalLong.empty();
+    if (previous.get().isOver() && previous.get().member().id().equals(member.id())) {
+      joiningId = newId(); // another node has ended this life before it began
       return OptionalLong.empty();
     }
-    return engine.update(key, bytes(member), entry.get().version(), State.retention(time));
+    return transport.update(key, bytes(member), entry.get().version(), State.retention(leaseTime));
   }
 
   private Member member(String node) {
-    return new Member(node, joiningId, Set.copyOf(hosts), Set.copyOf(offers.keySet()), wall.instant());
+    return new Member(node, joiningId, Set.copyOf(hostedKinds), Set.copyOf(offers.keySet()), wallClock.instant());
   }
 
   private byte[] bytes(Member member) {
-    return new State(member, new LinkedHashMap<>(endedOffers), Optional.of(time), Optional.empty()).bytes();
+    return new State(member, new LinkedHashMap<>(endedOffers), Optional.of(leaseTime), Optional.empty()).bytes();
   }
 
-  // ---- read by all
+  // ---- called by any thread
 
   Member self() {
     return life.member;
   }
 
-  /** Others have not given this node up. */
+  /** Whether the lease is valid, so that no other node has declared this node dead. */
   boolean isValid() {
     return isValid(life);
   }
 
-  /** Whether the lease is valid, and the node has had no other life since. */
+  /** Whether the lease is valid, and {@code id} is the present life. */
   boolean isValid(String id) {
-    var now = life;
-    return now.member.id().equals(id) && isValid(now);
+    var leaseLife = life;
+    return leaseLife.member.id().equals(id) && isValid(leaseLife);
   }
 
-  private boolean isValid(LeaseLife now) {
-    return now.begun && clock.nanoTime() - now.nanos < 0 && wall.millis() < now.millis;
+  private boolean isValid(LeaseLife leaseLife) {
+    return leaseLife.isBegun && clock.nanoTime() - leaseLife.untilNanos < 0
+        && wallClock.millis() < leaseLife.untilMillis;
   }
 
-  /** Runs code, which must not wait, each time that this node has been given up. */
-  Subscription onExpired(Runnable told) {
-    onExpired.add(told);
-    return () -> onExpired.remove(told);
+  /** Runs code, which must not wait, each time that the lease has expired. */
+  Subscription onExpired(Runnable callback) {
+    onExpired.add(callback);
+    return () -> onExpired.remove(callback);
   }
 
-  /** Tells the others which kinds this node hosts; returns when they can know. */
-  void host(String kind, boolean now) {
-    heartbeatActor.ask(new HostKind(kind, now));
+  /** Writes whether this node hosts a kind; returns when other nodes can read it. */
+  void host(String kind, boolean isHosted) {
+    heartbeatActor.ask(new HostKind(kind, isHosted));
   }
 
-  /** Tells the others that this node offers an actor; returns when they can know. */
+  /** Writes that this node offers an actor; returns when other nodes can read it. */
   void offer(String name, Object offer) {
     heartbeatActor.ask(new AddOffer(name, offer));
   }
 
-  /** Tells the others that an offer has ended. By then the name may be offered again. */
-  void endOffer(String name, Object offer, String why) {
-    heartbeatActor.sendMessage(new RemoveOffer(name, offer, why));
+  /** Writes that an offer has ended, unless the name was offered again meanwhile. */
+  void endOffer(String name, Object offer, String reason) {
+    heartbeatActor.sendMessage(new RemoveOffer(name, offer, reason));
   }
 
-  /** Tells the others that this node is gone; if that takes too long, the end of its lease does. */
+  /**
+   * Tells the other nodes that this node has left. If that takes too long, they learn it when its
+   * lease expires.
+   */
   void endLease() {
     try {
       heartbeatActor.ask(new LeaveRequest());
-    } catch (AskTimeoutException late) {
-      LOG.warn("node '{}' leaves without a word: {}", self().name(),
-          Lines.message(late));
+    } catch (AskTimeoutException timeout) {
+      LOG.warn("node '{}' leaves without notice: {}", self().name(),
+          Lines.message(timeout));
     }
     heartbeatActor.close();
   }
 
-  // ---- signs
+  // ---- heartbeats
 
   private void handle(LeaseEvent event, ActorContext<LeaseEvent> context) {
     switch (event) {
-      case HeartbeatTick sign -> renew();
+      case HeartbeatTick tick -> renew();
       case HostKind host -> {
-        if (host.now) hosts.add(host.kind);
-        else hosts.remove(host.kind);
+        if (host.isHosted) hostedKinds.add(host.kind);
+        else hostedKinds.remove(host.kind);
         renew();
         context.reply(host, Done.DONE);
       }
-      case AddOffer offered -> {
-        offers.put(offered.name, offered.address);
-        endedOffers.remove(offered.name);
+      case AddOffer add -> {
+        offers.put(add.name, add.offer);
+        endedOffers.remove(add.name);
         renew();
-        context.reply(offered, Done.DONE);
+        context.reply(add, Done.DONE);
       }
-      case RemoveOffer end -> {
-        if (!offers.remove(end.name, end.offer)) break;
-        endedOffers.put(end.name, end.reason);
+      case RemoveOffer remove -> {
+        if (!offers.remove(remove.name, remove.offer)) break;
+        endedOffers.put(remove.name, remove.reason);
         if (endedOffers.size() > MAX_ENDED_OFFERS) endedOffers.remove(endedOffers.keySet().iterator().next());
         renew();
       }
-      case LeaveRequest leave -> {
+      case LeaveRequest request -> {
         delete();
-        context.reply(leave, Done.DONE);
+        context.reply(request, Done.DONE);
       }
     }
   }
@@ -312,90 +318,93 @@ final class Lease {
       if (version.isPresent() && !isValid()) expire("its lease ran out before a heartbeat was confirmed");
       if (version.isEmpty()) rejoin();
       else if (!update() && isStillOurs()) update();
-    } catch (TransportException cut) {
+    } catch (TransportException failure) {
       LOG.warn("node '{}' could not send a heartbeat: {}", self().name(),
-          Lines.message(cut));
+          Lines.message(failure));
     }
   }
 
   /**
-   * Returns false if the entry has another version, perhaps the version of a heartbeat whose answer
-   * was lost.
+   * Sends a heartbeat. Returns false if the entry has another version, perhaps the version of a
+   * heartbeat whose answer was lost.
    */
   private boolean update() {
-    var member = new Member(self().name(), self().id(), Set.copyOf(hosts), Set.copyOf(offers.keySet()),
+    var member = new Member(self().name(), self().id(), Set.copyOf(hostedKinds), Set.copyOf(offers.keySet()),
         self().since());
-    return writeAndLive(member, () -> sendHeartbeat(member));
+    return write(member, () -> sendHeartbeat(member));
   }
 
   private OptionalLong sendHeartbeat(Member member) {
-    var recorded = ClusterEvents.beginSign();
+    var jfrEvent = ClusterEvents.beginHeartbeat();
     try {
-      var next = engine.update(key, bytes(member), version.getAsLong(), State.retention(time));
-      ClusterEvents.endSign(recorded, member.name(), null);
+      var next = transport.update(key, bytes(member), version.getAsLong(), State.retention(leaseTime));
+      ClusterEvents.endHeartbeat(jfrEvent, member.name(), null);
       return next;
-    } catch (TransportException cut) {
-      ClusterEvents.endSign(recorded, member.name(), cut);
-      throw cut;
+    } catch (TransportException failure) {
+      ClusterEvents.endHeartbeat(jfrEvent, member.name(), failure);
+      throw failure;
     }
   }
 
   /**
-   * Writes the entry, and lives from the moment before: the network counts from when it has got the
-   * sign, which is later. Returns false if the entry was not written.
+   * Writes the entry. If it was written, the lease begins at the moment before the write; other
+   * nodes count it from the moment when they see the heartbeat, which is later.
+   *
+   * @return whether the entry was written
    */
-  private boolean writeAndLive(Member member, Supplier<OptionalLong> writing) {
+  private boolean write(Member member, Supplier<OptionalLong> writer) {
     long nanos = clock.nanoTime();
-    long millis = wall.millis();
-    var written = writing.get();
-    if (written.isEmpty()) return false;
-    version = written;
-    var ours = time.minus(EXPIRY_MARGIN);
-    life = new LeaseLife(member, true, nanos + ours.toNanos(), millis + ours.toMillis());
+    long millis = wallClock.millis();
+    var newVersion = writer.get();
+    if (newVersion.isEmpty()) return false;
+    version = newVersion;
+    var validTime = leaseTime.minus(EXPIRY_MARGIN);
+    life = new LeaseLife(member, true, nanos + validTime.toNanos(), millis + validTime.toMillis());
     return true;
   }
 
   /**
-   * An entry that is gone is not written again with this life: others may be about to take its
-   * parts.
+   * Returns whether the entry still belongs to this life. Otherwise this life expires. An entry
+   * that is gone is not written again, because other nodes may be about to take the partitions of
+   * this life.
    */
   private boolean isStillOurs() {
-    var entry = engine.get(key);
+    var entry = transport.get(key);
     boolean ours = entry.flatMap(State::memberOf).filter(this::isOurs).isPresent();
     if (ours) version = OptionalLong.of(entry.get().version());
     else expire(entry.flatMap(State::of).flatMap(State::over).orElse("other nodes declared it dead"));
     return ours;
   }
 
-  private void expire(String why) {
-    LOG.warn("node '{}' has lapsed: {}; it joins again", self().name(), why);
-    ClusterEvents.lapse(self().name(), why);
+  private void expire(String reason) {
+    LOG.warn("node '{}' has lapsed: {}; it joins again", self().name(), reason);
+    ClusterEvents.recordLapse(self().name(), reason);
     endOwnLife();
     joiningId = newId();
     onExpired.forEach(Runnable::run);
   }
 
-  /** Before others may know that this life is over. */
+  /** Ends this life locally, before other nodes can know that it is over. */
   private void endOwnLife() {
     version = OptionalLong.empty();
     life = new LeaseLife(life.member, false, 0, 0);
-    lives.onLifeEnded(life.member.id());
+    heartbeats.onLifeEnded(life.member.id());
   }
 
   private void rejoin() {
-    if (!create()) LOG.error("node '{}' cannot join again: another one has its name", self().name());
+    if (!create()) LOG.error("node '{}' cannot join again: another node has its name", self().name());
   }
 
   /** Ends this life. Called by the actor that sends heartbeats, or when this actor has ended. */
   void delete() {
     hasLeft = true;
-    var last = version;
+    var lastVersion = version;
     endOwnLife();
     try {
-      if (last.isPresent()) new State(self(), Map.of(), Optional.of(time), Optional.empty()).end(engine, key,
-          last.getAsLong(), "it left");
-    } catch (TransportException cut) {
-      LOG.debug("node '{}' left without a word", self().name(), cut);
+      if (lastVersion.isPresent()) new State(self(), Map.of(), Optional.of(leaseTime), Optional.empty())
+          .end(transport, key, lastVersion.getAsLong(), "it left");
+    } catch (TransportException failure) {
+      LOG.debug("node '{}' left without notice", self().name(), failure);
     }
   }
 }

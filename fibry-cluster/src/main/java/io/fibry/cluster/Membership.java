@@ -21,16 +21,16 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Which nodes are alive. A node is gone if its entry says that its life is over, or if it sent no
- * heartbeat for a whole lease, by the clock of this node. In the latter case this node writes that
+ * Knows which nodes are alive. A node is dead if its entry says that its life is over, or if it
+ * sent no heartbeat for a lease by the clock of this node. In the latter case this node writes that
  * the life is over, at the version that it saw. If there was a heartbeat meanwhile, the table
- * refuses that. An entry that is gone from the table says nothing. Thread-safe: an actor learns one
- * entry after the other, and fields without a remark are of its thread.
+ * refuses that. A missing entry says nothing. Thread-safe: an actor handles one entry after the
+ * other, and fields without a remark are used by its thread only.
  */
 final class Membership implements AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(Cluster.class);
   private static final Duration HOSTING_GRACE = Duration.ofSeconds(5);
-  private static final int CHECKS_PER_LEASE = 10; // in a lease
+  private static final int CHECKS_PER_LEASE = 10;
 
   private record MembershipCheck() {}
 
@@ -41,35 +41,35 @@ final class Membership implements AutoCloseable {
     }
   }
 
-  private final ObservableValue<List<Member>> memberList; // read by all
-  private final Map<String, Long> knownSince = new ConcurrentHashMap<>(); // by id; read by all
-  private final Map<String, Long> hostedUntil = new ConcurrentHashMap<>(); // by kind; read by all
-  // Offers, by node; read by all.
+  private final ObservableValue<List<Member>> memberList; // read by all threads
+  private final Map<String, Long> knownSince = new ConcurrentHashMap<>(); // by life, in nanoseconds; read by all
+  private final Map<String, Long> hostedUntil = new ConcurrentHashMap<>(); // by kind, in nanoseconds; read by all
+  // Reasons by node and offer; read by all threads.
   private final Map<String, Map<String, String>> endedOffers = new ConcurrentHashMap<>();
-  private final Map<String, Duration> leases = new ConcurrentHashMap<>(); // by node; read by all
+  private final Map<String, Duration> leases = new ConcurrentHashMap<>(); // by node; read by all threads
   private final List<Consumer<List<Member>>> listeners = new ArrayList<>(); // guarded by itself
   private final TreeMap<String, NodeEntry> entries = new TreeMap<>(); // by node
   private final Scheduler clock;
-  private final ClusterTransport engine;
-  private final HeartbeatTracker lives;
+  private final ClusterTransport transport;
+  private final HeartbeatTracker heartbeats;
   private final String node;
   private final String keyPrefix;
   private final Actor<Object> actor;
 
-  Membership(ActorScope scope, ClusterTransport engine, Subjects subjects, Cluster.Options options,
-      HeartbeatTracker lives) {
+  Membership(ActorScope scope, ClusterTransport transport, Subjects subjects, Cluster.Options options,
+      HeartbeatTracker heartbeats) {
     this.clock = BlockBuilder.of(scope.anonymous()).scheduler();
-    this.engine = engine;
-    this.lives = lives;
+    this.transport = transport;
+    this.heartbeats = heartbeats;
     this.node = options.node();
     this.memberList = ObservableValue.of(NodeContext.newInternalBuilder(scope), List.of());
     this.keyPrefix = subjects.keysOfNodes();
     this.actor = NodeContext.newInternalBuilder(scope).newActor(this::handle);
-    actor.closeOnExit(engine.watch(keyPrefix, actor::sendMessage));
+    actor.closeOnExit(transport.watch(keyPrefix, actor::sendMessage));
     actor.sendMessageEvery(new MembershipCheck(), options.lease().dividedBy(CHECKS_PER_LEASE));
   }
 
-  ObservableValue<List<Member>> all() {
+  ObservableValue<List<Member>> observableMembers() {
     return memberList;
   }
 
@@ -78,13 +78,13 @@ final class Membership implements AutoCloseable {
   }
 
   /**
-   * Follows each change, while a slow subscriber of {@link #memberList} gets the last change only. The
-   * reader gets the present members first, on this thread, and later changes on the actor's thread.
-   * It must not wait.
+   * Calls the reader with each change, while a slow subscriber of {@link #observableMembers} may
+   * get only the last change. The reader gets the present members first, on the calling thread, and
+   * later changes on the actor's thread. It must not wait.
    *
-   * <p>No change is missed between the two, and the order is kept: a change is written to
-   * {@code all} before its reader is called, and both calls hold the monitor. A change may come
-   * twice.
+   * <p>No change is missed after the present members, and the order is preserved. A change is
+   * written to {@code memberList} before the readers are called, and all calls hold the monitor. A
+   * change may come twice.
    */
   Subscription onEachChange(Consumer<List<Member>> reader) {
     synchronized (listeners) {
@@ -98,20 +98,20 @@ final class Membership implements AutoCloseable {
     };
   }
 
-  /** The owner is alive, and this node has known it for so long. */
+  /** Whether the owner is alive, and this node has known it for at least {@code time}. */
   boolean isKnownFor(Duration time, Right owner) {
     return members().stream().filter(owner::isOf).map(member -> knownSince.get(member.id()))
         .anyMatch(since -> since != null && clock.nanoTime() - since >= time.toNanos());
   }
 
-  /** The owner may believe in its lease, as far as this node has seen. */
-  boolean mayLive(Right owner) {
-    return lives.mayLive(owner.life());
+  /** Whether the lease of the owner may still be valid, as far as this node has seen. */
+  boolean mayHaveValidLease(Right owner) {
+    return heartbeats.mayHaveValidLease(owner.life());
   }
 
   /** Whether an owner whose node has no entry may still be alive. */
   boolean mayLiveWithoutEntry(Right owner) {
-    return lives.mayLiveWithoutEntry(owner.life());
+    return heartbeats.mayLiveWithoutEntry(owner.life());
   }
 
   /**
@@ -120,31 +120,31 @@ final class Membership implements AutoCloseable {
    */
   boolean hosts(String kind) {
     if (members().stream().anyMatch(member -> member.hosts().contains(kind))) return true;
-    var before = hostedUntil.get(kind);
-    return before != null && clock.nanoTime() - before < HOSTING_GRACE.toNanos();
+    var hostedAt = hostedUntil.get(kind);
+    return hostedAt != null && clock.nanoTime() - hostedAt < HOSTING_GRACE.toNanos();
   }
 
   /**
-   * The time after which a request that no node has claimed is lost.
+   * Returns the time after which a request that no node has claimed is lost.
    *
-   * @param own the lease of this node
+   * @param ownLease the lease of this node
    * @return the longest of all leases, or empty if an older node is a member, which makes no claims
    */
-  Optional<Duration> longestLease(Duration own) {
-    var longest = own;
+  Optional<Duration> longestLease(Duration ownLease) {
+    var maxLease = ownLease;
     for (var member : members()) {
       var lease = leases.get(member.name());
       if (lease == null) return Optional.empty();
-      if (lease.compareTo(longest) > 0) longest = lease;
+      if (lease.compareTo(maxLease) > 0) maxLease = lease;
     }
-    return Optional.of(longest);
+    return Optional.of(maxLease);
   }
 
   /**
-   * Returns why a node does not offer an actor any more; empty if the node is gone, or has
-   * forgotten it.
+   * Returns why a node does not offer an actor any more; empty if the node is dead, or has
+   * forgotten the offer.
    */
-  Optional<String> endedOffers(String node, String offer) {
+  Optional<String> endReason(String node, String offer) {
     return Optional.ofNullable(endedOffers.getOrDefault(node, Map.of()).get(offer));
   }
 
@@ -157,30 +157,31 @@ final class Membership implements AutoCloseable {
     String name = entry.key().substring(keyPrefix.length());
     var state = State.of(entry);
     if (state.isEmpty()) return;
-    lives.onEntry(state.get());
+    heartbeats.onEntry(state.get());
     if (state.get().isOver()) remove(name);
     else put(name, new NodeEntry(state.get(), entry.version()));
   }
 
-  private void put(String name, NodeEntry next) {
-    var before = entries.put(name, next);
-    if (before != null) onLeft(before.member());
-    endedOffers.put(name, next.state.ended());
-    next.state.lease().ifPresentOrElse(lease -> leases.put(name, lease), () -> leases.remove(name));
+  private void put(String name, NodeEntry entry) {
+    var previous = entries.put(name, entry);
+    if (previous != null) recordHosting(previous.member());
+    endedOffers.put(name, entry.state.ended());
+    entry.state.lease().ifPresentOrElse(lease -> leases.put(name, lease), () -> leases.remove(name));
     publish();
   }
 
   private void remove(String name) {
-    var before = entries.remove(name);
-    if (before == null) return;
-    onLeft(before.member());
+    var previous = entries.remove(name);
+    if (previous == null) return;
+    recordHosting(previous.member());
     endedOffers.remove(name);
     publish();
-    leases.remove(name); // after its member: a member without a lease is an older node
+    leases.remove(name); // after its member, because a member without a lease counts as older
   }
 
-  private void onLeft(Member before) {
-    before.hosts().forEach(kind -> hostedUntil.put(kind, clock.nanoTime()));
+  /** Records that a member has hosted its kinds until now. */
+  private void recordHosting(Member member) {
+    member.hosts().forEach(kind -> hostedUntil.put(kind, clock.nanoTime()));
   }
 
   private void publish() {
@@ -190,29 +191,29 @@ final class Membership implements AutoCloseable {
     if (members.equals(memberList.value())) return;
     memberList.set(members);
     synchronized (listeners) {
-      listeners.forEach(one -> one.accept(members));
+      listeners.forEach(listener -> listener.accept(members));
     }
   }
 
-  // ---- who is silent
+  // ---- silent nodes
 
   private void removeSilent() {
-    for (var sign : List.copyOf(entries.values())) try {
-      if (!lives.mayLive(sign.member().id())) endSilentLife(sign);
-    } catch (TransportException cut) {
-      if (cut.failure() == Failure.DENIED) remove(sign.member().name()); // it takes no parts, and may not write
-      else LOG.debug("node '{}' cannot say that node '{}' is gone", node, sign.member().name(), cut);
+    for (var entry : List.copyOf(entries.values())) try {
+      if (!heartbeats.mayHaveValidLease(entry.member().id())) endSilentLife(entry);
+    } catch (TransportException failure) {
+      if (failure.failure() == Failure.DENIED) remove(entry.member().name()); // this node may only ask
+      else LOG.debug("node '{}' could not write that node '{}' is dead", node, entry.member().name(), failure);
     }
-    lives.removeOld();
+    heartbeats.removeOld();
   }
 
-  private void endSilentLife(NodeEntry silent) {
-    var member = silent.member();
+  private void endSilentLife(NodeEntry entry) {
+    var member = entry.member();
     String key = keyPrefix + member.name();
-    String why = "node '" + node + "' saw no heartbeat of it for a whole lease";
-    if (silent.state.end(engine, key, silent.version, why)) remove(member.name());
-    else engine.get(key).filter(now -> now.version() > silent.version).flatMap(State::of)
-        .ifPresentOrElse(lives::onEntry, () -> remove(member.name())); // news of its heartbeat have not arrived yet
+    String reason = "node '" + node + "' saw no heartbeat of it for a whole lease";
+    if (entry.state.end(transport, key, entry.version, reason)) remove(member.name());
+    else transport.get(key).filter(current -> current.version() > entry.version).flatMap(State::of)
+        .ifPresentOrElse(heartbeats::onEntry, () -> remove(member.name())); // a newer heartbeat has not arrived yet
   }
 
   @Override

@@ -27,40 +27,40 @@ import java.util.function.Consumer;
  */
 public final class MemoryNetwork implements ClusterNetwork {
   private static final int MAX_BYTES = 1 << 20;
-  private static final Duration LAST_MESSAGES = Duration.ofSeconds(5); // to be read at the end
+  private static final Duration DRAIN_TIMEOUT = Duration.ofSeconds(5); // for the messages of a closed subscriber
   private static final String REPLY_PREFIX = "_answer.";
 
-  /** A subscriber. Its messages wait in an actor's mailbox. Thread-safe. */
+  /** A subscriber, whose messages wait in the mailbox of an actor. Thread-safe. */
   private static final class MemorySubscriber {
     private final Optional<String> group;
     private final Actor<WireMessage> actor;
-    private boolean closed; // under this object's monitor
+    private boolean isClosed; // guarded by this object
 
     MemorySubscriber(Optional<String> group, Actor<WireMessage> actor) {
       this.group = group;
       this.actor = actor;
     }
 
-    /** Returns false if it gets no more messages. Messages that it takes come before its end. */
+    /** Returns false if the subscriber is closed. It reads the messages that it accepts. */
     synchronized boolean tryDeliver(WireMessage message) {
-      return !closed && actor.sendMessage(message);
+      return !isClosed && actor.sendMessage(message);
     }
 
     void close() {
       synchronized (this) {
-        closed = true;
+        isClosed = true;
       }
       actor.sendPoisonPill();
-      actor.waitForExit(LAST_MESSAGES);
+      actor.waitForExit(DRAIN_TIMEOUT);
     }
   }
 
   private final Scheduler clock;
-  private final Map<String, List<MemorySubscriber>> readers = new ConcurrentHashMap<>(); // by subject
-  // By where answers go.
+  private final Map<String, List<MemorySubscriber>> subscribers = new ConcurrentHashMap<>(); // by subject
+  // By the subject of the answer.
   private final Map<String, CompletableFuture<WireMessage>> pendingRequests = new ConcurrentHashMap<>();
-  private final AtomicLong lastRequest = new AtomicLong(); // of requests
-  private final AtomicLong groupCounter = new AtomicLong(); // of those in a group
+  private final AtomicLong lastRequest = new AtomicLong(); // number of the last request
+  private final AtomicLong groupCounter = new AtomicLong(); // of messages to groups
   private final Map<String, MemoryQueue> queues = new ConcurrentHashMap<>(); // by subject
   private final MemoryTable table;
   private final MemoryStore store = MemoryStore.open();
@@ -76,10 +76,10 @@ public final class MemoryNetwork implements ClusterNetwork {
   }
 
   /**
-   * A network with a clock of its own.
+   * Makes a network with a clock of its own.
    *
-   * @param clock for limits and leases
-   * @return without nodes
+   * @param clock measures limits and leases
+   * @return a network without nodes
    */
   public static MemoryNetwork create(Scheduler clock) {
     return new MemoryNetwork(Objects.requireNonNull(clock, "clock"));
@@ -87,15 +87,15 @@ public final class MemoryNetwork implements ClusterNetwork {
 
   @Override
   public ClusterTransport connect(String app, String node) {
-    return engine();
+    return openTransport();
   }
 
-  ClusterTransport engine() {
+  ClusterTransport openTransport() {
     return new MemoryTransport(this, table, store);
   }
 
   MemoryQueue queue(String subject) {
-    return queues.computeIfAbsent(subject, none -> new MemoryQueue(clock));
+    return queues.computeIfAbsent(subject, key -> new MemoryQueue(clock));
   }
 
   int maxBytes() {
@@ -104,22 +104,22 @@ public final class MemoryNetwork implements ClusterNetwork {
 
   /** Returns false if the message has no receiver. */
   boolean send(WireMessage message) {
-    var waiting = pendingRequests.remove(message.subject());
-    if (waiting != null) return waiting.complete(message);
+    var pendingAnswer = pendingRequests.remove(message.subject());
+    if (pendingAnswer != null) return pendingAnswer.complete(message);
     var groups = new LinkedHashMap<String, List<MemorySubscriber>>();
-    boolean sent = false;
-    for (var reader : readers.getOrDefault(message.subject(), List.of()))
-      if (reader.group.isPresent())
-        groups.computeIfAbsent(reader.group.get(), none -> new ArrayList<>()).add(reader);
-      else sent |= reader.tryDeliver(message);
-    for (var group : groups.values()) sent |= sendToOne(group, message);
-    return sent;
+    boolean isSent = false;
+    for (var subscriber : subscribers.getOrDefault(message.subject(), List.of()))
+      if (subscriber.group.isPresent())
+        groups.computeIfAbsent(subscriber.group.get(), key -> new ArrayList<>()).add(subscriber);
+      else isSent |= subscriber.tryDeliver(message);
+    for (var group : groups.values()) isSent |= sendToOne(group, message);
+    return isSent;
   }
 
   private boolean sendToOne(List<MemorySubscriber> group, WireMessage message) {
-    int first = (int) (groupCounter.incrementAndGet() % group.size());
+    int firstIndex = (int) (groupCounter.incrementAndGet() % group.size());
     for (int i = 0; i < group.size(); i++)
-      if (group.get((first + i) % group.size()).tryDeliver(message)) return true; // others have ended
+      if (group.get((firstIndex + i) % group.size()).tryDeliver(message)) return true; // false: it is closed
     return false;
   }
 
@@ -139,11 +139,11 @@ public final class MemoryNetwork implements ClusterNetwork {
 
   Subscription subscribe(String subject, Optional<String> group, Consumer<WireMessage> reader) {
     Actor<WireMessage> actor = ActorSystem.anonymous().onFailure(FailurePolicy.resume()).newActor(reader::accept);
-    var one = new MemorySubscriber(group, actor);
-    readers.computeIfAbsent(subject, none -> new CopyOnWriteArrayList<>()).add(one);
+    var subscriber = new MemorySubscriber(group, actor);
+    subscribers.computeIfAbsent(subject, key -> new CopyOnWriteArrayList<>()).add(subscriber);
     return () -> {
-      readers.computeIfPresent(subject, (same, all) -> all.remove(one) && all.isEmpty() ? null : all);
-      one.close();
+      subscribers.computeIfPresent(subject, (key, list) -> list.remove(subscriber) && list.isEmpty() ? null : list);
+      subscriber.close();
     };
   }
 }

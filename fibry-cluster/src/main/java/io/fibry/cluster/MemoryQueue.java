@@ -3,9 +3,9 @@ package io.fibry.cluster;
 import io.fibry.Actor;
 import io.fibry.ActorSystem;
 import io.fibry.FailurePolicy;
-import io.fibry.cluster.spi.ClusterTransport;
 import io.fibry.cluster.spi.ClusterTransport.PendingWork;
 import io.fibry.cluster.spi.ClusterTransport.WorkItem;
+import io.fibry.cluster.spi.ClusterTransport;
 import io.fibry.cluster.spi.WireMessage;
 import io.fibry.pubsub.Subscription;
 import io.fibry.time.Scheduler;
@@ -20,16 +20,16 @@ import java.util.TreeMap;
 import java.util.function.Consumer;
 
 /**
- * Work of a {@link MemoryNetwork}. When the connection of a node ends, pieces that it has taken can
- * be taken again. Its fields are under the object's own monitor.
+ * A work queue of a {@link MemoryNetwork}. When the connection of a node ends, the pieces that it
+ * has taken can be taken again. Fields are guarded by the monitor of this object.
  */
 final class MemoryQueue {
-  private static final long IDS_KNOWN = Duration.ofMinutes(2).toNanos();
+  private static final long ID_RETENTION_NANOS = Duration.ofMinutes(2).toNanos();
 
   private static final class QueuedWork {
     private final long number;
     private final byte[] bytes;
-    private int times; // taken
+    private int attempts; // how often it was taken
 
     QueuedWork(long number, byte[] bytes) {
       this.number = number;
@@ -37,42 +37,42 @@ final class MemoryQueue {
     }
   }
 
-  /** The taking of one node. */
+  /** Takes work for one node. */
   private final class MemoryConsumer implements Subscription {
-    private final MemoryTransport engine;
+    private final MemoryTransport transport;
     private final int maxParallel;
     private final Actor<WorkItem> actor;
-    private final Set<QueuedWork> taken = new LinkedHashSet<>();
+    private final Set<QueuedWork> takenWork = new LinkedHashSet<>();
 
-    MemoryConsumer(MemoryTransport engine, int max, Consumer<WorkItem> worker) {
-      this.engine = engine;
-      this.maxParallel = max;
+    MemoryConsumer(MemoryTransport transport, int maxParallel, Consumer<WorkItem> worker) {
+      this.transport = transport;
+      this.maxParallel = maxParallel;
       this.actor = ActorSystem.anonymous().onFailure(FailurePolicy.resume()).newActor(worker::accept);
     }
 
-    /** Under the monitor. */
-    void tryDeliver(QueuedWork work) {
-      work.times++;
-      taken.add(work);
+    /** Gives the work to the node. Called under the monitor. */
+    void deliver(QueuedWork work) {
+      work.attempts++;
+      takenWork.add(work);
       actor.sendMessage(new MemoryWorkItem(this, work));
     }
 
     @Override
     public void close() {
       stop(this);
-      actor.sendPoisonPill(); // behind what it was given
+      actor.sendPoisonPill(); // after the work that it has taken
     }
   }
 
   private final class MemoryWorkItem implements WorkItem {
-    private final MemoryConsumer taking;
+    private final MemoryConsumer consumer;
     private final QueuedWork work;
-    private final int times;
+    private final int attempts;
 
-    MemoryWorkItem(MemoryConsumer taking, QueuedWork work) {
-      this.taking = taking;
+    MemoryWorkItem(MemoryConsumer consumer, QueuedWork work) {
+      this.consumer = consumer;
       this.work = work;
-      this.times = work.times;
+      this.attempts = work.attempts;
     }
 
     @Override
@@ -87,26 +87,26 @@ final class MemoryQueue {
 
     @Override
     public int attempts() {
-      return times;
+      return attempts;
     }
 
     @Override
     public boolean acknowledge() {
-      return end(taking, work);
+      return end(consumer, work);
     }
 
     @Override
-    public void release(Duration later) {
-      giveBack(taking, work, later);
+    public void release(Duration delay) {
+      giveBack(consumer, work, delay);
     }
   }
 
   private final Scheduler clock;
-  private final Map<String, Long> ids = new LinkedHashMap<>(); // and since when; the oldest first
-  private final TreeMap<Long, QueuedWork> allWork = new TreeMap<>(); // by number
-  private final TreeMap<Long, QueuedWork> availableWork = new TreeMap<>(); // pieces that can be taken
-  private final List<MemoryConsumer> consumers = new ArrayList<>(); // the taker that gets the next piece comes first
-  private long last; // number
+  private final Map<String, Long> ids = new LinkedHashMap<>(); // and when it was put, in nanoseconds; the oldest first
+  private final TreeMap<Long, QueuedWork> allWork = new TreeMap<>(); // by number; also the taken pieces
+  private final TreeMap<Long, QueuedWork> availableWork = new TreeMap<>(); // by number; only pieces that can be taken
+  private final List<MemoryConsumer> consumers = new ArrayList<>(); // the next piece goes to the first with capacity
+  private long lastNumber;
 
   MemoryQueue(Scheduler clock) {
     this.clock = clock;
@@ -114,19 +114,19 @@ final class MemoryQueue {
 
   synchronized void put(String id, byte[] bytes) {
     long now = clock.nanoTime();
-    forget(now);
+    forgetOldIds(now);
     if (ids.putIfAbsent(id, now) != null) return;
-    var work = new QueuedWork(++last, bytes.clone());
+    var work = new QueuedWork(++lastNumber, bytes.clone());
     allWork.put(work.number, work);
     release(work);
   }
 
-  private void forget(long now) {
+  private void forgetOldIds(long now) {
     var oldest = ids.values().iterator();
-    while (oldest.hasNext() && now - oldest.next() > IDS_KNOWN) oldest.remove();
+    while (oldest.hasNext() && now - oldest.next() > ID_RETENTION_NANOS) oldest.remove();
   }
 
-  /** It can be taken, unless it was removed. */
+  /** Makes a piece available again, unless it was removed. */
   private void release(QueuedWork work) {
     if (allWork.containsKey(work.number)) availableWork.put(work.number, work);
     distribute();
@@ -134,40 +134,40 @@ final class MemoryQueue {
 
   private void distribute() {
     while (!availableWork.isEmpty()) {
-      var idle = consumers.stream().filter(one -> one.taken.size() < one.maxParallel).findFirst();
-      if (idle.isEmpty()) return;
-      consumers.remove(idle.get());
-      consumers.add(idle.get());
-      idle.get().tryDeliver(availableWork.pollFirstEntry().getValue());
+      var taker = consumers.stream().filter(consumer -> consumer.takenWork.size() < consumer.maxParallel).findFirst();
+      if (taker.isEmpty()) return;
+      consumers.remove(taker.get());
+      consumers.add(taker.get());
+      taker.get().deliver(availableWork.pollFirstEntry().getValue());
     }
   }
 
-  synchronized Subscription take(MemoryTransport engine, int max, Consumer<WorkItem> worker) {
-    var taking = new MemoryConsumer(engine, max, worker);
-    consumers.add(taking);
+  synchronized Subscription take(MemoryTransport transport, int maxParallel, Consumer<WorkItem> worker) {
+    var consumer = new MemoryConsumer(transport, maxParallel, worker);
+    consumers.add(consumer);
     distribute();
-    return taking;
+    return consumer;
   }
 
-  private synchronized void stop(MemoryConsumer taking) {
-    consumers.remove(taking);
-    if (!taking.engine.isClosed()) return; // a piece that is being worked on is finished
-    var left = List.copyOf(taking.taken);
-    taking.taken.clear();
-    left.forEach(this::release);
+  private synchronized void stop(MemoryConsumer consumer) {
+    consumers.remove(consumer);
+    if (!consumer.transport.isClosed()) return; // the node is connected, and finishes the pieces that it has taken
+    var unfinishedWork = List.copyOf(consumer.takenWork);
+    consumer.takenWork.clear();
+    unfinishedWork.forEach(this::release);
   }
 
-  /** Returns false if the piece was given back before. */
-  private synchronized boolean end(MemoryConsumer taking, QueuedWork work) {
-    if (!taking.taken.remove(work)) return false;
+  /** Removes a piece that is done. Returns false if it was given back before. */
+  private synchronized boolean end(MemoryConsumer consumer, QueuedWork work) {
+    if (!consumer.takenWork.remove(work)) return false;
     allWork.remove(work.number);
     distribute();
     return true;
   }
 
-  private synchronized void giveBack(MemoryConsumer taking, QueuedWork work, Duration later) {
-    if (!taking.taken.remove(work)) return;
-    if (later.isPositive()) clock.schedule(later, () -> releaseNow(work));
+  private synchronized void giveBack(MemoryConsumer consumer, QueuedWork work, Duration delay) {
+    if (!consumer.takenWork.remove(work)) return;
+    if (delay.isPositive()) clock.schedule(delay, () -> releaseNow(work));
     else release(work);
     distribute();
   }
@@ -176,8 +176,8 @@ final class MemoryQueue {
     release(work);
   }
 
-  synchronized List<PendingWork> list(long from, int max) {
-    return allWork.tailMap(from).values().stream().limit(max)
+  synchronized List<PendingWork> list(long minNumber, int maxPieces) {
+    return allWork.tailMap(minNumber).values().stream().limit(maxPieces)
         .map(work -> new PendingWork(work.number, work.bytes.clone()))
         .toList();
   }
@@ -192,37 +192,37 @@ final class MemoryQueue {
   }
 
   /** Returns the queue as a node sees it. */
-  ClusterTransport.Queue of(MemoryTransport engine) {
+  ClusterTransport.Queue of(MemoryTransport transport) {
     return new ClusterTransport.Queue() {
       @Override
       public void put(String id, byte[] work) {
-        WireMessage.to("a queue", Map.of(), work).checkSize(engine.maxBodyBytes());
-        checked().put(id, work);
+        WireMessage.to("a queue", Map.of(), work).checkSize(transport.maxBodyBytes());
+        openQueue().put(id, work);
       }
 
-      private MemoryQueue checked() {
-        engine.checkOpen();
+      private MemoryQueue openQueue() {
+        transport.checkOpen();
         return MemoryQueue.this;
       }
 
       @Override
-      public Subscription take(int max, Consumer<WorkItem> worker) {
-        return engine.opened(checked().take(engine, max, worker));
+      public Subscription take(int maxParallel, Consumer<WorkItem> worker) {
+        return transport.register(openQueue().take(transport, maxParallel, worker));
       }
 
       @Override
-      public List<PendingWork> list(long from, int max) {
-        return checked().list(from, max);
+      public List<PendingWork> list(long minNumber, int maxPieces) {
+        return openQueue().list(minNumber, maxPieces);
       }
 
       @Override
       public boolean remove(long number) {
-        return checked().remove(number);
+        return openQueue().remove(number);
       }
 
       @Override
       public long size() {
-        return checked().size();
+        return openQueue().size();
       }
     };
   }

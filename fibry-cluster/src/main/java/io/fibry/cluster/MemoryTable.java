@@ -15,7 +15,7 @@ import java.util.Set;
 import java.util.TreeMap;
 import java.util.function.Consumer;
 
-/** The table of a {@link MemoryNetwork}. Its fields are under the object's own monitor. */
+/** The table of a {@link MemoryNetwork}. Fields are guarded by the monitor of this object. */
 final class MemoryTable {
   private record TableValue(byte[] value, long version, Optional<Scheduler.Timer> expiryTimer) {
     void stop() {
@@ -36,7 +36,7 @@ final class MemoryTable {
   private final Scheduler clock;
   private final TreeMap<String, TableValue> values = new TreeMap<>();
   private final Set<TableWatcher> watchers = new LinkedHashSet<>();
-  private long versions; // so far, of all keys
+  private long lastVersion; // of all keys
 
   MemoryTable(Scheduler clock) {
     this.clock = clock;
@@ -53,29 +53,29 @@ final class MemoryTable {
   }
 
   private long put(String key, byte[] value, Duration lease) {
-    long version = ++versions;
-    var end = lease.compareTo(ClusterTransport.FOREVER) < 0
+    long version = ++lastVersion;
+    var expiryTimer = lease.compareTo(ClusterTransport.FOREVER) < 0
         ? Optional.of(clock.schedule(lease, () -> delete(key, version))) : Optional.<Scheduler.Timer>empty();
-    var now = new TableValue(value.clone(), version, end);
-    values.put(key, now);
-    notifyWatchers(now.entry(key));
+    var tableValue = new TableValue(value.clone(), version, expiryTimer);
+    values.put(key, tableValue);
+    notifyWatchers(tableValue.entry(key));
     return version;
   }
 
   private boolean has(String key, long version) {
-    var now = values.get(key);
-    return now != null && now.version == version;
+    var tableValue = values.get(key);
+    return tableValue != null && tableValue.version == version;
   }
 
   synchronized boolean delete(String key, long version) {
     if (!has(key, version)) return false;
     values.remove(key).stop();
-    notifyWatchers(new Entry(key, Optional.empty(), ++versions));
+    notifyWatchers(new Entry(key, Optional.empty(), ++lastVersion));
     return true;
   }
 
   synchronized Optional<Entry> get(String key) {
-    return Optional.ofNullable(values.get(key)).map(now -> now.entry(key));
+    return Optional.ofNullable(values.get(key)).map(tableValue -> tableValue.entry(key));
   }
 
   private void notifyWatchers(Entry entry) {
@@ -85,7 +85,7 @@ final class MemoryTable {
   synchronized Subscription watch(String prefix, Consumer<Entry> reader) {
     Actor<Entry> actor = ActorSystem.anonymous().onFailure(FailurePolicy.resume()).newActor(reader::accept);
     var watcher = new TableWatcher(prefix, actor);
-    values.forEach((key, now) -> watcher.notifyIfMatching(now.entry(key)));
+    values.forEach((key, tableValue) -> watcher.notifyIfMatching(tableValue.entry(key)));
     watchers.add(watcher);
     return () -> forget(watcher);
   }

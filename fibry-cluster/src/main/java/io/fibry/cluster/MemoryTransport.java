@@ -21,10 +21,10 @@ final class MemoryTransport implements ClusterTransport {
   private final MemoryNetwork network;
   private final MemoryTable table;
   private final Store store;
-  private final Set<Subscription> open = Collections.synchronizedSet(new LinkedHashSet<>());
+  private final Set<Subscription> subscriptions = Collections.synchronizedSet(new LinkedHashSet<>());
   private final Set<CompletableFuture<WireMessage>> pendingRequests =
       Collections.synchronizedSet(new LinkedHashSet<>());
-  private volatile boolean closed;
+  private volatile boolean isClosed;
 
   MemoryTransport(MemoryNetwork network, MemoryTable table, Store store) {
     this.network = network;
@@ -45,47 +45,47 @@ final class MemoryTransport implements ClusterTransport {
     var answer = new CompletableFuture<WireMessage>();
     pendingRequests.add(answer);
     answer.whenComplete((wire, failure) -> pendingRequests.remove(answer));
-    if (closed) answer.completeExceptionally(cutException());
+    if (isClosed) answer.completeExceptionally(closedException());
     else network.request(message, limit, answer);
-    if (closed) closeWaiting(answer); // it may have been overlooked
+    if (isClosed) failPending(answer); // close() may have missed it
     return answer;
   }
 
-  private static void closeWaiting(CompletableFuture<WireMessage> answer) {
+  private static void failPending(CompletableFuture<WireMessage> answer) {
     answer.completeExceptionally(
         new TransportException(TransportException.Failure.UNKNOWN, "the connection was closed before an answer came"));
   }
 
   boolean isClosed() {
-    return closed;
+    return isClosed;
   }
 
   void checkOpen() {
-    if (closed) throw cutException();
+    if (isClosed) throw closedException();
   }
 
-  private static TransportException cutException() {
+  private static TransportException closedException() {
     return new TransportException(TransportException.Failure.DISCONNECTED, "the connection is closed");
   }
 
   @Override
   public Subscription subscribe(String subject, Optional<String> group, Consumer<WireMessage> reader) {
     checkOpen();
-    return opened(network.subscribe(subject, group, reader));
+    return register(network.subscribe(subject, group, reader));
   }
 
-  /** It ends with this connection. */
-  Subscription opened(Subscription one) {
-    var both = new Subscription() {
+  /** Returns a subscription that also ends with this connection. */
+  Subscription register(Subscription subscription) {
+    var registered = new Subscription() {
       @Override
       public void close() {
-        open.remove(this);
-        one.close();
+        subscriptions.remove(this);
+        subscription.close();
       }
     };
-    open.add(both);
-    if (closed) both.close(); // it may have been overlooked
-    return both;
+    subscriptions.add(registered);
+    if (isClosed) registered.close(); // close() may have missed it
+    return registered;
   }
 
   // ---- the table
@@ -117,7 +117,7 @@ final class MemoryTransport implements ClusterTransport {
   @Override
   public Subscription watch(String prefix, Consumer<Entry> reader) {
     checkOpen();
-    return opened(table.watch(prefix, reader));
+    return register(table.watch(prefix, reader));
   }
 
   @Override
@@ -133,7 +133,7 @@ final class MemoryTransport implements ClusterTransport {
 
   @Override
   public Optional<String> connectionProblem() {
-    return closed ? Optional.of(Lines.message(cutException())) : Optional.empty();
+    return isClosed ? Optional.of(Lines.message(closedException())) : Optional.empty();
   }
 
   @Override
@@ -143,9 +143,9 @@ final class MemoryTransport implements ClusterTransport {
 
   @Override
   public void close() {
-    closed = true;
+    isClosed = true;
     store.close();
-    List.copyOf(open).forEach(Subscription::close);
-    List.copyOf(pendingRequests).forEach(MemoryTransport::closeWaiting);
+    List.copyOf(subscriptions).forEach(Subscription::close);
+    List.copyOf(pendingRequests).forEach(MemoryTransport::failPending);
   }
 }

@@ -16,34 +16,37 @@ import java.util.function.Consumer;
 import java.util.function.Supplier;
 import java.util.function.UnaryOperator;
 
-/** A queue of the network, with a queue of parked work beside it. */
+/** A work queue of the network, with a second queue for its parked work. */
 final class NetworkWorkQueue<M> implements WorkQueue<M> {
-  private static final Codec<Failed> FAILED = Codec.of(Failed.class);
+  private static final Codec<Failed> PARKED_CODEC = Codec.of(Failed.class);
 
-  /** The form of parked work. */
+  /** The stored form of parked work. */
   private record Failed(byte[] work, int times, String reason, Instant at) {}
 
   private final String name;
   private final Protocol<M> protocol;
   private final ClusterTransport.Queue workQueue;
-  private final ClusterTransport.Queue parked;
+  private final ClusterTransport.Queue parkedQueue;
   private final Supplier<String> ids;
-  private final WorkersFactory<M> workshop;
+  private final WorkersFactory<M> workersFactory;
 
-  /** Makes what does the work, once for each queue. */
+  /**
+   * Begins the workers of a queue on this node. Throws if the queue has workers on this node
+   * already.
+   */
   @FunctionalInterface
   interface WorkersFactory<M> {
     Exitable begin(NetworkWorkQueue<M> queue, Options options, Handler<M> worker);
   }
 
-  NetworkWorkQueue(String name, Protocol<M> protocol, ClusterTransport engine, Subjects subjects, Supplier<String> ids,
-      WorkersFactory<M> workshop) {
+  NetworkWorkQueue(String name, Protocol<M> protocol, ClusterTransport transport, Subjects subjects,
+      Supplier<String> ids, WorkersFactory<M> workersFactory) {
     this.name = name;
     this.protocol = protocol;
-    this.workQueue = engine.queue(subjects.ofQueue(name));
-    this.parked = engine.queue(subjects.ofParkedWork(name));
+    this.workQueue = transport.queue(subjects.ofQueue(name));
+    this.parkedQueue = transport.queue(subjects.ofParkedWork(name));
     this.ids = ids;
-    this.workshop = workshop;
+    this.workersFactory = workersFactory;
   }
 
   @Override
@@ -58,7 +61,7 @@ final class NetworkWorkQueue<M> implements WorkQueue<M> {
 
   @Override
   public Exitable consume(UnaryOperator<Options> options, Handler<M> worker) {
-    return workshop.begin(this, options.apply(Options.DEFAULT), Objects.requireNonNull(worker, "worker"));
+    return workersFactory.begin(this, options.apply(Options.DEFAULT), Objects.requireNonNull(worker, "worker"));
   }
 
   @Override
@@ -68,8 +71,8 @@ final class NetworkWorkQueue<M> implements WorkQueue<M> {
 
   // ---- for workers
 
-  Subscription subscribe(int max, Consumer<ClusterTransport.WorkItem> worker) {
-    return workQueue.take(max, worker);
+  Subscription subscribe(int maxParallel, Consumer<ClusterTransport.WorkItem> worker) {
+    return workQueue.take(maxParallel, worker);
   }
 
   M decode(byte[] work) {
@@ -77,51 +80,52 @@ final class NetworkWorkQueue<M> implements WorkQueue<M> {
   }
 
   void park(ClusterTransport.WorkItem piece, String reason) {
-    var failed = new Failed(piece.work(), piece.attempts(), reason, Instant.now());
-    parked.put("aside " + piece.number(), FAILED.encode(failed));
+    var parkedWork = new Failed(piece.work(), piece.attempts(), reason, Instant.now());
+    parkedQueue.put("aside " + piece.number(), PARKED_CODEC.encode(parkedWork));
   }
 
   // ---- parked work
 
   @Override
-  public List<ParkedWork<M>> parked(int max) {
-    if (max < 1) throw new IllegalArgumentException("a list of " + max + " pieces; give 1 or more");
-    return parked.list(0, max).stream().map(this::toParkedWork).toList();
+  public List<ParkedWork<M>> parked(int maxPieces) {
+    if (maxPieces < 1) throw new IllegalArgumentException("a list of " + maxPieces + " pieces; give 1 or more");
+    return parkedQueue.list(0, maxPieces).stream().map(this::toParkedWork).toList();
   }
 
-  private ParkedWork<M> toParkedWork(ClusterTransport.PendingWork one) {
+  private ParkedWork<M> toParkedWork(ClusterTransport.PendingWork pending) {
     try {
-      var failed = FAILED.decode(one.work());
-      return new ParkedWork<>(one.number(), read(failed.work), failed.times, failed.reason, failed.at);
-    } catch (CodecException foreign) {
-      return new ParkedWork<>(one.number(), Optional.empty(), 0, "it is none: " + Lines.message(foreign),
-          Instant.EPOCH);
+      var parkedWork = PARKED_CODEC.decode(pending.work());
+      return new ParkedWork<>(pending.number(), read(parkedWork.work), parkedWork.times, parkedWork.reason,
+          parkedWork.at);
+    } catch (CodecException failure) {
+      return new ParkedWork<>(pending.number(), Optional.empty(), 0,
+          "its stored form cannot be read: " + Lines.message(failure), Instant.EPOCH);
     }
   }
 
   private Optional<M> read(byte[] work) {
     try {
       return Optional.of(protocol.decode(work));
-    } catch (CodecException unreadable) {
+    } catch (CodecException failure) {
       return Optional.empty();
     }
   }
 
   /**
-   * First the work is put into the queue, then it is removed from the parked work: in between it is
-   * in both, and is not lost.
+   * Puts the work into the queue before it removes it from the parked work, so that the work is not
+   * lost in between.
    */
   @Override
-  public boolean retry(ParkedWork<M> again) {
-    var found = parked.list(again.number(), 1);
-    if (found.isEmpty() || found.getFirst().number() != again.number()) return false;
-    workQueue.put("again " + again.number(), FAILED.decode(found.getFirst().work()).work);
-    return parked.remove(again.number());
+  public boolean retry(ParkedWork<M> work) {
+    var pieces = parkedQueue.list(work.number(), 1);
+    if (pieces.isEmpty() || pieces.getFirst().number() != work.number()) return false;
+    workQueue.put("again " + work.number(), PARKED_CODEC.decode(pieces.getFirst().work()).work);
+    return parkedQueue.remove(work.number());
   }
 
   @Override
-  public boolean discard(ParkedWork<M> gone) {
-    return parked.remove(gone.number());
+  public boolean discard(ParkedWork<M> work) {
+    return parkedQueue.remove(work.number());
   }
 
   @Override

@@ -9,21 +9,22 @@ import io.fibry.time.Scheduler;
 import java.time.Duration;
 
 /**
- * The things that each piece of a node works with.
+ * The objects that the classes of a node share.
  *
- * @param node its name
- * @param settleTime after nodes came and went, and for messages that have not arrived yet
- * @param pendingRequests requests of other nodes
+ * @param node the name of the node
+ * @param settleTime how long to wait after nodes have joined or left, and for messages that have
+ * not arrived yet
+ * @param pendingRequests the requests that are not answered yet
  */
-record NodeContext(ActorScope scope, Scheduler clock, ClusterTransport engine, Subjects subjects, Lease lease,
+record NodeContext(ActorScope scope, Scheduler clock, ClusterTransport transport, Subjects subjects, Lease lease,
     Membership membership, String node, Duration settleTime, PendingRequests pendingRequests) {
 
-  /** {@return a builder of internal actors: the scope does not count their messages} */
+  /** {@return a builder of internal actors, whose messages the scope does not count} */
   ActorBuilder<Object> newInternalBuilder() {
     return newInternalBuilder(scope);
   }
 
-  /** {@return a builder with the carriers and the clock of the node's scope} */
+  /** {@return a builder with the context propagators and the clock of the node's scope} */
   BlockBuilder<Object> blockBuilder() {
     return BlockBuilder.of(scope.anonymous());
   }
@@ -32,7 +33,7 @@ record NodeContext(ActorScope scope, Scheduler clock, ClusterTransport engine, S
     return BlockBuilder.of(scope.anonymous()).excludedFromAccounts().onFailure(FailurePolicy.resume());
   }
 
-  /** How exceptions name a request of this node. */
+  /** {@return the text by which exceptions name a request of this node} */
   String describeRequest(Object request) {
     return BlockBuilder.of(scope.anonymous()).describeRequest(request);
   }
@@ -42,7 +43,7 @@ record NodeContext(ActorScope scope, Scheduler clock, ClusterTransport engine, S
     return BlockBuilder.of(scope.anonymous()).askLimit();
   }
 
-  /** Returns the life of this node, until it has to join again. */
+  /** {@return the name and the life of this node; the life changes when the node joins again} */
   String life() {
     return node + "." + lease.self().id();
   }

@@ -7,36 +7,39 @@ import java.util.Map;
 import java.util.TreeMap;
 import java.util.TreeSet;
 
-/** A node as people see it, in lines. */
+/** Describes a node for operators, in lines. */
 final class NodeDump {
   private NodeDump() {}
 
-  static String of(ClusterNode node, Map<String, PartitionCoordinator<?>> homes, List<String> works,
-      List<String> busy) {
+  static String of(ClusterNode node, Map<String, PartitionCoordinator<?>> coordinators, List<String> queues,
+      List<String> busySenders) {
     var health = node.health();
     var text = new StringBuilder(node + ", "
         + (health.isAlive() ? "alive" : "which others may declare dead") + ", "
         + health.connectionProblem().orElse("connected") + "\n");
     text.append("members:\n");
-    for (var one : node.members()) text.append("  ").append(describe(one)).append('\n');
-    if (!homes.isEmpty()) text.append("home to:\n");
-    new TreeMap<>(homes).forEach((kind, home) -> text.append("  ").append(describe(kind, home.stats())).append('\n'));
-    if (!works.isEmpty()) text.append("works on: ").append(String.join(", ", works)).append('\n');
+    for (var member : node.members()) text.append("  ").append(describe(member)).append('\n');
+    if (!coordinators.isEmpty()) text.append("home to:\n");
+    new TreeMap<>(coordinators).forEach((kind, coordinator) -> text.append("  ")
+        .append(describe(kind, coordinator.stats())).append('\n'));
+    if (!queues.isEmpty()) text.append("works on: ").append(String.join(", ", queues)).append('\n');
     text.append("requests of others: ").append(health.pendingRequests()).append(" not answered\n");
-    if (!busy.isEmpty()) text.append("messages on their way to: ").append(String.join(", ", busy)).append('\n');
+    if (!busySenders.isEmpty())
+      text.append("messages on their way to: ").append(String.join(", ", busySenders)).append('\n');
     return text.toString();
   }
 
-  private static String describe(String kind, HostingStats all) {
-    return kind + ": " + all.localPartitions() + " of " + all.partitions() + " parts, " + all.actors() + " actors";
+  private static String describe(String kind, HostingStats stats) {
+    return kind + ": " + stats.localPartitions() + " of " + stats.partitions() + " parts, "
+        + stats.actors() + " actors";
   }
 
-  private static String describe(Member one) {
-    return one.name() + ", since " + one.since() + list(", home to ", one.hosts())
-        + list(", offers ", one.offers());
+  private static String describe(Member member) {
+    return member.name() + ", since " + member.since() + list(", home to ", member.hosts())
+        + list(", offers ", member.offers());
   }
 
-  private static String list(String before, Collection<String> names) {
-    return names.isEmpty() ? "" : before + String.join(" ", new TreeSet<>(names));
+  private static String list(String prefix, Collection<String> names) {
+    return names.isEmpty() ? "" : prefix + String.join(" ", new TreeSet<>(names));
   }
 }

@@ -12,37 +12,40 @@ import java.util.concurrent.CompletionStage;
 import java.util.function.BiConsumer;
 import java.util.function.Consumer;
 
-/** A store as one of several nodes sees it: the end of the node is not that of the store. */
+/**
+ * A store that several nodes share, as one node sees it. Closing it does not close the shared
+ * store.
+ */
 final class NodeStore implements Store {
   private final Store store;
-  private volatile boolean closed;
+  private volatile boolean isClosed;
 
   NodeStore(Store store) {
     this.store = store;
   }
 
-  private Store open() {
-    if (closed) throw closed();
+  private Store openStore() {
+    if (isClosed) throw closedException();
     return store;
   }
 
-  private StoreClosedException closed() {
+  private StoreClosedException closedException() {
     return new StoreClosedException(this + " is closed");
   }
 
   @Override
   public LoadedActor load(ActorId actor) {
-    return open().load(actor);
+    return openStore().load(actor);
   }
 
   @Override
   public List<StoredTurn> turns(ActorId actor) {
-    return open().turns(actor);
+    return openStore().turns(actor);
   }
 
   @Override
-  public long beginLife(ActorId actor, long last) {
-    return open().beginLife(actor, last);
+  public long beginLife(ActorId actor, long lastTurn) {
+    return openStore().beginLife(actor, lastTurn);
   }
 
   @Override
@@ -52,12 +55,12 @@ final class NodeStore implements Store {
 
   @Override
   public CompletionStage<Void> append(Turn turn) {
-    return closed ? CompletableFuture.failedFuture(closed()) : store.append(turn);
+    return isClosed ? CompletableFuture.failedFuture(closedException()) : store.append(turn);
   }
 
   @Override
   public CompletionStage<Void> end(Turn turn) {
-    return closed ? CompletableFuture.failedFuture(closed()) : store.end(turn);
+    return isClosed ? CompletableFuture.failedFuture(closedException()) : store.end(turn);
   }
 
   @Override
@@ -67,47 +70,47 @@ final class NodeStore implements Store {
 
   @Override
   public void snapshot(Turn turn) {
-    if (!closed) store.snapshot(turn);
+    if (!isClosed) store.snapshot(turn);
   }
 
   @Override
-  public CompletionStage<Boolean> enqueue(PendingMessage message, int max) {
-    return closed ? CompletableFuture.failedFuture(closed()) : store.enqueue(message, max);
+  public CompletionStage<Boolean> enqueue(PendingMessage message, int maxWaiting) {
+    return isClosed ? CompletableFuture.failedFuture(closedException()) : store.enqueue(message, maxWaiting);
   }
 
   @Override
-  public List<PendingMessage> pending(ActorId actor, Instant until, int max) {
-    return open().pending(actor, until, max);
+  public List<PendingMessage> pending(ActorId actor, Instant dueUntil, int maxMessages) {
+    return openStore().pending(actor, dueUntil, maxMessages);
   }
 
   @Override
   public Optional<Instant> dueTime(ActorId actor, String id) {
-    return open().dueTime(actor, id);
+    return openStore().dueTime(actor, id);
   }
 
   @Override
-  public Optional<Instant> nextDueTime(ActorId actor, Instant after) {
-    return open().nextDueTime(actor, after);
+  public Optional<Instant> nextDueTime(ActorId actor, Instant afterTime) {
+    return openStore().nextDueTime(actor, afterTime);
   }
 
   @Override
   public void forEachPending(String kind, BiConsumer<ActorId, Instant> reader) {
-    open().forEachPending(kind, reader);
+    openStore().forEachPending(kind, reader);
   }
 
   @Override
   public void forEachActor(Consumer<ActorId> reader) {
-    open().forEachActor(reader);
+    openStore().forEachActor(reader);
   }
 
   @Override
-  public History history(String kind, String after) {
-    return open().history(kind, after);
+  public History history(String kind, String afterOffset) {
+    return openStore().history(kind, afterOffset);
   }
 
   @Override
   public void setRetention(String kind, Duration age) {
-    open().setRetention(kind, age);
+    openStore().setRetention(kind, age);
   }
 
   @Override
@@ -117,7 +120,7 @@ final class NodeStore implements Store {
 
   @Override
   public void close() {
-    closed = true;
+    isClosed = true;
   }
 
   @Override

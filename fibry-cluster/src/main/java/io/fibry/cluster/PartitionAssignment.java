@@ -8,10 +8,11 @@ import java.util.Optional;
 import java.util.zip.CRC32C;
 
 /**
- * Says to which part a key belongs, and which node should own a part. All nodes compute the same.
+ * Computes the partition of a key, and the preferred owner of a partition. All nodes get the same
+ * results.
  */
 final class PartitionAssignment {
-  private static final int MAX_KEY_BYTES = 512; // of a key
+  private static final int MAX_KEY_BYTES = 512;
 
   private PartitionAssignment() {}
 
@@ -27,29 +28,30 @@ final class PartitionAssignment {
   }
 
   private static long checksum(String text) {
-    var sum = new CRC32C();
-    sum.update(text.getBytes(StandardCharsets.UTF_8));
-    return sum.getValue();
+    var crc = new CRC32C();
+    crc.update(text.getBytes(StandardCharsets.UTF_8));
+    return crc.getValue();
   }
 
   /**
-   * The one with the highest number for this part, so that few parts move when nodes come and go.
+   * Returns the host with the highest hash for this partition, so that few partitions move when
+   * nodes join and leave. Returns an empty value if no member hosts the kind.
    */
-  static Optional<String> preferredNode(String kind, int part, List<Member> members) {
-    Member best = null;
-    long highest = 0;
+  static Optional<String> preferredNode(String kind, int partition, List<Member> members) {
+    Member winner = null;
+    long maxHash = 0;
     for (var member : members) {
       if (!member.hosts().contains(kind)) continue;
-      long number = mix(checksum(member.name()) << 32 ^ checksum(kind + "." + part));
-      if (best == null || Long.compareUnsigned(number, highest) > 0) {
-        best = member;
-        highest = number;
+      long hash = mix(checksum(member.name()) << 32 ^ checksum(kind + "." + partition));
+      if (winner == null || Long.compareUnsigned(hash, maxHash) > 0) {
+        winner = member;
+        maxHash = hash;
       }
     }
-    return Optional.ofNullable(best).map(Member::name);
+    return Optional.ofNullable(winner).map(Member::name);
   }
 
-  /** Spreads bits, as SplitMix64 does. */
+  /** Mixes the bits of a hash like SplitMix64. */
   private static long mix(long bits) {
     long z = bits + 0x9E3779B97F4A7C15L;
     z = (z ^ z >>> 30) * 0xBF58476D1CE4E5B9L;

@@ -21,48 +21,50 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The parts of a kind at this node, and their hand-over between nodes.
+ * Takes the partitions of a kind that belong to this node, and moves the others to other nodes.
  *
- * <p>All nodes compute the same wished owner of each part. The actual owner is an entry of the
- * table, its right, which is changed by compare-and-set, and ends with the owner's lease. An actor,
- * the steward, brings the rights of this node in line with the wishes. A {@link PartitionState} is
- * the steward's view of one part, and a {@link PartitionGate} holds or handles its messages.
+ * <p>All nodes compute the same preferred owner of each partition. The actual owner is an entry of
+ * the table, the right. It is changed by compare-and-set, and ends with the owner's lease. An
+ * actor, the coordinator, changes the rights of this node until they match the preferred owners. A
+ * {@link PartitionState} is its view of one partition, and a {@link PartitionGate} holds or handles
+ * the messages.
  *
- * <p><b>States</b> of a slot, in the order of a hand-over from node a to node b:
+ * <p><b>Stages</b> of a partition, in the order of a move from node a to node b:
  *
  * <pre>
- *   at a                                          at b
- *   OWNED    handles messages                     AWAY    does not listen
- *   GIVING   its entities handle the rest, end
- *   GIVEN    holds new messages, freed the right
- *                                                 AWAY    listens, holds, writes its right
- *                                                 OWNED   waits for the messages that a held
- *   PASSING  passes messages on, for a while
- *   AWAY     does not listen                      OWNED   handles them, then its own
+ *   on a                                             on b
+ *   OWNED       handles messages                     AWAY    does not listen
+ *   RELEASING   its entities handle the rest, end
+ *   RELEASED    holds new messages, freed the right
+ *                                                    AWAY    listens, holds, writes its right
+ *                                                    OWNED   waits for the messages that a held
+ *   FORWARDING  forwards messages, for a while
+ *   AWAY        does not listen                      OWNED   handles them, then its own
  * </pre>
  *
  * <p><b>No message is lost,</b> because b listens before it writes its right, and a listens until
- * it has passed messages on for a while. <b>None is handled twice,</b> because both nodes get the
- * messages of that time, and b recognizes duplicates by their ids. A right names the version that
- * it replaced: so a passes the held messages to the next owner, or drops the part if several nodes
- * owned it meanwhile. A node that loses its lease drops its parts.
+ * it has forwarded messages for a while. <b>No message is handled twice,</b> because both nodes get
+ * the messages of that time, and b recognizes duplicates by their ids. A right names the version
+ * that it replaced. If that is the version by which a freed the right, a forwards the held messages
+ * to b. Otherwise other nodes have owned the partition in between, and a drops it. A node that
+ * loses its lease drops its partitions.
  *
- * <p>Fields without a remark belong to the steward's thread.
+ * <p>Fields without a remark are used by the coordinator's thread only.
  */
 final class PartitionCoordinator<M> {
   private static final Logger LOG = LoggerFactory.getLogger(Cluster.class);
-  private static final Duration TRANSFER_TIMEOUT = Duration.ofSeconds(5); // with the node before
+  private static final Duration TRANSFER_TIMEOUT = Duration.ofSeconds(5); // for messages that the previous owner held
   private static final Duration SETTLE_TIMEOUT = Duration.ofSeconds(10);
-  private static final Duration COORDINATOR_STOP_TIMEOUT = Duration.ofSeconds(2); // of the steward
+  private static final Duration COORDINATOR_STOP_TIMEOUT = Duration.ofSeconds(2);
   private static final Duration TICK = Duration.ofMillis(500);
-  private static final Duration STORE_CHECK_INTERVAL = Duration.ofMinutes(1); // from one look at the store to the next
-  private static final int MAX_MOVING_FRACTION = 8; // an eighth of the parts moves at once
-  static final String PARTITION_HEADER = "Fb-Part"; // of what one node hands to the next
-  static final String TRANSFER_COMPLETE_HEADER = "Fb-All"; // was handed
+  private static final Duration STORE_CHECK_INTERVAL = Duration.ofMinutes(1); // for pending messages
+  private static final int MOVING_DIVISOR = 8; // at most an eighth of the owned partitions moves at once
+  static final String PARTITION_HEADER = "Fb-Part"; // in a forwarded message: the kind and the number of its partition
+  static final String TRANSFER_COMPLETE_HEADER = "Fb-All"; // in the message after the last held message
 
   private sealed interface PartitionEvent {}
 
-  private record MembershipUpdate(List<Member> all) implements PartitionEvent {}
+  private record MembershipUpdate(List<Member> members) implements PartitionEvent {}
 
   private record OwnershipUpdate(ClusterTransport.Entry entry) implements PartitionEvent {}
 
@@ -82,15 +84,15 @@ final class PartitionCoordinator<M> {
   private final String kind;
   private final Protocol<M> protocol;
   private final EntityFactory<M> entityFactory;
-  private final AtomicReferenceArray<PartitionGate<M>> gates; // null if there is none; read by all threads
-  private final AtomicReferenceArray<Entities<String, M>> entities; // null if there are none; read by all threads
+  private final AtomicReferenceArray<PartitionGate<M>> gates; // null: this node does not listen; read by all threads
+  private final AtomicReferenceArray<Entities<String, M>> entities; // null unless owned here; read by all threads
   private final Actor<PartitionEvent> coordinator;
   private final List<PartitionState> partitions;
   private List<Member> members = List.of();
-  private long settledAt;
-  private long storeCheckAt;
-  private Optional<CompletableFuture<Done>> settledFuture = Optional.empty(); // for callers that wait for that
-  private Optional<CompletableFuture<Done>> releaseAllDone = Optional.empty(); // this node gives all away
+  private long settledAt; // when partitions may move, in nanoseconds of the clock
+  private long storeCheckAt; // when the store is checked next, in nanoseconds of the clock
+  private Optional<CompletableFuture<Done>> settledFuture = Optional.empty(); // empty: no caller waits
+  private Optional<CompletableFuture<Done>> releaseAllDone = Optional.empty(); // empty: this node stays a host
 
   PartitionCoordinator(NodeContext nodeContext, String kind, int partitions, Protocol<M> protocol,
       EntityFactory<M> entityFactory) {
@@ -106,15 +108,17 @@ final class PartitionCoordinator<M> {
     this.coordinator = nodeContext.newInternalBuilder().newActor(this::handle);
   }
 
-  /** When others can pass on what they have for this node. */
+  /** Begins to take partitions. Previous owners may call {@link #receiveTransfer} from now on. */
   void begin() {
     boolean begun = false;
     try {
       String keys = nodeContext.subjects().keysOfPartitions(kind);
       coordinator
-          .closeOnExit(nodeContext.engine().watch(keys, entry -> coordinator.sendMessage(new OwnershipUpdate(entry))));
+          .closeOnExit(
+              nodeContext.transport().watch(keys, entry -> coordinator.sendMessage(new OwnershipUpdate(entry))));
       coordinator.closeOnExit(
-          nodeContext.membership().all().subscribe(all -> coordinator.sendMessage(new MembershipUpdate(all))));
+          nodeContext.membership().observableMembers()
+              .subscribe(members -> coordinator.sendMessage(new MembershipUpdate(members))));
       coordinator.closeOnExit(nodeContext.lease().onExpired(() -> coordinator.sendMessage(new LeaseLapsed())));
       coordinator.sendMessageEvery(new PartitionTick(), TICK);
       nodeContext.lease().host(kind, true);
@@ -125,24 +129,25 @@ final class PartitionCoordinator<M> {
     }
   }
 
-  /** Waits until each part has an owner, so that messages find one. */
+  /** Waits until each partition has an owner, so that the first messages arrive at once. */
   private void settle() {
     try {
       coordinator.sendMessageReturn(new SettleRequest()).orTimeout(SETTLE_TIMEOUT.toMillis(), TimeUnit.MILLISECONDS)
           .join();
-    } catch (RuntimeException late) {
-      LOG.warn("not all parts of '{}' have an owner so far", kind, late);
+    } catch (RuntimeException failure) {
+      LOG.warn("not all partitions of '{}' have an owner so far", kind, failure);
     }
   }
 
-  // ---- for all
+  // ---- called by any thread
 
   HostingStats stats() {
-    var here = IntStream.range(0, entities.length()).mapToObj(entities::get).filter(Objects::nonNull).toList();
-    return new HostingStats(partitions.size(), here.size(), here.stream().mapToLong(Entities::size).sum());
+    var localEntities = IntStream.range(0, entities.length()).mapToObj(entities::get).filter(Objects::nonNull).toList();
+    return new HostingStats(partitions.size(), localEntities.size(),
+        localEntities.stream().mapToLong(Entities::size).sum());
   }
 
-  /** Called on the engine's thread, with a message that the previous owner passes on. */
+  /** Called on a thread of the transport, with a message that the previous owner forwards. */
   void receiveTransfer(int number, WireMessage wire) {
     if (number < 0 || number >= gates.length()) return;
     var gate = gates.get(number);
@@ -151,13 +156,13 @@ final class PartitionCoordinator<M> {
     else gate.receiveTransfer(wire);
   }
 
-  /** Gives all parts to others, and waits for that. */
+  /** Gives all partitions to other nodes, and waits until these have them. */
   void releaseAll(Duration limit) {
     try {
       nodeContext.lease().host(kind, false);
       coordinator.sendMessageReturn(new ReleaseAll()).orTimeout(limit.toMillis(), TimeUnit.MILLISECONDS).join();
-    } catch (RuntimeException late) {
-      LOG.warn("'{}' left before others had all of its parts", kind, late);
+    } catch (RuntimeException failure) {
+      LOG.warn("this node leaves before other nodes own all of its partitions of '{}'", kind, failure);
     } finally {
       drop();
       withdrawAll();
@@ -169,77 +174,80 @@ final class PartitionCoordinator<M> {
     withdrawAll();
     try {
       nodeContext.lease().host(kind, false);
-    } catch (RuntimeException cut) {
-      LOG.warn("others may take this node for a home of '{}'", kind, cut);
+    } catch (RuntimeException failure) {
+      LOG.warn("other nodes may still choose this node as a host of '{}'", kind, failure);
     }
   }
 
-  /** Drops the part at once, without telling another node. */
+  /** Ends the coordinator, and drops all partitions at once, without notice to other nodes. */
   void drop() {
     coordinator.kill();
     coordinator.waitForExit(COORDINATOR_STOP_TIMEOUT);
     for (int i = 0; i < gates.length(); i++) drop(i);
   }
 
-  /** After the steward: otherwise they would be this node's as long as it lives. */
+  /**
+   * Deletes the rights of this node. Otherwise no other node would get these partitions as long as
+   * this node lives. Called after the coordinator has ended.
+   */
   private void withdrawAll() {
     try {
       for (var partition : partitions) if (partition.isOwnedHere() || partition.isReleasedHere()) partition.delete();
-    } catch (TransportException cut) {
-      LOG.warn("parts of '{}' have no home until the lease of this node is over", kind, cut);
+    } catch (TransportException failure) {
+      LOG.warn("partitions of '{}' have no owner until the lease of this node expires", kind, failure);
     }
   }
 
-  // ---- what the steward hears
+  // ---- events of the coordinator
 
   private void handle(PartitionEvent event, ActorContext<PartitionEvent> context) {
     switch (event) {
-      case MembershipUpdate come -> {
-        members = come.all;
+      case MembershipUpdate update -> {
+        members = update.members;
         settledAt = nodeContext.clock().nanoTime() + nodeContext.settleTime().toNanos();
         updatePreferredNodes();
       }
-      case OwnershipUpdate changed -> onEntry(changed.entry);
-      case PartitionReleased given -> {
-        var partition = partitions.get(given.number);
-        if (gates.get(given.number) != given.gate || partition.stage != PartitionStage.RELEASING) break;
+      case OwnershipUpdate update -> onEntry(update.entry);
+      case PartitionReleased release -> {
+        var partition = partitions.get(release.number);
+        if (gates.get(release.number) != release.gate || partition.stage != PartitionStage.RELEASING) break;
         partition.areEntitiesClosed = true;
         reconsider(partition);
       }
-      case PartitionEnded ended -> {
-        if (gates.get(ended.number) != ended.gate) break;
-        gates.set(ended.number, null);
-        partitions.get(ended.number).stage = PartitionStage.AWAY;
-        reconsider(partitions.get(ended.number));
+      case PartitionEnded end -> {
+        if (gates.get(end.number) != end.gate) break;
+        gates.set(end.number, null);
+        partitions.get(end.number).stage = PartitionStage.AWAY;
+        reconsider(partitions.get(end.number));
       }
       case PartitionTick tick -> {
         partitions.forEach(this::reconsider);
         checkStore();
       }
-      case LeaseLapsed lapsed -> partitions.forEach(this::onLost);
-      case ReleaseAll leave -> {
+      case LeaseLapsed lapse -> partitions.forEach(this::onLost);
+      case ReleaseAll request -> {
         releaseAllDone = Optional.of(new CompletableFuture<>());
-        context.replyWhen(leave, releaseAllDone.get());
+        context.replyWhen(request, releaseAllDone.get());
         updatePreferredNodes();
       }
-      case SettleRequest settle -> {
+      case SettleRequest request -> {
         settledFuture = Optional.of(new CompletableFuture<>());
-        context.replyWhen(settle, settledFuture.get());
+        context.replyWhen(request, settledFuture.get());
       }
     }
     if (settledFuture.isPresent() && !members.isEmpty() && partitions.stream().allMatch(PartitionState::isSettled)) {
       settledFuture.get().complete(Done.DONE);
       settledFuture = Optional.empty();
     }
-    releaseAllDone.filter(one -> partitions.stream().allMatch(partition -> partition.stage == PartitionStage.AWAY))
-        .ifPresent(one -> one.complete(Done.DONE));
+    releaseAllDone.filter(future -> partitions.stream().allMatch(partition -> partition.stage == PartitionStage.AWAY))
+        .ifPresent(future -> future.complete(Done.DONE));
   }
 
   private void updatePreferredNodes() {
-    var others =
-        members.stream().filter(one -> releaseAllDone.isEmpty() || !one.name().equals(nodeContext.node())).toList();
+    var candidates = members.stream()
+        .filter(member -> releaseAllDone.isEmpty() || !member.name().equals(nodeContext.node())).toList();
     for (var partition : partitions)
-      partition.preferredNode = PartitionAssignment.preferredNode(kind, partition.number, others);
+      partition.preferredNode = PartitionAssignment.preferredNode(kind, partition.number, candidates);
     partitions.forEach(this::reconsider);
   }
 
@@ -251,14 +259,14 @@ final class PartitionCoordinator<M> {
 
   private void onEntry(ClusterTransport.Entry entry) {
     int number = Integer.parseInt(entry.key().substring(nodeContext.subjects().keysOfPartitions(kind).length()));
-    if (number >= partitions.size()) return; // of a foreign program
+    if (number >= partitions.size()) return; // no partition of this kind
     var partition = partitions.get(number);
     if (!partition.updateFrom(entry)) return;
     adaptToEntry(partition);
     reconsider(partition);
   }
 
-  /** Adapts a slot to the table. */
+  /** Adapts the stage of a partition to its entry in the table. */
   private void adaptToEntry(PartitionState partition) {
     switch (partition.stage) {
       case OWNED -> {
@@ -270,7 +278,7 @@ final class PartitionCoordinator<M> {
       }
       case RELEASED -> {
         if (partition.nextOwner().isPresent()) forwardTo(partition, partition.nextOwner().get());
-        // Several were home meanwhile, and may have handled what is held.
+        // Other nodes have owned it in between, and may have handled the held messages.
         else if (!partition.isReleasedHere()) onLost(partition);
       }
       case FORWARDING -> {
@@ -280,49 +288,49 @@ final class PartitionCoordinator<M> {
     }
   }
 
-  // ---- what it does
+  // ---- actions of the coordinator
 
   private void reconsider(PartitionState partition) {
     if (!nodeContext.lease().isValid()) return;
     try {
       reconcile(partition);
-    } catch (TransportException cut) {
-      LOG.debug("part {} of '{}' waits for the network", partition.number, kind, cut);
+    } catch (TransportException failure) {
+      LOG.debug("partition {} of '{}' waits for the network", partition.number, kind, failure);
     } catch (Throwable failure) {
-      LOG.error("part {} of '{}' is tried again", partition.number, kind, failure);
+      LOG.error("a change of partition {} of '{}' failed, and is tried again", partition.number, kind, failure);
     }
   }
 
   private void reconcile(PartitionState partition) {
-    boolean wished = partition.preferredNode.filter(nodeContext.node()::equals).isPresent();
-    boolean late = nodeContext.clock().nanoTime() - partition.deadline >= 0;
-    if (partition.awaitsTransfer && late
+    boolean isPreferred = partition.preferredNode.filter(nodeContext.node()::equals).isPresent();
+    boolean isOverdue = nodeContext.clock().nanoTime() - partition.deadline >= 0;
+    if (partition.awaitsTransfer && isOverdue
         && (partition.stage == PartitionStage.OWNED || partition.stage == PartitionStage.RELEASING)) {
       partition.awaitsTransfer = false;
-      gates.get(partition.number).onTransferComplete(); // the node before is too slow
+      gates.get(partition.number).onTransferComplete(); // the previous owner is too slow
     }
     if (partition.stage == PartitionStage.OWNED || partition.stage == PartitionStage.RELEASING) resolveDoubt(partition);
     switch (partition.stage) {
       case AWAY -> {
-        if (wished || partition.isOwnedHere()) acquire(partition);
+        if (isPreferred || partition.isOwnedHere()) acquire(partition);
         else if (gates.get(partition.number) != null) onLost(partition);
       }
       case OWNED -> {
-        if (!wished && mayMove()) release(partition);
+        if (!isPreferred && mayMove()) release(partition);
       }
       case RELEASING -> {
-        if (partition.areEntitiesClosed) writeFree(partition);
+        if (partition.areEntitiesClosed) freeRight(partition);
       }
       case RELEASED -> {
-        if (partition.isTaken()) adaptToEntry(partition); // the next owner may be known for long enough now
-        else if (partition.nextOwner().isPresent()) onLost(partition); // it is gone, and may have handled what is held
-        else if (wished) acquire(partition);
-        else if (partition.preferredNode.isEmpty() && (late || members.size() < 2) && partition.delete())
-          endGate(partition); // there is nobody
+        if (partition.isTaken()) adaptToEntry(partition); // forwards once the next owner is known for long enough
+        else if (partition.nextOwner().isPresent()) onLost(partition); // a dead owner may have handled held messages
+        else if (isPreferred) acquire(partition);
+        else if (partition.preferredNode.isEmpty() && (isOverdue || members.size() < 2) && partition.delete())
+          endGate(partition); // there is no other node
       }
       case FORWARDING -> {
-        if (late) endGate(partition);
-        else if (wished) acquire(partition);
+        if (isOverdue) endGate(partition);
+        else if (isPreferred) acquire(partition);
       }
       case ENDING -> {}
     }
@@ -337,16 +345,15 @@ final class PartitionCoordinator<M> {
 
   private boolean mayMove() {
     if (releaseAllDone.isPresent()) return true;
-    long moving =
-        partitions.stream().filter(one -> one.stage == PartitionStage.RELEASING || one.stage == PartitionStage.RELEASED)
-            .count();
-    long owned = partitions.stream().filter(one -> one.stage == PartitionStage.OWNED).count();
-    return nodeContext.clock().nanoTime() - settledAt >= 0 && moving < Math.max(1, owned / MAX_MOVING_FRACTION);
+    long moving = partitions.stream().map(partition -> partition.stage)
+        .filter(stage -> stage == PartitionStage.RELEASING || stage == PartitionStage.RELEASED).count();
+    long owned = partitions.stream().filter(partition -> partition.stage == PartitionStage.OWNED).count();
+    return nodeContext.clock().nanoTime() - settledAt >= 0 && moving < Math.max(1, owned / MOVING_DIVISOR);
   }
 
   /**
-   * Listens first, so that nothing is lost between the two. If it is not known whether the part is
-   * this node's own, the node continues to listen.
+   * Takes a partition. Listens before it writes the right, so that no message is lost in between.
+   * If it is not known whether the right was written, the node continues to listen.
    */
   private void acquire(PartitionState partition) {
     if (partition.isTaken()) return;
@@ -361,26 +368,26 @@ final class PartitionCoordinator<M> {
       else adaptToEntry(partition);
       return;
     }
-    var own = entityFactory.entities(partition.number); // it may fail, where the store is away
+    var ownedEntities = entityFactory.entities(partition.number); // fails if the store is not available
     partition.stage = PartitionStage.OWNED;
     partition.deadline = nodeContext.clock().nanoTime() + TRANSFER_TIMEOUT.toNanos();
     partition.epoch = partition.version;
-    entities.set(partition.number, own);
-    gates.get(partition.number).open(own, !partition.awaitsTransfer);
+    entities.set(partition.number, ownedEntities);
+    gates.get(partition.number).open(ownedEntities, !partition.awaitsTransfer);
     partition.endMove("taken");
   }
 
   private void openGate(PartitionState partition, String life) {
     partition.awaitsTransfer = partition.willTransfer();
     var dispatcher =
-        new InboundDispatcher<>(nodeContext.engine(), kind, nodeContext.node() + "." + life, protocol,
+        new InboundDispatcher<>(nodeContext.transport(), kind, nodeContext.node() + "." + life, protocol,
             nodeContext.pendingRequests(),
             partition.mayAnswer(life), () -> partition.epoch, nodeContext.blockBuilder());
     gates.set(partition.number,
         PartitionGate.hold(nodeContext, nodeContext.subjects().ofPartition(kind, partition.number), dispatcher,
             key -> PartitionAssignment.partitionOf(key, partitions.size()) == partition.number,
             entityFactory::deliverPending,
-            hand -> sendTransfer(partition.number, hand)));
+            message -> sendTransfer(partition.number, message)));
   }
 
   private void release(PartitionState partition) {
@@ -388,10 +395,10 @@ final class PartitionCoordinator<M> {
     partition.stage = PartitionStage.RELEASING;
     partition.areEntitiesClosed = false;
     partition.beginMove();
-    gate.give(() -> coordinator.sendMessage(new PartitionReleased(partition.number, gate)));
+    gate.releaseWhenHandled(() -> coordinator.sendMessage(new PartitionReleased(partition.number, gate)));
   }
 
-  private void writeFree(PartitionState partition) {
+  private void freeRight(PartitionState partition) {
     if (partition.write(true, nodeContext.lease().self().id())) onReleased(partition);
     else adaptToEntry(partition);
   }
@@ -399,13 +406,16 @@ final class PartitionCoordinator<M> {
   private void onReleased(PartitionState partition) {
     partition.stage = PartitionStage.RELEASED;
     partition.releasedVersion = partition.version;
-    // Another node may be about to join.
+    // Until then, another node may join and take the partition.
     partition.deadline = nodeContext.clock().nanoTime() + nodeContext.settleTime().toNanos();
     entities.set(partition.number, null);
     reconsider(partition);
   }
 
-  /** Waits until this node has known the next owner for a while: servers learn late of it. */
+  /**
+   * Forwards messages to the next owner, once this node has known it for the settle time, because
+   * some servers learn late that the next owner listens.
+   */
   private void forwardTo(PartitionState partition, Right next) {
     if (!nodeContext.membership().isKnownFor(nodeContext.settleTime(), next)) return;
     partition.stage = PartitionStage.FORWARDING;
@@ -414,9 +424,10 @@ final class PartitionCoordinator<M> {
     partition.endMove("given to " + next.node());
   }
 
-  /** On the gate's thread. */
-  private void sendTransfer(int number, PartitionGate.TransferMessage hand) {
-    nodeContext.engine().publish(hand.toWireMessage(nodeContext.subjects().ofNode(hand.node()), kind + "." + number));
+  /** Called on the gate's thread. */
+  private void sendTransfer(int number, PartitionGate.TransferMessage message) {
+    String subject = nodeContext.subjects().ofNode(message.node());
+    nodeContext.transport().publish(message.toWireMessage(subject, kind + "." + number));
   }
 
   private void endGate(PartitionState partition) {
@@ -425,7 +436,7 @@ final class PartitionCoordinator<M> {
     gate.endAfterMessages(() -> coordinator.sendMessage(new PartitionEnded(partition.number, gate)));
   }
 
-  /** It is another node's, or nobody knows. */
+  /** Drops a partition that another node owns, or whose owner is not known. */
   private void onLost(PartitionState partition) {
     partition.losses++;
     if (partition.stage != PartitionStage.AWAY) partition.endMove("lost");
@@ -434,8 +445,8 @@ final class PartitionCoordinator<M> {
   }
 
   private void drop(int number) {
-    var own = entities.getAndSet(number, null);
-    if (own != null) own.kill();
+    var ownedEntities = entities.getAndSet(number, null);
+    if (ownedEntities != null) ownedEntities.kill();
     var gate = gates.getAndSet(number, null);
     if (gate != null) gate.drop();
   }

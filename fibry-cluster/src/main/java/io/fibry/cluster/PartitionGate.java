@@ -21,17 +21,17 @@ import java.util.function.Predicate;
 import org.slf4j.LoggerFactory;
 
 /**
- * The entities of one part of the keys, as long as their messages come to this node: before it owns
- * the part, while it does, and after it has given the part away. After that, it passes on late
- * messages, so that none is lost; the next owner recognizes duplicates by their ids. An actor, the
- * gate, does one after the other; fields without a remark are of its thread.
+ * Receives the messages of one partition. It holds them before this node owns the partition, gives
+ * them to the entities while this node owns it, and forwards them for a while after that. So no
+ * message is lost; the next owner recognizes duplicates by their ids. An actor, the gate, handles
+ * one message after the other; fields without a remark are used by its thread only.
  */
 final class PartitionGate<M> {
-  private static final int MAX_WAITING = 4_096; // messages
-  private static final long MAX_BYTES = 16 << 20; // of them
-  private static final Duration DRAIN_TIMEOUT = Duration.ofSeconds(10); // entities, of what waits for them
+  private static final int MAX_WAITING = 4_096; // messages in this object
+  private static final long MAX_BYTES = 16 << 20; // of the bodies of these messages
+  private static final Duration DRAIN_TIMEOUT = Duration.ofSeconds(10); // for entities to handle waiting messages
   private static final Duration KILL_TIMEOUT = Duration.ofSeconds(2);
-  private static final Duration ID_RETENTION = Duration.ofSeconds(10); // ids of messages; passing on lasts two
+  private static final Duration ID_RETENTION = Duration.ofSeconds(10); // of message ids; forwarding lasts 2 s
 
   private enum GateStage {
     HOLDING, OPEN, RELEASED, FORWARDING
@@ -43,7 +43,7 @@ final class PartitionGate<M> {
 
   private record ForwardedMessage<M>(InboundMessage message) implements GateEvent<M> {}
 
-  /** All that was held by the node before has come. */
+  /** The previous owner has forwarded all messages that it held. */
   private record TransferEnd<M>() implements GateEvent<M> {}
 
   private record OpenGate<M>(Entities<String, M> entities, boolean isTransferComplete) implements GateEvent<M> {}
@@ -58,147 +58,155 @@ final class PartitionGate<M> {
 
   private record EndGate<M>(Runnable onEnded) implements GateEvent<M> {}
 
-  /** All that has arrived is done. */
+  /** Comes after all messages that have arrived. */
   private record GateDrained<M>(Runnable onEnded) implements GateEvent<M> {}
 
   private final Scheduler clock;
   private final InboundDispatcher<M> dispatcher;
-  private final Predicate<String> keys; // of this part
-  private final Consumer<String> deliverPending; // after what waits at the store for a key
-  private final Consumer<TransferMessage> transfers; // to other nodes
+  private final Predicate<String> isOwnKey; // whether a key belongs to this partition
+  private final Consumer<String> deliverPending; // delivers the pending messages of a key from the store
+  private final Consumer<TransferMessage> transferSender; // sends a message to the next owner
   private final Actor<GateEvent<M>> gate;
-  private Subscription arrivals; // written before the steward knows this object
-  private final AtomicInteger waitingCount = new AtomicInteger(); // messages here; of all threads
-  private final AtomicLong bytes = new AtomicLong(); // of them
+  private Subscription arrivals; // written before the coordinator knows this object
+  private final AtomicInteger waitingCount = new AtomicInteger(); // messages in this object; used by all threads
+  private final AtomicLong waitingBytes = new AtomicLong(); // of their bodies; used by all threads
   private final ArrayDeque<InboundMessage> heldMessages = new ArrayDeque<>();
-  private final ArrayDeque<InboundMessage> transferred = new ArrayDeque<>(); // by the node before
-  private volatile boolean isExclusive; // no other node gets these messages, too; read by all
+  private final ArrayDeque<InboundMessage> transferredMessages = new ArrayDeque<>(); // by the previous owner
+  private volatile boolean isExclusive; // no other node gets these messages; read by all threads
   private GateStage stage = GateStage.HOLDING;
-  private boolean isTransferComplete; // that was held by the node before
+  private boolean isTransferComplete; // all messages that the previous owner held are here
   private Optional<Entities<String, M>> entities = Optional.empty();
-  private final Set<String> seenIds = new HashSet<>(); // ids, as long as messages may come twice
-  private long forgetAt;
-  private volatile long laterEpoch; // an epoch that is later than this node's, or 0; read by the steward
-  private Optional<ReleaseGate<M>> release = Optional.empty();
-  private String nextOwner = ""; // the node that has the part now
+  private final Set<String> seenIds = new HashSet<>(); // of messages, as long as duplicates may arrive
+  private long forgetAt; // when seenIds is cleared, in nanoseconds of the clock
+  private volatile long laterEpoch; // a later epoch than this node's, or 0; read by the coordinator
+  private Optional<ReleaseGate<M>> pendingRelease = Optional.empty();
+  private String nextOwner = ""; // empty text: none
 
-  /** A message for the next owner; empty after the last one. */
+  /** A message for the next owner; {@code wire} is empty after the last held message. */
   record TransferMessage(String node, Optional<WireMessage> wire) {
 
-    /** On its way to a node. */
-    WireMessage toWireMessage(String subject, String part) {
+    /** Returns the message as it is sent to the next owner. */
+    WireMessage toWireMessage(String subject, String partition) {
       var headers = new HashMap<String, String>();
-      wire.ifPresent(one -> headers.putAll(one.headers()));
-      headers.put(PartitionCoordinator.PARTITION_HEADER, part);
+      wire.ifPresent(message -> headers.putAll(message.headers()));
+      headers.put(PartitionCoordinator.PARTITION_HEADER, partition);
       if (wire.isEmpty()) headers.put(PartitionCoordinator.TRANSFER_COMPLETE_HEADER, "");
       return new WireMessage(subject, wire.flatMap(WireMessage::replyTo), headers,
           wire.map(WireMessage::body).orElse(new byte[0]));
     }
   }
 
-  private PartitionGate(ActorScope scope, Scheduler clock, InboundDispatcher<M> dispatcher, Predicate<String> keys,
-      Consumer<String> deliverPending, Consumer<TransferMessage> transfers) {
+  private PartitionGate(ActorScope scope, Scheduler clock, InboundDispatcher<M> dispatcher, Predicate<String> isOwnKey,
+      Consumer<String> deliverPending, Consumer<TransferMessage> transferSender) {
     this.clock = clock;
-    this.keys = keys;
+    this.isOwnKey = isOwnKey;
     this.deliverPending = deliverPending;
     this.dispatcher = dispatcher;
-    this.transfers = transfers;
+    this.transferSender = transferSender;
     this.gate = NodeContext.newInternalBuilder(scope).newActor(this::handle);
   }
 
-  /** It holds what comes, from the moment that this returns. */
+  /** Returns a gate that holds the messages that arrive from now on. */
   static <M> PartitionGate<M> hold(NodeContext nodeContext, String subject, InboundDispatcher<M> dispatcher,
-      Predicate<String> keys, Consumer<String> deliverPending, Consumer<TransferMessage> transfers) {
-    var part =
-        new PartitionGate<M>(nodeContext.scope(), nodeContext.clock(), dispatcher, keys, deliverPending, transfers);
-    boolean listens = false;
+      Predicate<String> isOwnKey, Consumer<String> deliverPending, Consumer<TransferMessage> transferSender) {
+    var newGate =
+        new PartitionGate<M>(nodeContext.scope(), nodeContext.clock(), dispatcher, isOwnKey, deliverPending,
+            transferSender);
+    boolean isSubscribed = false;
     try {
-      part.arrivals = nodeContext.engine().subscribe(subject, Optional.empty(), part::receive);
-      part.gate.closeOnExit(part.arrivals, () -> dispatcher.pendingRequests().removeAllOf(part));
-      listens = true;
-      return part;
+      newGate.arrivals = nodeContext.transport().subscribe(subject, Optional.empty(), newGate::receive);
+      newGate.gate.closeOnExit(newGate.arrivals, () -> dispatcher.pendingRequests().removeAllOf(newGate));
+      isSubscribed = true;
+      return newGate;
     } finally {
-      if (!listens) part.gate.kill();
+      if (!isSubscribed) newGate.gate.kill();
     }
   }
 
-  /** On the engine's thread. */
+  /** Called on a thread of the transport. */
   private void receive(WireMessage wire) {
     var message = new InboundMessage(wire, this, clock.nanoTime());
     enqueue(new DirectMessage<>(message), message);
   }
 
-  /** Called on the engine's thread, with a message that the previous owner passes on. */
+  /** Called on a thread of the transport, with a message that the previous owner forwards. */
   void receiveTransfer(WireMessage wire) {
     var message = new InboundMessage(wire, this, clock.nanoTime());
     enqueue(new ForwardedMessage<>(message), message);
   }
 
-  /** Where another node gets it, too, only that one knows how it ends. */
+  /**
+   * Gives a message to the gate. Without capacity the message is refused, unless another node may
+   * get it, too: then only that node knows the outcome.
+   */
   private void enqueue(GateEvent<M> event, InboundMessage message) {
     var wire = message.wire();
     dispatcher.pendingRequests().addWaiting(message);
-    boolean room = waitingCount.incrementAndGet() <= MAX_WAITING & bytes.addAndGet(wire.body().length) <= MAX_BYTES;
-    if (room && gate.sendMessage(event)) return;
+    boolean hasCapacity = waitingCount.incrementAndGet() <= MAX_WAITING
+        & waitingBytes.addAndGet(wire.body().length) <= MAX_BYTES;
+    if (hasCapacity && gate.sendMessage(event)) return;
     onHandled(message);
     if (isExclusive) dispatcher.refuse(wire, MAX_WAITING, false);
   }
 
   private void onHandled(InboundMessage message) {
-    releaseRoom(message.wire());
+    releaseCapacity(message.wire());
     dispatcher.pendingRequests().removeWaiting(message);
   }
 
-  private void releaseRoom(WireMessage wire) {
+  private void releaseCapacity(WireMessage wire) {
     waitingCount.decrementAndGet();
-    bytes.addAndGet(-wire.body().length);
+    waitingBytes.addAndGet(-wire.body().length);
   }
 
-  // ---- for the steward
+  // ---- called by the coordinator
 
   void onTransferComplete() {
     gate.sendMessage(new TransferEnd<>());
   }
 
-  /** It is this node's own. */
-  void open(Entities<String, M> entities, boolean handed) {
-    gate.sendMessage(new OpenGate<>(entities, handed));
+  /** Begins to handle messages, because this node owns the partition. */
+  void open(Entities<String, M> entities, boolean isTransferComplete) {
+    gate.sendMessage(new OpenGate<>(entities, isTransferComplete));
   }
 
   /**
-   * {@return a later epoch of which a sender told, until the table says who owns the part, or 0}
+   * {@return an epoch that is later than this node's epoch, as a sender knew it; or 0}
    */
   long laterEpoch() {
     return laterEpoch;
   }
 
-  /** Lets the entities handle what waits for them, and puts them away. */
-  void give(Runnable given) {
-    gate.sendMessage(new ReleaseGate<>(given));
+  /** Lets the entities handle the messages that wait for them, and ends the entities. */
+  void releaseWhenHandled(Runnable onReleased) {
+    gate.sendMessage(new ReleaseGate<>(onReleased));
   }
 
   void forwardTo(String node) {
     gate.sendMessage(new ForwardTo<>(node));
   }
 
-  /** Before it is written, so that what the next node hands back comes first, and stays. */
+  /**
+   * Stops forwarding, and holds messages. Called before this node writes its right again, so that
+   * messages that the next owner forwards back stay here, and are handled first.
+   */
   void reclaim() {
     gate.sendMessage(new ReclaimGate<>());
   }
 
-  /** It is not this node's own after all. */
+  /** Forwards messages again, because this node does not own the partition after all. */
   void resumeForwarding() {
     gate.sendMessage(new ResumeForwarding<>());
   }
 
-  /** After what has arrived. */
-  void endAfterMessages(Runnable ended) {
-    gate.sendMessage(new EndGate<>(ended));
+  /** Ends after the messages that have arrived. */
+  void endAfterMessages(Runnable onEnded) {
+    gate.sendMessage(new EndGate<>(onEnded));
   }
 
   /**
-   * At once: others have this part. Waiting messages are not answered; the steward ends the
-   * entities.
+   * Ends at once, because another node may own the partition. Waiting messages are not answered.
+   * The coordinator ends the entities.
    */
   void drop() {
     isExclusive = false;
@@ -211,15 +219,15 @@ final class PartitionGate<M> {
     switch (event) {
       case DirectMessage<M> direct -> {
         if (!isNew(direct.message)) break;
-        noteEpoch(Route.epoch(direct.message.wire()));
+        checkEpoch(Route.epoch(direct.message.wire()));
         handleMessage(direct.message);
       }
-      case ForwardedMessage<M> passed -> {
-        if (isTooLate(passed.message) || !isNew(passed.message)) break;
-        if (stage == GateStage.HOLDING) transferred.add(passed.message);
-        else handleMessage(passed.message);
+      case ForwardedMessage<M> forwarded -> {
+        if (dropIfTooLate(forwarded.message) || !isNew(forwarded.message)) break;
+        if (stage == GateStage.HOLDING) transferredMessages.add(forwarded.message);
+        else handleMessage(forwarded.message);
       }
-      case TransferEnd<M> all -> {
+      case TransferEnd<M> end -> {
         isTransferComplete = true;
         startHandling();
       }
@@ -229,38 +237,39 @@ final class PartitionGate<M> {
         isTransferComplete |= open.isTransferComplete;
         startHandling();
       }
-      case ReleaseGate<M> give -> {
-        release = Optional.of(give);
+      case ReleaseGate<M> request -> {
+        pendingRelease = Optional.of(request);
         releaseEntities();
       }
-      case ForwardTo<M> to -> {
-        nextOwner = to.node;
+      case ForwardTo<M> target -> {
+        nextOwner = target.node;
         stage = GateStage.FORWARDING;
         while (!heldMessages.isEmpty()) handleMessage(heldMessages.poll());
         sendTransfer(Optional.empty());
       }
-      case ReclaimGate<M> back -> {
+      case ReclaimGate<M> reclaim -> {
         if (stage == GateStage.FORWARDING) stage = GateStage.HOLDING;
       }
-      case ResumeForwarding<M> on -> continueForwarding();
-      case GateDrained<M> over -> {
-        while (!heldMessages.isEmpty()) refuse(heldMessages.poll()); // no next owner takes them
+      case ResumeForwarding<M> resume -> continueForwarding();
+      case GateDrained<M> drained -> {
+        while (!heldMessages.isEmpty()) refuse(heldMessages.poll()); // there is no next owner
         context.self().sendPoisonPill();
-        over.onEnded.run();
+        drained.onEnded.run();
       }
       case EndGate<M> end -> {
         continueForwarding();
-        arrivals.close(); // after messages that were sent to this node, which are passed on, too
+        arrivals.close(); // messages that have arrived are still forwarded
         context.self().sendMessage(new GateDrained<>(end.onEnded));
       }
     }
   }
 
   /**
-   * The sender knows of a later owner. The clocks of this node may have stopped with its machine,
-   * so it holds what comes until the steward has asked the table, or has just written to it.
+   * Holds messages if the sender knows of a later owner, until the coordinator has read the owner
+   * from the table, or has just written it. The clocks of this node may have stopped with its
+   * machine.
    */
-  private void noteEpoch(long epoch) {
+  private void checkEpoch(long epoch) {
     if (stage != GateStage.OPEN && stage != GateStage.HOLDING || !isLater(epoch)) return;
     stage = GateStage.HOLDING;
     isExclusive = false;
@@ -281,17 +290,17 @@ final class PartitionGate<M> {
   }
 
   /**
-   * Gives the part away only after it has begun, so each owner hears of the next one, and passes
-   * messages on to that one.
+   * Ends the entities if the coordinator wants to release the partition. This waits until the gate
+   * has been open, so that each owner learns its next owner, and forwards messages to it.
    */
   private void releaseEntities() {
-    if (stage != GateStage.OPEN || release.isEmpty()) return;
+    if (stage != GateStage.OPEN || pendingRelease.isEmpty()) return;
     closeEntities();
     stage = GateStage.RELEASED;
     isExclusive = false;
     isTransferComplete = false;
-    release.get().onReleased.run();
-    release = Optional.empty();
+    pendingRelease.get().onReleased.run();
+    pendingRelease = Optional.empty();
   }
 
   private void continueForwarding() {
@@ -300,9 +309,9 @@ final class PartitionGate<M> {
     handleHeld();
   }
 
-  /** First what the node before has held, then what came here meanwhile. */
+  /** Handles the messages that the previous owner held, and then the messages that arrived here. */
   private void handleHeld() {
-    while (!transferred.isEmpty()) handleMessage(transferred.poll());
+    while (!transferredMessages.isEmpty()) handleMessage(transferredMessages.poll());
     while (!heldMessages.isEmpty()) handleMessage(heldMessages.poll());
   }
 
@@ -311,12 +320,12 @@ final class PartitionGate<M> {
       case HOLDING, RELEASED -> heldMessages.add(message);
       case FORWARDING -> {
         onHandled(message);
-        message.wire().header(Route.ID).ifPresent(seenIds::remove); // it may come back
+        message.wire().header(Route.ID).ifPresent(seenIds::remove); // the next owner may forward it back
         message.withRemainingTime(clock).ifPresent(wire -> sendTransfer(Optional.of(wire)));
       }
       default -> {
-        releaseRoom(message.wire());
-        message.withRemainingTime(clock).ifPresent(this::give); // may wait for room in a mailbox
+        releaseCapacity(message.wire());
+        message.withRemainingTime(clock).ifPresent(this::deliver); // may wait for capacity of a mailbox
         dispatcher.pendingRequests().removeWaiting(message);
       }
     }
@@ -327,26 +336,29 @@ final class PartitionGate<M> {
     dispatcher.refuse(message.wire(), MAX_WAITING, true);
   }
 
-  /** Where this node was given up, another one may have handled it, and the next cannot know. */
+  /**
+   * Sends a message to the next owner. If this node was declared dead, another owner may have
+   * handled the message, and the next owner cannot know that; then nothing is sent.
+   */
   private void sendTransfer(Optional<WireMessage> wire) {
     if (!dispatcher.mayAnswer().getAsBoolean()) return;
     try {
-      transfers.accept(new TransferMessage(nextOwner, wire));
-    } catch (RuntimeException lost) { // the next owner continues without it
+      transferSender.accept(new TransferMessage(nextOwner, wire));
+    } catch (RuntimeException failure) { // the next owner continues without it
       LoggerFactory.getLogger(Cluster.class).warn("node '{}' does not get a message that was held for it", nextOwner,
-          lost);
+          failure);
     }
   }
 
-  private void give(WireMessage wire) {
+  private void deliver(WireMessage wire) {
     if (!dispatcher.mayAnswer().getAsBoolean()) return;
     if (InboundDispatcher.isTellBundle(wire)) {
       dispatcher.deliverAll(wire, SharedStoreAccess::asReceived,
-          key -> key.filter(keys).map(one -> entities.orElseThrow().actor(one)));
+          key -> key.filter(isOwnKey).map(text -> entities.orElseThrow().actor(text)));
       return;
     }
-    var key = wire.header(Route.KEY).filter(keys);
-    if (key.isEmpty()) return; // of a foreign program
+    var key = wire.header(Route.KEY).filter(isOwnKey);
+    if (key.isEmpty()) return; // not a key of this partition
     if (wire.header(Route.DELIVER_PENDING).isPresent()) {
       deliverPending.accept(key.get());
       return;
@@ -356,30 +368,30 @@ final class PartitionGate<M> {
         () -> SharedStoreAccess.asReceived(entities.orElseThrow().actor(key.get()), wire.body()));
   }
 
-  /** It may have been handled here, and been forgotten. */
-  private boolean isTooLate(InboundMessage message) {
+  /** Drops a message whose id this node may have forgotten. Returns whether it was dropped. */
+  private boolean dropIfTooLate(InboundMessage message) {
     if (stage == GateStage.HOLDING || clock.nanoTime() - forgetAt < 0) return false;
     onHandled(message);
     return true;
   }
 
-  /** It is not here, nor was handled here. */
+  /** Whether the message has neither arrived nor been handled here before. Drops a duplicate. */
   private boolean isNew(InboundMessage message) {
     if (stage == GateStage.OPEN && clock.nanoTime() - forgetAt >= 0) {
       if (!seenIds.isEmpty()) seenIds.clear();
       return true;
     }
-    boolean first = message.wire().header(Route.ID).map(seenIds::add).orElse(true);
-    if (!first) onHandled(message);
-    return first;
+    boolean isFirst = message.wire().header(Route.ID).map(seenIds::add).orElse(true);
+    if (!isFirst) onHandled(message);
+    return isFirst;
   }
 
   private void closeEntities() {
-    entities.ifPresent(all -> {
-      all.sendPoisonPill();
-      if (all.waitForExit(DRAIN_TIMEOUT)) return;
-      all.kill();
-      all.waitForExit(KILL_TIMEOUT);
+    entities.ifPresent(present -> {
+      present.sendPoisonPill();
+      if (present.waitForExit(DRAIN_TIMEOUT)) return;
+      present.kill();
+      present.waitForExit(KILL_TIMEOUT);
     });
     entities = Optional.empty();
   }

@@ -4,28 +4,31 @@ import io.fibry.cluster.spi.ClusterTransport;
 import java.util.Optional;
 import java.util.function.BooleanSupplier;
 
-/** What a node knows and does of one part of a kind. Used by its steward's thread. */
+/**
+ * The view that a node has of one partition of a kind. Used by the thread of the coordinator, an
+ * actor of {@link PartitionCoordinator}.
+ */
 final class PartitionState {
-  /** How far the move of a part has come, to this node and away from it. */
+  /** The stage of a move to this node or away from it; see {@link PartitionCoordinator}. */
   enum PartitionStage {
     AWAY, OWNED, RELEASING, RELEASED, FORWARDING, ENDING
   }
 
   private final NodeContext nodeContext;
   private final String kind;
-  private final String key; // in the table
+  private final String key; // of the entry in the table
   final int number;
   PartitionStage stage = PartitionStage.AWAY;
-  Optional<Right> ownership = Optional.empty(); // as far as is known
-  long version; // of it
-  long releasedVersion; // version of the entry by which this node gave the part away
+  Optional<Right> ownership = Optional.empty(); // the last known right, or empty
+  long version; // of the last known entry
+  long releasedVersion; // version of the entry by which this node freed the right
   Optional<String> preferredNode = Optional.empty();
-  boolean areEntitiesClosed; // its entities; the table is to be told
-  boolean awaitsTransfer; // for what the node before hands
-  long deadline; // of passing on, or of waiting for what is handed
-  volatile long epoch; // version by which this node owns it; written by the steward, read by all
-  volatile int losses; // so far; written by the steward, read by all
-  private Object jfrEvent; // the recording of the running move, or null
+  boolean areEntitiesClosed; // the right can be freed
+  boolean awaitsTransfer; // the previous owner may still forward held messages
+  long deadline; // of the present stage, in nanoseconds of the clock
+  volatile long epoch; // the version by which this node owns it; written by the coordinator, read by all
+  volatile int losses; // how often this node lost it; written by the coordinator, read by all
+  private Object jfrEvent; // of the present move; null if there is none, or it is not recorded
 
   PartitionState(NodeContext nodeContext, String kind, int number) {
     this.nodeContext = nodeContext;
@@ -38,76 +41,81 @@ final class PartitionState {
     if (jfrEvent == null) jfrEvent = ClusterEvents.beginMove();
   }
 
-  /** For a flight recording. */
-  void endMove(String happened) {
-    beginMove(); // where it is lost, it has just begun
-    ClusterEvents.endMove(jfrEvent, nodeContext.node(), kind, number, happened);
+  /** Records the end of a move. */
+  void endMove(String result) {
+    beginMove(); // a loss begins and ends at once
+    ClusterEvents.endMove(jfrEvent, nodeContext.node(), kind, number, result);
     jfrEvent = null;
   }
 
-  /** Another node was faster. */
+  /** Forgets the move, because another node was faster. */
   void dropMove() {
     jfrEvent = null;
   }
 
-  /** {@return false as soon as the part is lost: then it is the next owner that tells askers} */
+  /**
+   * {@return a condition that becomes false when this node loses the partition, because then the
+   * next owner answers}
+   */
   BooleanSupplier mayAnswer(String life) {
-    int before = losses;
-    return () -> losses == before && nodeContext.lease().isValid(life);
+    int lossesBefore = losses;
+    return () -> losses == lossesBefore && nodeContext.lease().isValid(life);
   }
 
   boolean isOwnedHere() {
-    return ownership.filter(one -> one.isOwnedBy(nodeContext.lease().self())).isPresent();
+    return ownership.filter(right -> right.isOwnedBy(nodeContext.lease().self())).isPresent();
   }
 
   boolean isReleasedHere() {
-    return ownership.filter(one -> one.free() && one.isOf(nodeContext.lease().self())).isPresent();
+    return ownership.filter(right -> right.free() && right.isOf(nodeContext.lease().self())).isPresent();
   }
 
-  /** The node that took the part after this node had freed it. */
+  /**
+   * Returns the right of the node that took the partition from this node; empty if there is none.
+   */
   Optional<Right> nextOwner() {
-    return ownership.filter(one -> !one.free() && one.after() == releasedVersion);
+    return ownership.filter(right -> !right.free() && right.after() == releasedVersion);
   }
 
-  /** Another node's, which may believe in its lease. */
+  /** Whether another node owns the partition, and its lease may still be valid. */
   boolean isTaken() {
-    return !isOwnedHere() && ownership.filter(one -> !one.free()).filter(this::mayLive).isPresent();
+    return !isOwnedHere() && ownership.filter(right -> !right.free()).filter(this::mayLive).isPresent();
   }
 
-  private boolean mayLive(Right one) {
-    if (nodeContext.membership().mayLive(one)) return true;
-    var entry = entryOf(one);
-    return entry.isEmpty() ? nodeContext.membership().mayLiveWithoutEntry(one) : isPresent(one, entry);
+  private boolean mayLive(Right right) {
+    if (nodeContext.membership().mayHaveValidLease(right)) return true;
+    var entry = entryOf(right);
+    return entry.isEmpty() ? nodeContext.membership().mayLiveWithoutEntry(right) : isPresent(right, entry);
   }
 
-  /** Whether the previous owner has joined, and passes on the messages that it has held. */
+  /** Whether the previous owner is alive, and will forward the messages that it holds. */
   boolean willTransfer() {
     return !isReleasedHere() && ownership.filter(Right::free).filter(this::isAlive).isPresent();
   }
 
-  /** It has an owner, as far as is known without asking. */
+  /** Whether the partition has an owner, as far as this node knows without a query to the table. */
   boolean isSettled() {
-    return isOwnedHere() || ownership.filter(one -> !one.free()).filter(this::isListed).isPresent();
+    return isOwnedHere() || ownership.filter(right -> !right.free()).filter(this::isListed).isPresent();
   }
 
-  private boolean isListed(Right one) {
-    return nodeContext.membership().members().stream().anyMatch(one::isOf);
+  private boolean isListed(Right right) {
+    return nodeContext.membership().members().stream().anyMatch(right::isOf);
   }
 
-  private boolean isAlive(Right one) {
-    return isListed(one) || isPresent(one, entryOf(one));
+  private boolean isAlive(Right right) {
+    return isListed(right) || isPresent(right, entryOf(right));
   }
 
-  /** Asks the table, because news about nodes may come later than news about parts. */
-  private Optional<ClusterTransport.Entry> entryOf(Right one) {
-    return nodeContext.engine().get(nodeContext.subjects().keyOfNode(one.node()));
+  /** Reads the entry of a node, because its changes may arrive later than changes of partitions. */
+  private Optional<ClusterTransport.Entry> entryOf(Right right) {
+    return nodeContext.transport().get(nodeContext.subjects().keyOfNode(right.node()));
   }
 
-  private static boolean isPresent(Right one, Optional<ClusterTransport.Entry> entry) {
-    return entry.flatMap(State::memberOf).filter(one::isOf).isPresent();
+  private static boolean isPresent(Right right, Optional<ClusterTransport.Entry> entry) {
+    return entry.flatMap(State::memberOf).filter(right::isOf).isPresent();
   }
 
-  /** Returns false if the entry is not new. */
+  /** Takes over an entry of the table. Returns false if the entry is not new. */
   boolean updateFrom(ClusterTransport.Entry entry) {
     if (entry.version() <= version) return false;
     version = entry.version();
@@ -116,14 +124,14 @@ final class PartitionState {
   }
 
   /**
-   * Becomes this node's own, or free. Returns false if another node was faster; then the present
-   * entry has been read.
+   * Writes that this node owns the partition, or that the partition is free. Returns false if
+   * another node was faster; then the present entry has been read.
    */
   boolean write(boolean free, String life) {
     var next = new Right(nodeContext.node(), life, free, version);
     var written =
-        ownership.isPresent() ? nodeContext.engine().update(key, next.bytes(), version, ClusterTransport.FOREVER)
-            : nodeContext.engine().create(key, next.bytes(), ClusterTransport.FOREVER);
+        ownership.isPresent() ? nodeContext.transport().update(key, next.bytes(), version, ClusterTransport.FOREVER)
+            : nodeContext.transport().create(key, next.bytes(), ClusterTransport.FOREVER);
     if (written.isEmpty()) reload();
     else {
       version = written.getAsLong();
@@ -132,21 +140,24 @@ final class PartitionState {
     return written.isPresent();
   }
 
-  /** Asks the table who owns the part now. */
-  boolean confirmOwner(long later) {
+  /** Reads from the table whether this node still owns the partition. */
+  boolean confirmOwner(long laterEpoch) {
     reload();
-    if (isOwnedHere()) epoch = Math.max(version, later); // the sender knew of owners in a table that is gone
+    if (isOwnedHere()) epoch = Math.max(version, laterEpoch); // an old epoch is from a lost table
     return isOwnedHere();
   }
 
-  /** Its news may be late, or lost. */
+  /** Reads the entry from the table, because the watch may be late, or miss a change. */
   private void reload() {
-    nodeContext.engine().get(key).ifPresentOrElse(this::updateFrom, () -> ownership = Optional.empty());
+    nodeContext.transport().get(key).ifPresentOrElse(this::updateFrom, () -> ownership = Optional.empty());
   }
 
-  /** A node that wants it next need not wait for this node. */
+  /**
+   * Deletes the entry, so that the next owner need not wait. Returns false if the entry has
+   * changed.
+   */
   boolean delete() {
-    if (!nodeContext.engine().delete(key, version)) return false;
+    if (!nodeContext.transport().delete(key, version)) return false;
     ownership = Optional.empty();
     return true;
   }

@@ -7,10 +7,10 @@ import io.fibry.text.Lines;
 import java.util.Objects;
 import java.util.function.Supplier;
 
-/** The messages of an actor, and their answers, as bytes. */
+/** Encodes and decodes the messages of an actor, and their answers. */
 record Protocol<M>(Class<M> type, Codec<M> messages) {
 
-  /** Throws if a message, or an answer, has no form in bytes. */
+  /** Throws an exception if a message, or an answer, cannot be encoded. */
   static <M> Protocol<M> of(Class<M> type) {
     return of(type, () -> Codec.of(Objects.requireNonNull(type, "messages")));
   }
@@ -20,14 +20,14 @@ record Protocol<M>(Class<M> type, Codec<M> messages) {
       var messages = codec.get();
       checkCodecs(type);
       return new Protocol<>(type, messages);
-    } catch (IllegalArgumentException none) {
+    } catch (IllegalArgumentException failure) {
       throw new IllegalArgumentException(
-          "messages of " + type.getName() + " cannot be sent to another node: " + Lines.message(none), none);
+          "messages of " + type.getName() + " cannot be sent to another node: " + Lines.message(failure), failure);
     }
   }
 
   private static void checkCodecs(Class<?> type) {
-    if (type.isSealed()) for (var each : type.getPermittedSubclasses()) checkCodecs(each);
+    if (type.isSealed()) for (var subtype : type.getPermittedSubclasses()) checkCodecs(subtype);
     else if (!type.isInterface() && Request.class.isAssignableFrom(type)) Codec.ofAnswers(type);
   }
 
@@ -36,9 +36,9 @@ record Protocol<M>(Class<M> type, Codec<M> messages) {
   }
 
   /**
-   * Gets a message.
+   * Decodes a message.
    *
-   * @throws CodecException if these bytes are none
+   * @throws CodecException if the bytes are not a message
    */
   M decode(byte[] bytes) {
     return messages.decode(bytes);

@@ -13,40 +13,43 @@ import java.time.Duration;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Does the work of a queue on this node. The engine gives no more than can be done at once. */
+/**
+ * Does the work of a queue on this node. The transport gives it no more pieces than it may do at
+ * once.
+ */
 final class QueueWorkers<M> extends ForwardingExitable<QueueWorkers<M>> {
   private static final Logger LOG = LoggerFactory.getLogger(Cluster.class);
-  private static final Duration END_TIMEOUT = Duration.ofSeconds(20); // of the node
-  private static final Duration END_MARGIN = Duration.ofSeconds(1); // until the network knows
+  private static final Duration END_TIMEOUT = Duration.ofSeconds(20); // for the pieces in work when the node leaves
+  private static final Duration END_MARGIN = Duration.ofSeconds(1); // until other nodes get a late piece
 
   private final NetworkWorkQueue<M> queue;
   private final WorkQueue.Options options;
   private final Handler<M> worker;
   private final Actor<WorkItem> pool;
   private final Subscription arrivals;
-  private volatile boolean killed;
+  private volatile boolean isKilled;
 
-  QueueWorkers(ActorBuilder<Object> how, NetworkWorkQueue<M> queue, WorkQueue.Options options, Handler<M> worker) {
+  QueueWorkers(ActorBuilder<Object> builder, NetworkWorkQueue<M> queue, WorkQueue.Options options, Handler<M> worker) {
     this.queue = queue;
     this.options = options;
     this.worker = worker;
-    this.pool = Pools.perMessage(how.onFailure(FailurePolicy.resume())).newActor(this::handle);
-    Subscription begun = null;
+    this.pool = Pools.perMessage(builder.onFailure(FailurePolicy.resume())).newActor(this::handle);
+    Subscription subscription = null;
     try {
-      begun = queue.subscribe(options.maxParallel(), this::receive);
-      pool.closeOnExit(begun);
+      subscription = queue.subscribe(options.maxParallel(), this::receive);
+      pool.closeOnExit(subscription);
     } finally {
-      if (begun == null) pool.kill();
+      if (subscription == null) pool.kill();
     }
-    this.arrivals = begun;
+    this.arrivals = subscription;
   }
 
-  /** Its name. */
-  String queue() {
+  /** {@return the name of the queue} */
+  String queueName() {
     return queue.name();
   }
 
-  // ---- its end
+  // ---- the end
 
   @Override
   protected Exitable target() {
@@ -67,7 +70,7 @@ final class QueueWorkers<M> extends ForwardingExitable<QueueWorkers<M>> {
 
   @Override
   public void kill() {
-    killed = true;
+    isKilled = true;
     arrivals.close();
     super.kill();
   }
@@ -78,7 +81,10 @@ final class QueueWorkers<M> extends ForwardingExitable<QueueWorkers<M>> {
     super.close();
   }
 
-  /** Pieces that take too long go back. */
+  /**
+   * Ends the workers, and waits. Pieces that take too long are interrupted, and go back to the
+   * queue.
+   */
   void stopAndRelease() {
     askExit();
     if (!waitForExit(END_TIMEOUT)) kill();
@@ -87,9 +93,9 @@ final class QueueWorkers<M> extends ForwardingExitable<QueueWorkers<M>> {
 
   // ---- pieces
 
-  /** On the engine's thread. */
+  /** Called on a thread of the transport. */
   private void receive(WorkItem piece) {
-    if (!pool.sendMessage(piece)) piece.release(END_MARGIN); // it may come here until the subscription ends
+    if (!pool.sendMessage(piece)) piece.release(END_MARGIN); // pieces may arrive until the subscription ends
   }
 
   private void handle(WorkItem piece) {
@@ -100,22 +106,23 @@ final class QueueWorkers<M> extends ForwardingExitable<QueueWorkers<M>> {
     try {
       worker.handle(queue.decode(piece.work()));
     } catch (Throwable failure) {
-      if (killed) piece.release(Duration.ZERO); // another node continues with it
+      if (isKilled) piece.release(Duration.ZERO); // another node continues with it
       else onFailure(piece, failure);
       if (failure instanceof Error error) throw error;
       return;
     }
-    if (!piece.acknowledge()) LOG.warn("{} is done, and may be done once more", text(piece));
+    if (!piece.acknowledge())
+      LOG.warn("{} is done, but the confirmation was lost, so it may be done again", describe(piece));
   }
 
   private void onFailure(WorkItem piece, Throwable failure) {
     if (piece.attempts() >= options.maxAttempts()) {
-      LOG.error("{} failed {} times, and is put aside", text(piece), piece.attempts(), failure);
+      LOG.error("{} failed {} times, and is parked", describe(piece), piece.attempts(), failure);
       park(piece, ReplyCodec.summarize(failure));
     } else {
       var pause = options.backoffAfter(piece.attempts());
-      LOG.warn("{} failed, attempt {} of {}; again in {}", text(piece), piece.attempts(), options.maxAttempts(), pause,
-          failure);
+      LOG.warn("{} failed, attempt {} of {}; again in {}", describe(piece), piece.attempts(), options.maxAttempts(),
+          pause, failure);
       piece.release(pause);
     }
   }
@@ -123,15 +130,15 @@ final class QueueWorkers<M> extends ForwardingExitable<QueueWorkers<M>> {
   private void park(WorkItem piece, String reason) {
     try {
       queue.park(piece, reason);
-    } catch (RuntimeException lost) {
-      LOG.warn("{} could not be put aside, and waits", text(piece), lost);
+    } catch (RuntimeException failure) {
+      LOG.warn("{} could not be parked, and is tried again later", describe(piece), failure);
       piece.release(options.maxBackoff());
       return;
     }
     piece.acknowledge();
   }
 
-  private String text(WorkItem piece) {
+  private String describe(WorkItem piece) {
     return "work " + piece.number() + " of queue '" + queue.name() + "'";
   }
 }

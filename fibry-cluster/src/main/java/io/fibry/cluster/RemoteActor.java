@@ -20,20 +20,20 @@ import java.util.function.Supplier;
 import org.slf4j.LoggerFactory;
 
 /**
- * The address of an actor that may be on another node. Messages become bytes on their sender's
+ * The address of an actor that may be on another node. Messages are encoded on their sender's
  * thread.
  */
 final class RemoteActor<M> implements Actor<M>, LastingAddress {
-  private final RemoteSender.RemoteAddress to;
+  private final RemoteSender.RemoteAddress address;
   private final Protocol<M> protocol;
   private final RemoteSender sender;
   private final Actor<Object> senderActor;
-  private final Duration maxWait; // for answers without a limit
-  private final Optional<Supplier<CompletableFuture<ExitReason>>> exitSource; // empty: it sleeps, and does not end
+  private final Duration maxWait; // the limit of requests that have no limit of their own
+  private final Optional<Supplier<CompletableFuture<ExitReason>>> exitSource; // empty: an entity
 
-  RemoteActor(RemoteSender.RemoteAddress to, Protocol<M> protocol, RemoteSender sender, Duration maxWait,
+  RemoteActor(RemoteSender.RemoteAddress address, Protocol<M> protocol, RemoteSender sender, Duration maxWait,
       Optional<Supplier<CompletableFuture<ExitReason>>> exitSource) {
-    this.to = to;
+    this.address = address;
     this.protocol = protocol;
     this.sender = sender;
     this.senderActor = sender.actor();
@@ -43,10 +43,12 @@ final class RemoteActor<M> implements Actor<M>, LastingAddress {
 
   @Override
   public String name() {
-    return to.actor();
+    return address.actor();
   }
 
-  /** An entity sleeps, and does not end: its address ends with what sends to it. */
+  /**
+   * Returns this actor, or for an entity the actor that sends to it, because an entity has no exit.
+   */
   @Override
   public Exitable owner() {
     return exitSource.isPresent() ? this : senderActor;
@@ -60,40 +62,42 @@ final class RemoteActor<M> implements Actor<M>, LastingAddress {
   // ---- messages
 
   private RemoteSender.OutboundTell toTell(M message) {
-    return new RemoteSender.OutboundTell(to, message, protocol.encode(message), sender.context(this, message));
+    return new RemoteSender.OutboundTell(address, message, protocol.encode(message), sender.contextText(this, message));
   }
 
   @SuppressWarnings("unchecked") // a request of the protocol is one of its messages
   private <R> RemoteSender.OutboundAsk<R> toAsk(Request<?, R> request) {
     byte[] body = protocol.encode((M) Objects.requireNonNull(request, "request"));
-    return new RemoteSender.OutboundAsk<>(to, request, body, sender.context(this, request));
+    return new RemoteSender.OutboundAsk<>(address, request, body, sender.contextText(this, request));
   }
 
-  @SuppressWarnings("unchecked") // the relay takes any message
-  private static <R> Request<Object, R> unchecked(Request<?, R> call) {
-    return (Request<Object, R>) call;
+  @SuppressWarnings("unchecked") // the sender's actor takes any message
+  private static <R> Request<Object, R> unchecked(Request<?, R> request) {
+    return (Request<Object, R>) request;
   }
 
   @Override
   public boolean sendMessage(M message) {
-    return to.storesMessages() ? storeMessage(message) : sender.sendTells(List.of(toTell(message)));
+    return address.storesMessages() ? storeMessage(message) : sender.sendTells(List.of(toTell(message)));
   }
 
   private boolean storeMessage(M message) {
     try {
-      var kept = new RemoteSender.OutboundStore(to, message, protocol.encode(message), sender.context(this, message));
-      return senderActor.ask(unchecked(kept), maxWait);
-    } catch (RequestException | CancellationException unknown) {
-      LoggerFactory.getLogger(Cluster.class).warn("nobody knows whether '{}' keeps a message", to.actor(), unknown);
+      byte[] body = protocol.encode(message);
+      var request = new RemoteSender.OutboundStore(address, message, body, sender.contextText(this, message));
+      return senderActor.ask(unchecked(request), maxWait);
+    } catch (RequestException | CancellationException failure) {
+      LoggerFactory.getLogger(Cluster.class).warn("a message to '{}' may or may not be stored", address.actor(),
+          failure);
       return false;
     }
   }
 
   @Override
-  public boolean sendMessages(List<? extends M> block) {
-    if (to.storesMessages()) throw new UnsupportedOperationException(
-        "actor '" + to.actor() + "' keeps messages, and stores each by itself");
-    return sender.sendTells(block.stream().map(this::toTell).toList());
+  public boolean sendMessages(List<? extends M> messages) {
+    if (address.storesMessages()) throw new UnsupportedOperationException(
+        "actor '" + address.actor() + "' stores its messages, each by itself; use sendMessage");
+    return sender.sendTells(messages.stream().map(this::toTell).toList());
   }
 
   @Override
@@ -136,11 +140,11 @@ final class RemoteActor<M> implements Actor<M>, LastingAddress {
     return senderActor.sendMessageEvery(key, toTell(message), period);
   }
 
-  // ---- what only its own node can do
+  // ---- operations that only its own node has
 
-  private UnsupportedOperationException unsupported(String what) {
+  private UnsupportedOperationException unsupported(String reason) {
     return new UnsupportedOperationException(
-        "actor '" + to.actor() + "' may be on another node: " + what + "; do it where the actor lives");
+        "actor '" + address.actor() + "' may be on another node: " + reason + "; do it where the actor lives");
   }
 
   @Override
@@ -168,20 +172,20 @@ final class RemoteActor<M> implements Actor<M>, LastingAddress {
     askExit();
   }
 
-  // ---- its end, as others know it
+  // ---- the exit
 
   @Override
   public void waitForExit() {
     try {
       onExit().get();
-    } catch (ExecutionException none) {
-      throw new AssertionError(none);
+    } catch (ExecutionException failure) {
+      throw new AssertionError(failure);
     } catch (InterruptedException interrupt) {
       throw interrupted();
     }
   }
 
-  /** Waits by the clock of the node. */
+  /** Measures the limit by the clock of the node. */
   @Override
   public boolean waitForExit(Duration limit) {
     try {
@@ -193,7 +197,7 @@ final class RemoteActor<M> implements Actor<M>, LastingAddress {
 
   private CancellationException interrupted() {
     Thread.currentThread().interrupt();
-    return new CancellationException("interrupted while waiting for the end of actor '" + to.actor() + "'");
+    return new CancellationException("interrupted while waiting for the end of actor '" + address.actor() + "'");
   }
 
   @Override
@@ -203,21 +207,21 @@ final class RemoteActor<M> implements Actor<M>, LastingAddress {
 
   @Override
   public Actor<M> closeOnExit(AutoCloseable... resources) {
-    throw unsupported("what is closed with it would be on another node");
+    throw unsupported("the resources would be on this node");
   }
 
   @Override
   public boolean equals(Object other) {
-    return other instanceof RemoteActor<?> far && far.senderActor == senderActor && far.to.equals(to);
+    return other instanceof RemoteActor<?> that && that.senderActor == senderActor && that.address.equals(address);
   }
 
   @Override
   public int hashCode() {
-    return 31 * senderActor.hashCode() + to.hashCode();
+    return 31 * senderActor.hashCode() + address.hashCode();
   }
 
   @Override
   public String toString() {
-    return "far actor '" + to.actor() + "'";
+    return "remote actor '" + address.actor() + "'";
   }
 }

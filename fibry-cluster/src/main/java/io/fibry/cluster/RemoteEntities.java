@@ -9,21 +9,24 @@ import java.util.Optional;
 import java.util.function.IntFunction;
 import java.util.function.LongSupplier;
 
-/** Addresses of entities, wherever they live. Messages to each part have a relay here. */
+/**
+ * The addresses of the entities of a kind, on any node. This node has a {@link RemoteSender} for
+ * each partition.
+ */
 final class RemoteEntities<M> extends ForwardingExitable<Entities<String, M>> implements Entities<String, M> {
-  private final Exitable front;
+  private final Exitable exitable; // its exit is the exit of these entities
   private final String kind;
   private final int partitions;
   private final Protocol<M> protocol;
-  private final boolean storesMessages; // messages are stored before they are handled
-  private final IntFunction<RemoteSender> senders; // by part
-  private final LongSupplier size;
-  private final Duration maxWait; // for answers without a limit
+  private final boolean storesMessages; // whether messages are stored before they are handled
+  private final IntFunction<RemoteSender> senders; // by partition
+  private final LongSupplier size; // the number of entities on this node
+  private final Duration maxWait; // the limit of requests that have no limit of their own
 
-  RemoteEntities(Exitable front, String kind, int partitions, Protocol<M> protocol, boolean storesMessages,
+  RemoteEntities(Exitable exitable, String kind, int partitions, Protocol<M> protocol, boolean storesMessages,
       IntFunction<RemoteSender> senders,
       LongSupplier size, Duration maxWait) {
-    this.front = front;
+    this.exitable = exitable;
     this.kind = kind;
     this.partitions = partitions;
     this.protocol = protocol;
@@ -35,15 +38,15 @@ final class RemoteEntities<M> extends ForwardingExitable<Entities<String, M>> im
 
   @Override
   protected Exitable target() {
-    return front;
+    return exitable;
   }
 
   @Override
   public Actor<M> actor(String key) {
-    int part = PartitionAssignment.partitionOf(PartitionAssignment.checkKey(kind, key), partitions);
+    int partition = PartitionAssignment.partitionOf(PartitionAssignment.checkKey(kind, key), partitions);
     return new RemoteActor<>(new RemoteSender.RemoteAddress(kind + "/" + key, Optional.of(key), storesMessages),
         protocol,
-        senders.apply(part),
+        senders.apply(partition),
         maxWait, Optional.empty());
   }
 
@@ -54,6 +57,6 @@ final class RemoteEntities<M> extends ForwardingExitable<Entities<String, M>> im
 
   @Override
   public String toString() {
-    return "far entities '" + kind + "'";
+    return "remote entities '" + kind + "'";
   }
 }

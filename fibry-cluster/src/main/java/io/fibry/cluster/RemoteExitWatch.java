@@ -14,12 +14,13 @@ import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 
 /**
- * That no node offers a name any more: the end of an actor, as those know it who are on other
- * nodes. Members say what they offer. Until an entry with the name has been seen, it asks for the
- * name itself, because news may not have arrived. Fields are of its actor.
+ * Watches the exit of an actor that nodes offer by a name: it has exited when no node offers the
+ * name any more. The entries of nodes list their offers. Until an entry with the name has arrived,
+ * the watch also sends a query to the name, because the entry may be late. Fields are used by the
+ * thread of the watch's actor.
  */
 final class RemoteExitWatch {
-  private static final Duration ANSWER_TIMEOUT = Duration.ofSeconds(2); // with an answer, and with news
+  private static final Duration ANSWER_TIMEOUT = Duration.ofSeconds(2); // of a query; also the pause before the next
 
   private record MembersChanged(List<Member> members) {}
 
@@ -30,43 +31,44 @@ final class RemoteExitWatch {
   private final String name;
   private final NodeContext nodeContext;
   private final CompletableFuture<ExitReason> exitFuture = new CompletableFuture<>();
-  private Optional<Member> lastOwner = Optional.empty(); // that offers it, or was the last one to do so
+  private Optional<Member> lastOwner = Optional.empty(); // offers the name, or was the last to offer it
 
   private RemoteExitWatch(String name, NodeContext nodeContext) {
     this.name = name;
     this.nodeContext = nodeContext;
   }
 
-  /** Completed on a thread of the node. */
+  /** Returns the exit of the actor; it is completed on a thread of the node. */
   static CompletableFuture<ExitReason> of(String name, NodeContext nodeContext) {
-    var absence = new RemoteExitWatch(name, nodeContext);
-    absence.onMembers(nodeContext.membership().members()); // before it ends, which may be soon
-    Actor<Object> actor = nodeContext.newInternalBuilder().newActor(absence::handle);
-    actor.closeOnExit(() -> absence.exitFuture.complete(connectionLost("this node has left its app")));
-    Subscription news =
+    var watch = new RemoteExitWatch(name, nodeContext);
+    watch.onMembers(nodeContext.membership().members()); // the offer may end soon
+    Actor<Object> actor = nodeContext.newInternalBuilder().newActor(watch::handle);
+    actor.closeOnExit(() -> watch.exitFuture.complete(connectionLost("this node has left its app")));
+    Subscription subscription =
         nodeContext.membership().onEachChange(members -> actor.sendMessage(new MembersChanged(members)));
-    absence.exitFuture.thenRun(() -> {
-      news.close();
+    watch.exitFuture.thenRun(() -> {
+      subscription.close();
       actor.sendPoisonPill();
     });
     actor.sendMessage(new ExitQuery());
-    return absence.exitFuture;
+    return watch.exitFuture;
   }
 
-  private static ExitReason connectionLost(String why) {
-    return new ExitReason.Failed(new TransportException(Failure.NO_RECEIVER, why));
+  private static ExitReason connectionLost(String text) {
+    return new ExitReason.Failed(new TransportException(Failure.NO_RECEIVER, text));
   }
 
   private void handle(Object message, ActorContext<Object> context) {
     switch (message) {
-      case MembersChanged news -> onMembers(news.members);
-      case ExitQuery ask -> {
+      case MembersChanged change -> onMembers(change.members);
+      case ExitQuery query -> {
         if (lastOwner.isEmpty()) queryOwner(context.self());
       }
-      case ExitQueryResult answer -> {
+      case ExitQueryResult result -> {
         if (lastOwner.isPresent()) break;
-        if (answer.failure
-            .filter(one -> one instanceof TransportException lost && lost.failure() == Failure.NO_RECEIVER).isPresent())
+        if (result.failure
+            .filter(failure -> failure instanceof TransportException loss && loss.failure() == Failure.NO_RECEIVER)
+            .isPresent())
           exitFuture.complete(connectionLost("no node offers an actor '" + name + "'"));
         else context.self().sendMessageLater(new ExitQuery(), ANSWER_TIMEOUT);
       }
@@ -75,22 +77,22 @@ final class RemoteExitWatch {
   }
 
   private void onMembers(List<Member> members) {
-    var offering = members.stream().filter(one -> one.offers().contains(name)).findFirst();
-    if (offering.isPresent()) lastOwner = offering;
-    else lastOwner.ifPresent(before -> exitFuture.complete(exitReason(members, before)));
+    var owner = members.stream().filter(member -> member.offers().contains(name)).findFirst();
+    if (owner.isPresent()) lastOwner = owner;
+    else lastOwner.ifPresent(previousOwner -> exitFuture.complete(exitReason(members, previousOwner)));
   }
 
-  private ExitReason exitReason(List<Member> members, Member before) {
-    if (members.stream().noneMatch(one -> one.id().equals(before.id())))
-      return connectionLost("node '" + before.name() + "', which had actor '" + name + "', is gone");
-    return nodeContext.membership().endedOffers(before.name(), name).map(ReplyCodec::reason)
+  private ExitReason exitReason(List<Member> members, Member previousOwner) {
+    if (members.stream().noneMatch(member -> member.id().equals(previousOwner.id())))
+      return connectionLost("node '" + previousOwner.name() + "', which had actor '" + name + "', is gone");
+    return nodeContext.membership().endReason(previousOwner.name(), name).map(ReplyCodec::reason)
         .orElseGet(ExitReason.Stopped::new);
   }
 
-  /** A node offers the name, though no news of that has come. */
+  /** Asks whether a node offers the name although its entry has not arrived yet. */
   private void queryOwner(Actor<Object> self) {
-    var question = WireMessage.to(nodeContext.subjects().ofName(name), Map.of(Route.PRESENCE, ""), new byte[0]);
-    nodeContext.engine().request(question, ANSWER_TIMEOUT)
+    var question = WireMessage.to(nodeContext.subjects().ofName(name), Map.of(Route.PRESENCE_QUERY, ""), new byte[0]);
+    nodeContext.transport().request(question, ANSWER_TIMEOUT)
         .whenComplete((answer, failure) -> self.sendMessage(new ExitQueryResult(Optional.ofNullable(failure))));
   }
 }

@@ -2,11 +2,11 @@ package io.fibry.cluster;
 
 import java.util.Objects;
 
-/** What a handler on another node threw: exceptions themselves do not travel. */
+/** A handler on another node threw an exception, which itself is not sent between nodes. */
 public final class RemoteFailureException extends RuntimeException {
   private static final long serialVersionUID = 1;
 
-  /** The class of the exception. */
+  /** The class name of the exception that was thrown. */
   private final String type;
 
   RemoteFailureException(String text, String type) {
@@ -14,7 +14,7 @@ public final class RemoteFailureException extends RuntimeException {
     this.type = Objects.requireNonNull(type, "type");
   }
 
-  /** {@return the name of the class of what was thrown} */
+  /** {@return the class name of the exception that was thrown} */
   public String type() {
     return type;
   }

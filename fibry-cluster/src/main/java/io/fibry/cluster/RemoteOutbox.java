@@ -16,19 +16,20 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.Function;
 
 /**
- * Messages of a relay that have no answers. Their senders wait for room, as for that of a mailbox.
- * While some messages are under delivery, others are gathered, and leave together. What does not
- * arrive, or is not taken, becomes a dead letter of the relay. Fields are of the relay's thread,
- * unless said otherwise.
+ * Sends the messages of a relay that need no answer. The relay is the actor of a {@link
+ * RemoteSender}. Senders wait for capacity here, as they wait for a full mailbox. While many
+ * messages are in flight, further messages are gathered, and leave in one bundle. A message that
+ * does not arrive, or is refused, becomes a dead letter of the relay. Fields without a remark are
+ * used by the relay's thread only.
  */
 final class RemoteOutbox {
-  private static final int MAX_PENDING_BYTES = 1 << 20; // bytes under delivery; further senders wait
-  private static final int MIN_WEIGHT = 256; // of a message
-  // Messages under delivery in full bundles; beyond that, messages are gathered.
+  private static final int MAX_PENDING_BYTES = 1 << 20; // in flight; further senders wait
+  private static final int MIN_WEIGHT = 256; // of a message, in bytes
+  // In flight, in full bundles; further messages are gathered.
   private static final int MAX_PENDING_MESSAGES = 1_024;
-  private static final int MAX_BUNDLE_BYTES = 64 << 10; // of a bundle, but for one message
+  private static final int MAX_BUNDLE_BYTES = 64 << 10; // a larger message is sent alone
 
-  /** Messages that have room, in a row. */
+  /** Messages that were sent together; they count as {@code weight} bytes in flight. */
   record OutboundBatch(List<OutboundTell> tells, int weight) {
     @Override
     public String toString() {
@@ -36,7 +37,7 @@ final class RemoteOutbox {
     }
   }
 
-  /** A message that has not arrived, or was not taken. */
+  /** A message that has not arrived, or was refused. */
   record LostMessage(OutboundTell tell, RequestException reason) {
     @Override
     public String toString() {
@@ -44,127 +45,129 @@ final class RemoteOutbox {
     }
   }
 
-  /** The delivery of a bundle has ended. */
+  /** Tells the relay that a bundle was answered, or has failed. */
   record BundleEnded() {}
 
-  private final Duration maxWait; // for room, and for receipts
-  private final int maxTells; // of a bundle
-  private final int maxPendingBundles; // bundles
-  private final Function<TellBundle, RemoteRequest<Receipt>> sending;
+  private final Duration maxWait; // of a sender, for capacity
+  private final int maxTells; // in a bundle
+  private final int maxPendingBundles; // in flight; further messages are gathered
+  private final Function<TellBundle, RemoteRequest<Receipt>> newRequest;
   private final Function<Object, String> describeMessage; // how an exception names a message
-  private final Semaphore byteBudget = new Semaphore(MAX_PENDING_BYTES, true); // of all threads
-  private final ArrayDeque<OutboundBatch> gathered = new ArrayDeque<>();
-  private int pendingBundles; // bundles
+  private final Semaphore byteBudget = new Semaphore(MAX_PENDING_BYTES, true); // used by all threads
+  private final ArrayDeque<OutboundBatch> gatheredBatches = new ArrayDeque<>();
+  private int pendingBundles; // in flight
 
-  RemoteOutbox(Duration maxWait, int maxTells, Function<TellBundle, RemoteRequest<Receipt>> sending,
+  RemoteOutbox(Duration maxWait, int maxTells, Function<TellBundle, RemoteRequest<Receipt>> newRequest,
       Function<Object, String> describeMessage) {
     this.maxWait = maxWait;
     this.maxTells = maxTells;
     this.maxPendingBundles = MAX_PENDING_MESSAGES / maxTells;
-    this.sending = sending;
+    this.newRequest = newRequest;
     this.describeMessage = describeMessage;
   }
 
   // ---- for senders
 
-  /** All or none; by any thread. */
+  /** Sends all messages or none, and returns whether they were accepted. Called by any thread. */
   boolean send(List<OutboundTell> tells, Actor<Object> relay) {
     if (tells.isEmpty()) return true;
     int weight = weight(tells);
-    if (!trySend(tells, weight, relay)) return false;
-    boolean given = false;
+    if (!awaitCapacity(tells, weight, relay)) return false;
+    boolean isAccepted = false;
     try {
-      given = relay.sendMessage(new OutboundBatch(tells, weight));
-      return given;
+      isAccepted = relay.sendMessage(new OutboundBatch(tells, weight));
+      return isAccepted;
     } finally {
-      if (!given) byteBudget.release(weight);
+      if (!isAccepted) byteBudget.release(weight);
     }
   }
 
   private static int weight(List<OutboundTell> tells) {
     long sum = 0;
-    for (var one : tells) sum += Math.max(MIN_WEIGHT, one.bytes());
+    for (var tell : tells) sum += Math.max(MIN_WEIGHT, tell.bytes());
     return (int) Math.min(MAX_PENDING_BYTES, sum);
   }
 
-  private boolean trySend(List<OutboundTell> tells, int weight, Actor<Object> relay) {
+  private boolean awaitCapacity(List<OutboundTell> tells, int weight, Actor<Object> relay) {
     if (!byteBudget.hasQueuedThreads() && byteBudget.tryAcquire(weight)) return true;
-    String why = "others before it have not arrived";
-    var recorded = ClusterEvents.beginWait();
-    boolean waited = false;
+    String reason = "too many earlier messages have not arrived yet";
+    var jfrEvent = ClusterEvents.beginWait();
+    boolean hasCapacity = false;
     try {
-      waited = byteBudget.tryAcquire(weight, TimeUnit.NANOSECONDS.convert(maxWait), TimeUnit.NANOSECONDS);
+      hasCapacity = byteBudget.tryAcquire(weight, TimeUnit.NANOSECONDS.convert(maxWait), TimeUnit.NANOSECONDS);
     } catch (InterruptedException interrupt) {
       Thread.currentThread().interrupt();
-      why = "its sender was interrupted while it waited for room";
+      reason = "its sender was interrupted while it waited for capacity";
     }
-    ClusterEvents.endWait(recorded, tells.getFirst().to().actor(), waited);
-    if (waited) return true;
-    for (var one : tells) relay.sendMessage(lostMessage(one, why, false));
+    ClusterEvents.endWait(jfrEvent, tells.getFirst().address().actor(), hasCapacity);
+    if (hasCapacity) return true;
+    for (var tell : tells) relay.sendMessage(lostMessage(tell, reason, false));
     return false;
   }
 
-  /** Returns false if some messages have not arrived; called by any thread. */
+  /**
+   * Waits until all messages have arrived. Returns false if some have not. Called by any thread.
+   */
   boolean awaitArrival(Duration limit) throws InterruptedException {
     if (!byteBudget.tryAcquire(MAX_PENDING_BYTES, limit.toNanos(), TimeUnit.NANOSECONDS)) return false;
     byteBudget.release(MAX_PENDING_BYTES);
     return true;
   }
 
-  /** Called by any thread. */
+  /** Returns whether no message is gathered or in flight. Called by any thread. */
   boolean isEmpty() {
     return byteBudget.availablePermits() == MAX_PENDING_BYTES;
   }
 
   // ---- for the relay
 
-  void add(OutboundBatch load, Actor<Object> relay) {
-    gathered.add(load);
+  void add(OutboundBatch batch, Actor<Object> relay) {
+    gatheredBatches.add(batch);
     if (pendingBundles < maxPendingBundles) sendBundle(relay);
   }
 
-  /** Adds a message of a timer, which leaves even without room. */
-  void add(OutboundTell late, Actor<Object> relay) {
-    add(new OutboundBatch(List.of(late), 0), relay);
+  /** Adds a message of a timer, which is sent even without capacity. */
+  void add(OutboundTell tell, Actor<Object> relay) {
+    add(new OutboundBatch(List.of(tell), 0), relay);
   }
 
-  /** All that are gathered, so that what is sent now comes after them. */
+  /** Sends all gathered messages, so that a message that is sent next arrives after them. */
   void sendAll(Actor<Object> relay) {
-    while (!gathered.isEmpty()) sendBundle(relay);
+    while (!gatheredBatches.isEmpty()) sendBundle(relay);
   }
 
   void onBundleEnded(Actor<Object> relay) {
     pendingBundles--;
-    if (!gathered.isEmpty()) sendBundle(relay);
+    if (!gatheredBatches.isEmpty()) sendBundle(relay);
   }
 
   private void sendBundle(Actor<Object> relay) {
     var tells = new ArrayList<OutboundTell>();
     int weight = 0;
     long bytes = 0;
-    for (var next = gathered.peek(); next != null && tells.size() < maxTells; next = gathered.peek()) {
-      for (var one : next.tells) bytes += one.bytes();
+    for (var batch = gatheredBatches.peek(); batch != null && tells.size() < maxTells; batch = gatheredBatches.peek()) {
+      for (var tell : batch.tells) bytes += tell.bytes();
       if (bytes > MAX_BUNDLE_BYTES && !tells.isEmpty()) break;
-      gathered.remove();
-      tells.addAll(next.tells);
-      weight += next.weight;
+      gatheredBatches.remove();
+      tells.addAll(batch.tells);
+      weight += batch.weight;
     }
     send(tells, weight, relay);
   }
 
   private void send(List<OutboundTell> tells, int weight, Actor<Object> relay) {
-    var written = encode(tells, weight, relay);
-    if (written.isEmpty()) return;
-    var bundle = written.get();
+    var encoded = encode(tells, weight, relay);
+    if (encoded.isEmpty()) return;
+    var bundle = encoded.get();
     pendingBundles++;
-    var request = sending.apply(bundle);
+    var request = newRequest.apply(bundle);
     request.answer().whenComplete((receipt, failure) -> {
       byteBudget.release(weight);
       relay.sendMessage(new BundleEnded());
       if (failure != null) reportLost(tells, failure, relay);
-      else for (var one : receipt.refusals())
-        if (one.index() >= 0 && one.index() < tells.size())
-          relay.sendMessage(lostMessage(bundle.tells().get(one.index()), one.why(), false));
+      else for (var refusal : receipt.refusals())
+        if (refusal.index() >= 0 && refusal.index() < tells.size())
+          relay.sendMessage(lostMessage(bundle.tells().get(refusal.index()), refusal.why(), false));
     });
     request.send();
   }
@@ -172,28 +175,28 @@ final class RemoteOutbox {
   private Optional<TellBundle> encode(List<OutboundTell> tells, int weight, Actor<Object> relay) {
     try {
       return Optional.of(TellBundle.of(tells));
-    } catch (RuntimeException unwritable) {
+    } catch (RuntimeException failure) {
       byteBudget.release(weight);
-      reportLost(tells, unwritable, relay);
+      reportLost(tells, failure, relay);
       return Optional.empty();
     }
   }
 
   private void reportLost(List<OutboundTell> tells, Throwable failure, Actor<Object> relay) {
-    boolean unknown = failure instanceof RequestException none && none.outcome() != Outcome.NOT_DONE;
-    for (var one : tells) relay.sendMessage(failure instanceof RequestException told && tells.size() == 1
-        ? new LostMessage(one, told) : lostMessage(one, lossReason(failure), unknown));
+    boolean mayHaveArrived = failure instanceof RequestException cause && cause.outcome() != Outcome.NOT_DONE;
+    for (var tell : tells) relay.sendMessage(failure instanceof RequestException cause && tells.size() == 1
+        ? new LostMessage(tell, cause) : lostMessage(tell, lossReason(failure), mayHaveArrived));
   }
 
   private static String lossReason(Throwable failure) {
     return failure instanceof RequestException ? Lines.message(failure) : Lines.thrown(failure);
   }
 
-  private LostMessage lostMessage(OutboundTell tell, String why, boolean mayHaveArrived) {
-    String actor = tell.to().actor();
+  private LostMessage lostMessage(OutboundTell tell, String reason, boolean mayHaveArrived) {
+    String actor = tell.address().actor();
     return new LostMessage(tell,
         new UnreachableException(describeMessage.apply(tell.message()) + " did not get to actor '" + actor + "'"
-            + (mayHaveArrived ? ", as far as is known here: " : ": ") + why, actor, tell.message(), null,
+            + (mayHaveArrived ? ", as far as this node knows: " : ": ") + reason, actor, tell.message(), null,
             mayHaveArrived ? Outcome.UNKNOWN : Outcome.NOT_DONE));
   }
 }

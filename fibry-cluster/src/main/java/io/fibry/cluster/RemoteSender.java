@@ -15,26 +15,27 @@ import java.util.Map;
 import java.util.Optional;
 
 /**
- * What an actor of this node does with messages to one on another: it sends them on. So a far actor
- * has a mailbox here, and requests to it have limits, texts and ends like any others. Used by its
- * handler's thread.
+ * A relay: an actor of this node that sends messages to an actor of another node, or to the
+ * entities of a partition. So a remote actor has a mailbox here, and requests to it have limits,
+ * texts and outcomes like other requests. Methods without a remark are called by the relay's
+ * thread.
  */
 final class RemoteSender {
 
   /**
    * The address of an actor.
    *
-   * @param key if it is an entity
-   * @param storesMessages its messages are stored before they are handled
+   * @param key the key of an entity; empty if the actor is no entity
+   * @param storesMessages whether its messages are stored before they are handled
    */
   record RemoteAddress(String actor, Optional<String> key, boolean storesMessages) {}
 
   /**
-   * A message, already bytes.
+   * An encoded message without an answer.
    *
-   * @param context the text that the carriers wrote, or empty
+   * @param context the text of the context propagators, or an empty text
    */
-  record OutboundTell(RemoteAddress to, Object message, byte[] body, String context) {
+  record OutboundTell(RemoteAddress address, Object message, byte[] body, String context) {
     int bytes() {
       return body.length + context.length();
     }
@@ -45,25 +46,27 @@ final class RemoteSender {
     }
   }
 
-  /** A message that is answered, in encoded form. */
+  /** An encoded message that is answered. */
   sealed interface OutboundRequest<R> permits OutboundAsk, OutboundStore, TellBundle {
-    RemoteAddress to();
+    RemoteAddress address();
 
     byte[] body();
 
-    /** Returns the text that the carriers wrote, or an empty text. */
+    /** {@return the text of the context propagators, or an empty text} */
     String context();
 
-    /** Returns the request for texts. */
+    /** {@return the request that exceptions refer to} */
     Request<?, R> request();
 
-    /** Its class stands in texts where a scope keeps the rest to itself. */
+    /**
+     * {@return the message that texts describe, at least by its class if the scope hides contents}
+     */
     default Object describedMessage() {
       return request();
     }
 
     default Map<String, String> headers(Route route) {
-      var headers = route.headers(to().key());
+      var headers = route.headers(address().key());
       if (!context().isEmpty()) headers.put(Route.CONTEXT, context());
       return headers;
     }
@@ -71,8 +74,8 @@ final class RemoteSender {
     R decodeAnswer(byte[] bytes);
   }
 
-  /** A request. */
-  record OutboundAsk<R>(RemoteAddress to, Request<?, R> request, byte[] body, String context)
+  /** An encoded request. */
+  record OutboundAsk<R>(RemoteAddress address, Request<?, R> request, byte[] body, String context)
       implements Request<OutboundAsk<R>, R>, OutboundRequest<R> {
     @Override
     public R decodeAnswer(byte[] bytes) {
@@ -85,8 +88,8 @@ final class RemoteSender {
     }
   }
 
-  /** A message that is to be stored before it is handled. */
-  record OutboundStore(RemoteAddress to, Object message, byte[] body, String context)
+  /** An encoded message that is stored before it is handled. */
+  record OutboundStore(RemoteAddress address, Object message, byte[] body, String context)
       implements Request<OutboundStore, Boolean>, OutboundRequest<Boolean> {
     @Override
     public Request<?, Boolean> request() {
@@ -101,7 +104,7 @@ final class RemoteSender {
     @Override
     public Map<String, String> headers(Route route) {
       var headers = OutboundRequest.super.headers(route);
-      headers.put(Route.KEEP, "");
+      headers.put(Route.STORE, "");
       return headers;
     }
 
@@ -118,8 +121,8 @@ final class RemoteSender {
 
   private final NodeContext nodeContext;
   private final Route route;
-  private final Duration maxWait; // for requests without a limit, and receipts
-  private final BlockBuilder<Object> blockBuilder; // has the carriers
+  private final Duration maxWait; // the limit of bundles, and of requests without a limit
+  private final BlockBuilder<Object> blockBuilder; // has the context propagators
   private final RemoteOutbox outbox;
   private final Actor<Object> actor;
 
@@ -129,7 +132,7 @@ final class RemoteSender {
     this.maxWait = maxWait;
     this.blockBuilder = nodeContext.blockBuilder();
     this.outbox =
-        new RemoteOutbox(maxWait, route.maxTells(), tells -> new RemoteRequest<>(nodeContext, route, tells, maxWait),
+        new RemoteOutbox(maxWait, route.maxTells(), bundle -> new RemoteRequest<>(nodeContext, route, bundle, maxWait),
             nodeContext::describeRequest);
     this.actor =
         BlockBuilder.of(nodeContext.scope().named(route.name())).excludedFromAccounts()
@@ -141,68 +144,71 @@ final class RemoteSender {
     return new RemoteSender(nodeContext, route, maxWait);
   }
 
-  /** Returns the text that the carriers of the node's scope write on this thread for a message. */
-  String context(Actor<?> to, Object message) {
-    return blockBuilder.contextText(to, message);
+  /** Returns the text that the context propagators write on the calling thread for a message. */
+  String contextText(Actor<?> receiver, Object message) {
+    return blockBuilder.contextText(receiver, message);
   }
 
   Scheduler clock() {
     return nodeContext.clock();
   }
 
-  /** Returns the actor to which requests are sent. */
+  /** {@return the actor to which requests are sent} */
   Actor<Object> actor() {
     return actor;
   }
 
-  /** Called by any thread, which waits for room. */
+  /** Sends all messages or none. Called by any thread, which waits for capacity. */
   boolean sendTells(List<OutboundTell> tells) {
     return outbox.send(tells, actor);
   }
 
-  /** Returns false if some messages have not arrived. */
+  /** Waits until all messages without answers have arrived. Returns false if some have not. */
   boolean awaitArrival(Duration limit) throws InterruptedException {
     return outbox.awaitArrival(limit);
   }
 
-  /** Whether messages without answers are under delivery. */
+  /** Whether messages without answers are gathered or in flight. */
   boolean isBusy() {
     return !outbox.isEmpty();
   }
 
   private void handle(Object message, ActorContext<Object> context) {
     switch (message) {
-      case RemoteOutbox.OutboundBatch load -> outbox.add(load, actor);
-      case RemoteOutbox.BundleEnded over -> outbox.onBundleEnded(actor);
-      case RemoteOutbox.LostMessage lost -> throw lost.reason(); // so it is a dead letter
-      case OutboundTell late -> outbox.add(late, actor);
-      case OutboundAsk<?> call -> {
+      case RemoteOutbox.OutboundBatch batch -> outbox.add(batch, actor);
+      case RemoteOutbox.BundleEnded end -> outbox.onBundleEnded(actor);
+      case RemoteOutbox.LostMessage loss -> throw loss.reason(); // makes it a dead letter
+      case OutboundTell tell -> outbox.add(tell, actor);
+      case OutboundAsk<?> request -> {
         outbox.sendAll(actor);
-        ask(call, context);
+        ask(request, context);
       }
-      case OutboundStore keep -> {
+      case OutboundStore store -> {
         outbox.sendAll(actor);
-        ask(keep, keep, context);
+        ask(store, store, context);
       }
       default -> throw new AssertionError(message);
     }
   }
 
-  private <R> void ask(OutboundAsk<R> call, ActorContext<Object> context) {
-    ask(call, call, context);
+  private <R> void ask(OutboundAsk<R> request, ActorContext<Object> context) {
+    ask(request, request, context);
   }
 
-  private <R> void ask(Request<?, R> asked, OutboundRequest<R> sent, ActorContext<Object> context) {
+  private <R> void ask(Request<?, R> request, OutboundRequest<R> outbound, ActorContext<Object> context) {
     var limit = context.remainingTime().orElse(maxWait);
-    var far = new RemoteRequest<>(nodeContext, route, sent, limit);
-    far.addAskers(AskChain.current());
-    context.replyWhen(asked, far.answer(), far::giveUp);
-    if (limit.isPositive()) far.send();
+    var remoteRequest = new RemoteRequest<>(nodeContext, route, outbound, limit);
+    remoteRequest.addAskers(AskChain.current());
+    context.replyWhen(request, remoteRequest.answer(), remoteRequest::cancel);
+    if (limit.isPositive()) remoteRequest.send();
   }
 
-  /** For the handler: a little less than its asker waits, so that it can say why it is late. */
+  /**
+   * Returns the limit of the handler: a little less than its asker waits, so that a time-out
+   * arrives.
+   */
   static Optional<Duration> limit(WireMessage wire) {
-    return Route.timeLeft(wire)
+    return Route.remainingMillis(wire)
         .map(millis -> Duration.ofMillis(Math.max(1, millis - Math.clamp(millis / 20, 10, 100))));
   }
 

@@ -20,79 +20,84 @@ import java.util.concurrent.CompletionException;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
-/** The end of a request, as it is sent to its asker. */
+/** Encodes and decodes the answer or the failure of a request, as it is sent to the asker. */
 final class ReplyCodec {
-  private static final String STATUS = "Fb-S";
-  private static final String TEXT = "Fb-Why";
-  private static final String TYPE = "Fb-Type"; // of what the handler threw, or of the reason of an end
-  private static final String RING = "Fb-Ring";
+  private static final String STATUS = "Fb-S"; // the name of a Status
+  private static final String TEXT = "Fb-Why"; // the text of the failure
+  private static final String TYPE = "Fb-Type"; // the class of the exception, or of the exit reason
+  private static final String CYCLE_ACTORS = "Fb-Ring"; // the actors of a cycle of waits
   private static final String OUTCOME = "Fb-Outcome"; // the outcome of the request; missing if it is not known
   private static final String NUMBER = "Fb-Number"; // the capacity of a mailbox, or milliseconds
-  private static final int MAX_TEXT = 1_000; // letters of a text
-  private static final byte[] NOTHING = {};
+  private static final int MAX_TEXT = 1_000; // characters
+  private static final byte[] EMPTY_BODY = {};
 
   private enum Status {
     OK, FAILED, FULL, STOPPED, LATE, NO_REPLY, CYCLE, GONE
   }
 
   private static final Map<String, Outcome> OUTCOMES =
-      Stream.of(Outcome.values()).collect(Collectors.toUnmodifiableMap(Outcome::name, one -> one));
+      Stream.of(Outcome.values()).collect(Collectors.toUnmodifiableMap(Outcome::name, outcome -> outcome));
 
   private static final Map<String, Status> STATUSES =
-      Stream.of(Status.values()).collect(Collectors.toUnmodifiableMap(Status::name, one -> one));
+      Stream.of(Status.values()).collect(Collectors.toUnmodifiableMap(Status::name, status -> status));
 
   private ReplyCodec() {}
 
-  // ---- where it was handled
+  // ---- on the node of the actor
 
-  static WireMessage ofAnswer(String to, Object request, Object answer) {
-    return WireMessage.to(to, Map.of(STATUS, Status.OK.name()), Protocol.encodeAnswer(request, answer));
+  static WireMessage ofAnswer(String replyTo, Object request, Object answer) {
+    return WireMessage.to(replyTo, Map.of(STATUS, Status.OK.name()), Protocol.encodeAnswer(request, answer));
   }
 
-  static WireMessage ofReceipt(String to, TellBundle.Receipt receipt) {
-    return WireMessage.to(to, Map.of(STATUS, Status.OK.name()), TellBundle.bytes(receipt));
+  static WireMessage ofReceipt(String replyTo, TellBundle.Receipt receipt) {
+    return WireMessage.to(replyTo, Map.of(STATUS, Status.OK.name()), TellBundle.bytes(receipt));
   }
 
-  /** It is stored. */
-  static WireMessage ofStored(String to) {
-    return WireMessage.to(to, Map.of(STATUS, Status.OK.name()), NOTHING);
+  /** Tells that the message is stored, or that the actor is offered. */
+  static WireMessage ofStored(String replyTo) {
+    return WireMessage.to(replyTo, Map.of(STATUS, Status.OK.name()), EMPTY_BODY);
   }
 
-  static WireMessage ofFull(String to, String actor, int capacity) {
-    return wire(to, Status.FULL, "actor '" + actor + "' has " + capacity + " messages of other nodes waiting already",
+  static WireMessage ofFull(String replyTo, String actor, int capacity) {
+    return wire(replyTo, Status.FULL,
+        "actor '" + actor + "' has " + capacity + " messages of other nodes waiting already",
         Map.of(NUMBER, Integer.toString(capacity), OUTCOME, Outcome.NOT_DONE.name()));
   }
 
-  /** It was not handled. */
-  static WireMessage ofGone(String to, String actor) {
-    return wire(to, Status.GONE, "a node has just taken back its offer of actor '" + actor + "'", Map.of());
+  /** Tells that the message was not handled. */
+  static WireMessage ofWithdrawn(String replyTo, String actor) {
+    return wire(replyTo, Status.GONE, "a node has just taken back its offer of actor '" + actor + "'", Map.of());
   }
 
   /**
-   * The outcome of another request, such as a request that the handler sent itself, is left out.
+   * Tells that the request has failed. The outcome is left out if the failure is of another
+   * request, such as a request that the handler sent itself.
    */
-  static WireMessage ofFailure(String to, Object request, Throwable thrown) {
+  static WireMessage ofFailure(String replyTo, Object request, Throwable thrown) {
     var failure = thrown instanceof CompletionException && thrown.getCause() != null ? thrown.getCause() : thrown;
-    var more = new HashMap<String, String>();
-    if (failure instanceof RequestException none && none.request() == request)
-      more.put(OUTCOME, none.outcome().name());
+    var details = new HashMap<String, String>();
+    if (failure instanceof RequestException requestFailure && requestFailure.request() == request)
+      details.put(OUTCOME, requestFailure.outcome().name());
     var status = switch (failure) {
-      case MailboxFullException full -> with(more, NUMBER, Integer.toString(full.capacity()), Status.FULL);
-      case ActorStoppedException stopped -> with(more, TYPE, typeOf(stopped.reason()), Status.STOPPED);
-      case AskTimeoutException late -> with(more, NUMBER, Long.toString(late.waited().toMillis()), Status.LATE);
-      case NoReplyException none -> Status.NO_REPLY;
-      case AskCycleException cycle -> with(more, RING, String.join("\t", cycle.cycle()), Status.CYCLE);
-      default -> with(more, TYPE, failure.getClass().getName(), Status.FAILED);
+      case MailboxFullException mailboxFull -> addHeader(details, NUMBER, Integer.toString(mailboxFull.capacity()),
+          Status.FULL);
+      case ActorStoppedException ended -> addHeader(details, TYPE, typeOf(ended.reason()), Status.STOPPED);
+      case AskTimeoutException timeout -> addHeader(details, NUMBER, Long.toString(timeout.waited().toMillis()),
+          Status.LATE);
+      case NoReplyException noReply -> Status.NO_REPLY;
+      case AskCycleException cycle -> addHeader(details, CYCLE_ACTORS, String.join("\t", cycle.cycle()), Status.CYCLE);
+      default -> addHeader(details, TYPE, failure.getClass().getName(), Status.FAILED);
     };
-    return wire(to, status, summarize(Lines.message(failure)), more);
+    return wire(replyTo, status, summarize(Lines.message(failure)), details);
   }
 
-  private static Status with(Map<String, String> headers, String name, String value, Status status) {
+  /** Adds a header, and returns the status. */
+  private static Status addHeader(Map<String, String> headers, String name, String value, Status status) {
     headers.put(name, value);
     return status;
   }
 
-  /** Returns an exception in one line. */
+  /** Describes an exception in one line. */
   static String summarize(Throwable thrown) {
     return summarize(Lines.thrown(thrown));
   }
@@ -105,21 +110,21 @@ final class ReplyCodec {
     return reason == null ? "" : reason.getClass().getSimpleName();
   }
 
-  private static WireMessage wire(String to, Status status, String text, Map<String, String> more) {
-    var headers = new HashMap<>(more);
+  private static WireMessage wire(String replyTo, Status status, String text, Map<String, String> details) {
+    var headers = new HashMap<>(details);
     headers.put(STATUS, status.name());
     headers.put(TEXT, text);
-    return WireMessage.to(to, headers, NOTHING);
+    return WireMessage.to(replyTo, headers, EMPTY_BODY);
   }
 
-  // ---- where it was asked
+  // ---- on the node of the asker
 
-  /** It did not reach its actor, and may find it elsewhere. */
-  static boolean isGone(WireMessage wire) {
+  /** Whether the message was not handled, and may reach the actor on another node. */
+  static boolean isWithdrawn(WireMessage wire) {
     return statusOf(wire).filter(Status.GONE::equals).isPresent();
   }
 
-  /** Tells the asker. */
+  /** Completes the future of the asker with the answer or the failure. */
   static <R> void completeAsker(CompletableFuture<R> asker, RemoteSender.OutboundRequest<R> sent, WireMessage wire,
       NodeContext nodeContext) {
     var status = statusOf(wire);
@@ -132,22 +137,24 @@ final class ReplyCodec {
   }
 
   private static Throwable failure(Optional<Status> status, RemoteSender.OutboundRequest<?> sent, WireMessage wire,
-      String asked) {
+      String requestText) {
     var request = sent.request();
-    String actor = sent.to().actor();
-    String text = wire.header(TEXT).map(Lines::escaped).orElse("no reason was told");
+    String actor = sent.address().actor();
+    String text = wire.header(TEXT).map(Lines::escaped).orElse("it gave no reason");
     var outcome = wire.header(OUTCOME).map(OUTCOMES::get).orElse(Outcome.UNKNOWN);
     if (status.isEmpty()) return new UnreachableException(
-        "the answer of actor '" + actor + "' to " + asked + " is none: " + wire, actor, request, null, Outcome.UNKNOWN);
+        "the answer of actor '" + actor + "' to " + requestText + " has no known status: " + wire, actor, request, null,
+        Outcome.UNKNOWN);
     return switch (status.get()) {
       case FULL -> outcome == Outcome.NOT_DONE ? new MailboxFullException(text, actor, request, (int) number(wire))
-          : new UnreachableException(text, actor, request, null, outcome); // of another request, or of an old node
+          : new UnreachableException(text, actor, request, null, outcome); // of another request, or from an old node
       case STOPPED -> new ActorStoppedException(text, actor, request, reason(wire, text), outcome);
       case LATE -> new AskTimeoutException(text, actor, request, Duration.ofMillis(number(wire)), null, outcome);
       case NO_REPLY -> new NoReplyException(text, actor, request);
-      case GONE -> new UnreachableException(asked + " did not reach actor '" + actor + "': " + text, actor, request,
-          null, Outcome.NOT_DONE);
-      case CYCLE -> new AskCycleException(text, actor, request, List.of(wire.header(RING).orElse(actor).split("\t")));
+      case GONE -> new UnreachableException(requestText + " did not reach actor '" + actor + "': " + text, actor,
+          request, null, Outcome.NOT_DONE);
+      case CYCLE -> new AskCycleException(text, actor, request,
+          List.of(wire.header(CYCLE_ACTORS).orElse(actor).split("\t")));
       default -> {
         var failure = new RemoteFailureException(text, wire.header(TYPE).orElse("an unknown class"));
         yield wire.header(OUTCOME).isEmpty() ? failure
@@ -159,7 +166,7 @@ final class ReplyCodec {
   private static long number(WireMessage wire) {
     try {
       return Long.parseLong(wire.header(NUMBER).orElse("0"));
-    } catch (NumberFormatException foreign) {
+    } catch (NumberFormatException failure) {
       return 0;
     }
   }
@@ -168,9 +175,9 @@ final class ReplyCodec {
     return reason(wire.header(TYPE).orElse(""), text);
   }
 
-  /** Reads a reason from the text that another node made of it. */
-  static ExitReason reason(String told) {
-    return reason(told.replaceAll(":.*", ""), told);
+  /** Reads an exit reason from its text, which another node has written. */
+  static ExitReason reason(String text) {
+    return reason(text.replaceAll(":.*", ""), text);
   }
 
   private static ExitReason reason(String type, String text) {
@@ -182,7 +189,7 @@ final class ReplyCodec {
     };
   }
 
-  /** Returns the reason of an end in one line. */
+  /** Describes an exit reason in one line. */
   static String summarize(ExitReason reason) {
     return summarize(reason.toString());
   }

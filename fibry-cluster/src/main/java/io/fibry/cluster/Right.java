@@ -8,19 +8,23 @@ import java.util.Optional;
 import org.slf4j.LoggerFactory;
 
 /**
- * The right to a part, in the table: its owner, or, if it is free, its last owner.
+ * The right to a partition, as an entry of the table. It names the owner or, if the right is free,
+ * the last owner.
  *
- * @param after the version of the entry before
+ * @param node the name of that node
+ * @param life the id of its life
+ * @param free whether another node may take the partition
+ * @param after the version of the previous entry
  */
 record Right(String node, String life, boolean free, long after) {
   private static final Codec<Right> CODEC = Codec.of(Right.class);
 
-  /** Returns an empty value if the part has no owner, or the entry is no right. */
+  /** Returns an empty value if the entry was deleted, or is no right. */
   static Optional<Right> of(ClusterTransport.Entry entry) {
     try {
       return entry.value().map(CODEC::decode);
-    } catch (CodecException foreign) {
-      LoggerFactory.getLogger(Cluster.class).warn("the entry '{}' cannot be read", entry.key(), foreign);
+    } catch (CodecException failure) {
+      LoggerFactory.getLogger(Cluster.class).warn("the entry '{}' cannot be read", entry.key(), failure);
       return Optional.empty();
     }
   }

@@ -8,70 +8,76 @@ import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Supplier;
 
 /**
- * Where messages to an actor, or to the entities of a part, go to.
+ * Where messages to an actor, or to the entities of a partition, are sent.
  *
- * @param name for people
- * @param maxTells messages that go together: where nodes share the work, it is shared in such
- * pieces
- * @param subject of the messages
- * @param cancelSubject subject of what says that an answer is not awaited any more
- * @param ids makes ids of messages; by these a node recognizes duplicates, which come by way of the
- * node that gave the part away, and withdrawn requests
- * @param epoch the epoch of the last owner of the part that answered, or 0
- * @param absenceReason says why no node gets the messages at the moment; empty if a node should, so that
- * they are sent again
+ * @param name names the route in logs and dumps
+ * @param maxTells how many messages a bundle may have; if several nodes offer an actor, each
+ * bundle goes to one of them
+ * @param subject the subject of the messages
+ * @param cancelSubject the subject of cancellations: an asker has stopped waiting for its answer
+ * @param ids makes ids of messages. A node recognizes by them the cancelled requests, and the
+ * duplicates that the previous owner of a partition forwards
+ * @param epoch the epoch of the last owner of the partition that answered, or 0 if none did
+ * @param absenceReason returns why no node receives the messages at the moment; empty if a node
+ * should receive them, so that they are sent again
  */
 record Route(String name, int maxTells, String subject, String cancelSubject, Supplier<String> ids,
     AtomicLong epoch, Supplier<Optional<String>> absenceReason) {
-  private static final int MAX_TELLS = 256;
-  private static final int MAX_TELLS_TO_PARTITION = 8;
-  static final String KEY = "Fb-K";
-  static final String KEEP = "Fb-Keep"; // its sender is told whether it is stored
-  static final String TELLS = "Fb-N"; // the number of messages without answers
-  static final String DELIVER_PENDING = "Fb-Look"; // something waits at the store
-  static final String PRESENCE = "Fb-There"; // is anybody?
-  static final String ID = "Fb-Id";
-  static final String TIME_LEFT = "Fb-Ttl"; // milliseconds
-  static final String EPOCH = "Fb-Epoch"; // version by which the sender of an answer owns the part; and the last known
-  static final String ASKERS = "Fb-Chain"; // the actors that wait for the answer
-  static final String CONTEXT = "Fb-Ctx"; // the texts of the sender's carriers; missing if they wrote none
-  static final String FROM = "Fb-From"; // the node that published news
+  private static final int MAX_TELLS_TO_PARTITION = 256;
+  private static final int MAX_TELLS_TO_NAME = 8;
+  static final String KEY = "Fb-K"; // the key of the entity
+  static final String STORE = "Fb-Keep"; // asks the receiver to store the message, and to confirm that
+  static final String BUNDLE_SIZE = "Fb-N"; // the number of messages in a bundle
+  static final String DELIVER_PENDING = "Fb-Look"; // a message for the entity is pending in the store
+  static final String PRESENCE_QUERY = "Fb-There"; // asks whether a node offers the actor
+  static final String ID = "Fb-Id"; // the id of the message
+  static final String TIME_LEFT = "Fb-Ttl"; // how long the asker still waits, in milliseconds
+  // In an answer, the epoch of its sender; in a request, the last epoch that its sender knows.
+  static final String EPOCH = "Fb-Epoch";
+  static final String ASKERS = "Fb-Chain"; // the actors whose handlers wait for the answer
+  static final String CONTEXT = "Fb-Ctx"; // the texts of the sender's context propagators; missing if there are none
+  static final String FROM = "Fb-From"; // the node that published a message of a topic
 
   static Route toName(String name, Subjects subjects, Supplier<String> ids) {
-    return new Route("far " + name, MAX_TELLS_TO_PARTITION, subjects.ofName(name), subjects.ofCancel(), ids,
+    return new Route("far " + name, MAX_TELLS_TO_NAME, subjects.ofName(name), subjects.ofCancel(), ids,
         new AtomicLong(), () -> Optional.of("no node offers it"));
   }
 
-  static Route toPartition(String kind, int part, Subjects subjects, Supplier<String> ids,
-      Supplier<Optional<String>> absent) {
-    return new Route("far " + kind + "/" + part, MAX_TELLS, subjects.ofPartition(kind, part), subjects.ofCancel(), ids,
-        new AtomicLong(), absent);
+  static Route toPartition(String kind, int partition, Subjects subjects, Supplier<String> ids,
+      Supplier<Optional<String>> absenceReason) {
+    return new Route("far " + kind + "/" + partition, MAX_TELLS_TO_PARTITION, subjects.ofPartition(kind, partition),
+        subjects.ofCancel(), ids, new AtomicLong(), absenceReason);
   }
 
-  /** How long its sender waits, in milliseconds. */
-  static Optional<Long> timeLeft(WireMessage wire) {
-    return number(wire, TIME_LEFT);
+  /**
+   * {@return how long the asker still waits, in milliseconds; empty if the message has no limit}
+   */
+  static Optional<Long> remainingMillis(WireMessage wire) {
+    return parseNumber(wire, TIME_LEFT);
   }
 
-  /** Returns the epoch of the last owner of the part that the sender knows, or 0. */
+  /** {@return the last epoch that the sender knows, or 0 if it knows none} */
   static long epoch(WireMessage wire) {
-    return number(wire, EPOCH).orElse(0L);
+    return parseNumber(wire, EPOCH).orElse(0L);
   }
 
-  /** {@return the texts that the carriers of the sender wrote, or an empty text} */
+  /** {@return the text of the context propagators of the sender, or an empty text} */
   static String context(WireMessage wire) {
     return wire.header(CONTEXT).orElse("");
   }
 
-  private static Optional<Long> number(WireMessage wire, String header) {
+  private static Optional<Long> parseNumber(WireMessage wire, String header) {
     try {
       return wire.header(header).map(Long::parseLong);
-    } catch (NumberFormatException foreign) {
+    } catch (NumberFormatException failure) {
       return Optional.empty();
     }
   }
 
-  /** Remembers the owner that answered, so that an earlier one handles no further request. */
+  /**
+   * Remembers the epoch of the owner that answered. Later requests contain it, so that an earlier
+   * owner does not handle them.
+   */
   void onAnswer(WireMessage answer) {
     epoch.accumulateAndGet(epoch(answer), Math::max);
   }

@@ -12,22 +12,23 @@ import org.slf4j.LoggerFactory;
 
 /**
  * The entry of a node in the table: it says that a life of the node has begun, or is over. The name
- * of this class is in its bytes.
+ * of this class is stored in the entry.
  *
- * @param ended the last offers that ended, with the reason
- * @param lease after so long without a heartbeat the life is over; empty in entries of older nodes
+ * @param ended the reasons of the offers that ended last, by name
+ * @param lease the time without a heartbeat after which the life is over; empty in entries of older
+ * nodes
  * @param over why the life is over, or empty while it is not
  */
 record State(Member member, Map<String, String> ended, Optional<Duration> lease, Optional<String> over) {
-  private static final Duration MIN_RETENTION = Duration.ofHours(1); // entries, by the server
+  private static final Duration MIN_RETENTION = Duration.ofHours(1); // of an entry on the server
   private static final Codec<State> CODEC = Codec.of(State.class);
 
   /** Returns an empty value if the entry is gone, or does not belong to a node. */
   static Optional<State> of(ClusterTransport.Entry entry) {
     try {
       return entry.value().map(CODEC::decode);
-    } catch (CodecException foreign) {
-      LoggerFactory.getLogger(Cluster.class).warn("the entry '{}' cannot be read", entry.key(), foreign);
+    } catch (CodecException failure) {
+      LoggerFactory.getLogger(Cluster.class).warn("the entry '{}' cannot be read", entry.key(), failure);
       return Optional.empty();
     }
   }
@@ -37,10 +38,10 @@ record State(Member member, Map<String, String> ended, Optional<Duration> lease,
    * is over.
    */
   static Optional<Member> memberOf(ClusterTransport.Entry entry) {
-    return of(entry).filter(one -> !one.isOver()).map(State::member);
+    return of(entry).filter(state -> !state.isOver()).map(State::member);
   }
 
-  /** {@return after so long the server drops the entry: not between two heartbeats} */
+  /** {@return how long the server keeps an entry without a heartbeat: at least the lease} */
   static Duration retention(Duration lease) {
     return lease.compareTo(MIN_RETENTION) > 0 ? lease : MIN_RETENTION;
   }
@@ -58,11 +59,12 @@ record State(Member member, Map<String, String> ended, Optional<Duration> lease,
    * heartbeat for a whole lease.
    *
    * @param version the last version that was seen
-   * @return false if there was another heartbeat, or the entry is gone
+   * @return whether it was written; false if there was another heartbeat, or the entry is gone
    */
-  boolean end(ClusterTransport engine, String key, long version, String why) {
-    var gone = new Member(member.name(), member.id(), Set.of(), Set.of(), member.since()); // also for older nodes
-    var next = new State(gone, Map.of(), lease, Optional.of(why));
-    return engine.update(key, next.bytes(), version, MIN_RETENTION).isPresent();
+  boolean end(ClusterTransport transport, String key, long version, String reason) {
+    // Without hosts and offers, because older nodes ignore `over`.
+    var emptyMember = new Member(member.name(), member.id(), Set.of(), Set.of(), member.since());
+    var next = new State(emptyMember, Map.of(), lease, Optional.of(reason));
+    return transport.update(key, next.bytes(), version, MIN_RETENTION).isPresent();
   }
 }

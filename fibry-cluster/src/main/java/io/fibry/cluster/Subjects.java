@@ -2,7 +2,7 @@ package io.fibry.cluster;
 
 import java.util.Objects;
 
-/** The subjects and keys of an app. */
+/** The subjects of messages, and the keys of table entries, of an app. */
 record Subjects(String app) {
   private static final String NODES = "node.";
 
@@ -14,82 +14,88 @@ record Subjects(String app) {
     return text.matches("[a-z][a-z0-9-]{0,63}");
   }
 
-  /** A name that is a part of a subject as it stands. */
-  static String checkName(String what, String name) {
+  /**
+   * Returns the name if a subject can contain it without escapes; otherwise throws an exception.
+   */
+  static String checkName(String named, String name) {
     if (!isName(Objects.requireNonNull(name, "name")))
       throw new IllegalArgumentException(
           "'" + name.substring(0, Math.min(100, name.length())).strip() + "' cannot name "
-              + what + ": take 1 to 64 lower-case letters, digits and hyphens, a letter first");
+              + named + ": take 1 to 64 lower-case letters, digits and hyphens, a letter first");
     return name;
   }
 
-  /** The subject of an offered actor. */
+  /** {@return the subject of the actor that is offered by a name} */
   String ofName(String name) {
     return "fb." + app + ".n." + checkName("an actor", name);
   }
 
-  /** Of news. */
+  /** {@return the subject of the messages of a topic} */
   String ofTopic(String name) {
     return "fb." + app + ".t." + checkName("a topic", name);
   }
 
-  /** The subject of a queue of work. */
+  /** {@return the subject of a queue of work} */
   String ofQueue(String name) {
     return "fb." + app + ".w." + checkName("a queue", name);
   }
 
-  /** The subject of parked work. */
+  /** {@return the subject of the parked work of a queue} */
   String ofParkedWork(String queue) {
     return ofQueue(queue) + ".aside";
   }
 
-  /** In the table: of the form of all messages between nodes. */
+  /** {@return the key of the entry with the version of the messages between nodes} */
   String keyOfForm() {
     return "fb." + app + ".form";
   }
 
-  /** In the table. */
+  /** {@return the key of the entry of a node} */
   String keyOfNode(String node) {
     return keysOfNodes() + checkName("a node", node);
   }
 
+  /** {@return the prefix of the keys of all nodes} */
   String keysOfNodes() {
     return "fb." + app + "." + NODES;
   }
 
-  /** The subject of messages to a part of the keys. */
-  String ofPartition(String kind, int part) {
-    return "fb." + app + ".e." + kind + "." + part;
+  /** {@return the subject of messages to a partition} */
+  String ofPartition(String kind, int partition) {
+    return "fb." + app + ".e." + kind + "." + partition;
   }
 
-  /** The subject of messages to a node itself. */
+  /** {@return the subject of messages to a node itself} */
   String ofNode(String node) {
     return "fb." + app + ".x." + node;
   }
 
   /**
-   * The subject at which a node hears that another node has its requests. Programs that can only
-   * ask hear it, too.
+   * Returns the subject of claims, by which other nodes tell a node that they have its requests.
+   * Programs that may only ask subscribe to it, too.
    */
   String ofClaims(String node) {
     return "fb." + app + ".a." + node + ".held";
   }
 
-  /** The subject at which all nodes hear that the answer to a request is not awaited any more. */
+  /**
+   * {@return the subject of cancellations, by which all nodes learn that an asker stopped waiting}
+   */
   String ofCancel() {
     return "fb." + app + ".c";
   }
 
-  /** In the table. */
-  String keyOfPartition(String kind, int part) {
-    return keysOfPartitions(kind) + part;
+  /** {@return the key of the entry with the owner of a partition} */
+  String keyOfPartition(String kind, int partition) {
+    return keysOfPartitions(kind) + partition;
   }
 
+  /** {@return the prefix of the keys of all partitions of a kind} */
   String keysOfPartitions(String kind) {
     return "fb." + app + ".part." + kind + ".";
   }
 
-  /** In the table. */
+  /** {@return the key of the entry with the number of partitions of a kind} */
   String keyOfKind(String kind) {
     return "fb." + app + ".kind." + checkName("a kind", kind);
   }

@@ -9,20 +9,20 @@ import java.util.Map;
 import java.util.Optional;
 
 /**
- * Messages without answers, in one request: the messages of each actor together, in their order.
- * Its answer says which of them their actors have not taken.
+ * A request with several messages without answers, grouped by actor; each group has the order of
+ * the sends. The answer lists the messages that the actors have refused.
  *
- * @param tells of one route, as they are in the bytes
- * @param body all, as bytes
+ * @param tells messages of one route, in the order in which they are encoded
+ * @param body the encoded messages
  */
 record TellBundle(List<RemoteSender.OutboundTell> tells, byte[] body)
     implements Request<TellBundle, TellBundle.Receipt>, RemoteSender.OutboundRequest<TellBundle.Receipt> {
   /**
-   * Messages of an actor.
+   * The messages of one actor.
    *
-   * @param key empty: it is no entity
-   * @param contexts the texts that the carriers wrote for each message; empty if there are none, or
-   * the node is older
+   * @param key the key of the entity; empty if the actor is no entity
+   * @param contexts the texts of the context propagators for each message; empty if there are none,
+   * or if the sending node is older
    */
   record Group(Optional<String> key, List<byte[]> bodies, List<String> contexts) {
     String context(int index) {
@@ -32,14 +32,14 @@ record TellBundle(List<RemoteSender.OutboundTell> tells, byte[] body)
 
   private record Groups(List<Group> groups) {}
 
-  /** All have arrived; these were not taken. */
+  /** The answer: all messages have arrived, and these were refused. */
   record Receipt(List<Refusal> refusals) {}
 
   /**
-   * A message that was not taken.
+   * A message that was refused.
    *
-   * @param index of it, in all groups
-   * @param why in words
+   * @param index its index in the bundle, over all groups
+   * @param why the reason
    */
   record Refusal(int index, String why) {}
 
@@ -48,23 +48,23 @@ record TellBundle(List<RemoteSender.OutboundTell> tells, byte[] body)
 
   static TellBundle of(List<RemoteSender.OutboundTell> tells) {
     var byActor = new LinkedHashMap<RemoteSender.RemoteAddress, List<RemoteSender.OutboundTell>>();
-    for (var one : tells) byActor.computeIfAbsent(one.to(), none -> new ArrayList<>()).add(one);
+    for (var tell : tells) byActor.computeIfAbsent(tell.address(), key -> new ArrayList<>()).add(tell);
     var groups = new ArrayList<Group>(byActor.size());
     var inOrder = new ArrayList<RemoteSender.OutboundTell>(tells.size());
-    byActor.forEach((to, all) -> {
-      groups.add(group(to, all));
-      inOrder.addAll(all);
+    byActor.forEach((address, actorTells) -> {
+      groups.add(group(address, actorTells));
+      inOrder.addAll(actorTells);
     });
     return new TellBundle(inOrder, GROUPS.encode(new Groups(groups)));
   }
 
-  private static Group group(RemoteSender.RemoteAddress to, List<RemoteSender.OutboundTell> all) {
-    boolean any = all.stream().anyMatch(one -> !one.context().isEmpty());
-    return new Group(to.key(), all.stream().map(RemoteSender.OutboundTell::body).toList(),
-        any ? all.stream().map(RemoteSender.OutboundTell::context).toList() : List.of());
+  private static Group group(RemoteSender.RemoteAddress address, List<RemoteSender.OutboundTell> tells) {
+    boolean hasContext = tells.stream().anyMatch(tell -> !tell.context().isEmpty());
+    return new Group(address.key(), tells.stream().map(RemoteSender.OutboundTell::body).toList(),
+        hasContext ? tells.stream().map(RemoteSender.OutboundTell::context).toList() : List.of());
   }
 
-  /** Throws if these bytes are none. */
+  /** Decodes the groups of a bundle. Throws an exception if these bytes are not a bundle. */
   static List<Group> groups(byte[] body) {
     return GROUPS.decode(body).groups;
   }
@@ -74,11 +74,11 @@ record TellBundle(List<RemoteSender.OutboundTell> tells, byte[] body)
   }
 
   @Override
-  public RemoteSender.RemoteAddress to() {
-    return tells.getFirst().to();
+  public RemoteSender.RemoteAddress address() {
+    return tells.getFirst().address();
   }
 
-  /** Each message has its own. */
+  /** Returns an empty text, because each message has its own context. */
   @Override
   public String context() {
     return "";
@@ -97,7 +97,7 @@ record TellBundle(List<RemoteSender.OutboundTell> tells, byte[] body)
   @Override
   public Map<String, String> headers(Route route) {
     var headers = route.headers(Optional.empty());
-    headers.put(Route.TELLS, Integer.toString(tells.size()));
+    headers.put(Route.BUNDLE_SIZE, Integer.toString(tells.size()));
     return headers;
   }
 

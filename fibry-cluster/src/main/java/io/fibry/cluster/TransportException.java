@@ -2,40 +2,40 @@ package io.fibry.cluster;
 
 import java.util.Objects;
 
-/** A message did not get through, or got no answer; or nobody knows. */
+/** A message was not sent, or got no answer, or it is unknown whether it was sent. */
 public final class TransportException extends RuntimeException {
   private static final long serialVersionUID = 1;
 
-  /** Why. */
+  /** Why a message or an answer was lost. */
   public enum Failure {
-    /** No node was there to get the message. */
+    /** No node received the message, because none has subscribed to its subject. */
     NO_RECEIVER,
     /** No answer came in time. */
     TIMED_OUT,
-    /** There is no connection; the message did not leave. */
+    /** There is no connection, so the message was not sent. */
     DISCONNECTED,
-    /** The network does not let this program do so. */
+    /** The network does not permit the operation to this program. */
     DENIED,
-    /** The connection broke meanwhile, so it is not known whether the message left. */
+    /** The connection broke during the operation, so it is unknown whether the message was sent. */
     UNKNOWN
   }
 
-  /** As told. */
-  private final Failure loss;
+  /** Why the message or the answer was lost. */
+  private final Failure failure;
 
   /**
-   * For engines.
+   * Called by transports.
    *
-   * @param loss why
+   * @param failure why the message or the answer was lost
    * @param text what happened
    */
-  public TransportException(Failure loss, String text) {
+  public TransportException(Failure failure, String text) {
     super(text);
-    this.loss = Objects.requireNonNull(loss, "loss");
+    this.failure = Objects.requireNonNull(failure, "failure");
   }
 
-  /** {@return why} */
+  /** {@return why the message or the answer was lost} */
   public Failure failure() {
-    return loss;
+    return failure;
   }
 }

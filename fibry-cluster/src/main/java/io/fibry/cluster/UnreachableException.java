@@ -4,9 +4,10 @@ import io.fibry.Outcome;
 import io.fibry.RequestException;
 
 /**
- * A request did not arrive at an actor of another node, or no node can answer it any more: its node
- * was killed or has lapsed, or a connection broke. The latter is known within a lease. If the other
- * node told why, the cause is a {@link RemoteFailureException}.
+ * A request did not arrive at an actor of another node, or its answer cannot arrive any more. In
+ * the latter case the other node was killed or has lapsed, or a connection broke, and the request
+ * fails within a lease. If the other node sent a failure, the cause is a {@link
+ * RemoteFailureException}.
  */
 public final class UnreachableException extends RequestException {
   private static final long serialVersionUID = 1;

@@ -10,37 +10,40 @@ import java.util.Optional;
 import java.util.function.UnaryOperator;
 
 /**
- * Work for all nodes: a piece waits in the network until a worker of some node has done it. It is
- * done once; or more than once, if a node ends, or is cut off, between doing it and saying so.
- * Workers of all nodes share it, without an order. Thread-safe.
+ * A queue of work for all nodes. The network stores a piece until a worker of some node has done
+ * it. A piece is done once; but it is done again if a node ends, or is disconnected, after the work
+ * and before its confirmation. Workers of all nodes share the pieces, in no particular order.
+ * Thread-safe.
  *
- * <p>Work whose worker throws is tried again, after a pause. A piece that has failed too often, or
- * was begun too often and never ended, is parked: no worker takes it until {@link #retry}.
+ * <p>If a worker throws, its piece is tried again after a backoff. A piece that has failed too
+ * often, or was begun too often without an end, is parked: no worker takes it until {@link #retry}.
  *
- * @param <M> work
+ * @param <M> the work
  */
 public interface WorkQueue<M> {
 
-  /** {@return its name} */
+  /** {@return the name of the queue} */
   String name();
 
   /**
-   * Puts work, and waits until it is stored. Work that is {@link io.fibry.durable.Idempotent} is
-   * stored once, though it is put again within two minutes.
+   * Puts work into the queue, and waits until it is stored. Work that is {@link
+   * io.fibry.durable.Idempotent} is stored once, even if it is put again within two minutes.
    *
    * @param work never null
-   * @throws TransportException if it was not stored, or nobody knows: then put it again
-   * @throws IllegalArgumentException if it is too large
+   * @throws TransportException if the work was not stored, or if that is not known: then put it
+   * again
+   * @throws IllegalArgumentException if the work is too large
    */
   void put(M work);
 
   /**
-   * Does work on this node.
+   * Begins to do work on this node.
    *
-   * @param maxParallel how many pieces at the same time, each on a thread of its own: at least 1
-   * @param worker does one piece; an exception is a failure of the piece
-   * @return closing it takes no more pieces, and waits for those that are being worked on; when it
-   * is killed, these are interrupted, and go back
+   * @param maxParallel how many pieces are done at the same time, each on its own thread: at least
+   * 1
+   * @param worker does one piece; if it throws, the piece has failed
+   * @return closing it takes no more pieces, and waits for the pieces that are being done; killing
+   * it interrupts these pieces, and gives them back to the queue
    * @throws IllegalStateException if this node works on the queue already
    */
   default Exitable consume(int maxParallel, Handler<M> worker) {
@@ -48,74 +51,75 @@ public interface WorkQueue<M> {
   }
 
   /**
-   * Works with options.
+   * Begins to do work on this node, with options.
    *
-   * @param options changes the usual ones
-   * @param worker does one piece
-   * @return as there
+   * @param options changes the defaults
+   * @param worker does one piece; if it throws, the piece has failed
+   * @return closing it takes no more pieces, and waits for the pieces that are being done; killing
+   * it interrupts these pieces, and gives them back to the queue
    * @throws IllegalStateException if this node works on the queue already
    */
   Exitable consume(UnaryOperator<Options> options, Handler<M> worker);
 
   /**
-   * {@return how many pieces wait or are being worked on, without parked ones}
+   * {@return how many pieces wait or are being done, without the parked pieces}
    *
-   * @throws TransportException if nobody knows
+   * @throws TransportException if the queue cannot be read
    */
   long size();
 
   /**
-   * Work that was parked.
+   * A piece of work that was parked.
    *
-   * @param <M> work
-   * @param number in its queue
-   * @param work empty: this node cannot read it
+   * @param <M> the work
+   * @param number its number among the parked pieces
+   * @param work the work, or empty if this node cannot read it
    * @param attempts how often it was begun
-   * @param reason why it failed for the last time
+   * @param reason why it failed the last time
    * @param parkedAt when it was parked
    */
   record ParkedWork<M>(long number, Optional<M> work, int attempts, String reason, Instant parkedAt) {}
 
   /**
-   * Returns parked work. It stays there for ever.
+   * Returns parked work, which stays parked until it is retried or discarded.
    *
-   * @param max how many at most
-   * @return the oldest first
+   * @param maxPieces how many pieces to return at most
+   * @return the pieces, the oldest first
    * @throws TransportException if it cannot be read
    */
-  List<ParkedWork<M>> parked(int max);
+  List<ParkedWork<M>> parked(int maxPieces);
 
   /**
    * Puts parked work into the queue again, behind the waiting pieces.
    *
-   * @param aside as {@link #parked} answered it
-   * @return false: it is not aside any more
-   * @throws TransportException if nobody knows
+   * @param work a piece that {@link #parked} returned
+   * @return whether it was still parked
+   * @throws TransportException if it is not known whether the operation succeeded
    */
-  boolean retry(ParkedWork<M> aside);
+  boolean retry(ParkedWork<M> work);
 
   /**
    * Removes parked work.
    *
-   * @param aside as {@link #parked} answered it
-   * @return false: it is not aside any more
-   * @throws TransportException if nobody knows
+   * @param work a piece that {@link #parked} returned
+   * @return whether it was still parked
+   * @throws TransportException if it is not known whether the operation succeeded
    */
-  boolean discard(ParkedWork<M> aside);
+  boolean discard(ParkedWork<M> work);
 
   /**
-   * How work is done. Immutable.
+   * The options of the workers of a queue on one node. Immutable.
    *
-   * @param maxParallel how many pieces at the same time
-   * @param maxAttempts after so many failures a piece is parked
-   * @param initialBackoff after the first failure; each further failure doubles it
-   * @param maxBackoff the longest of them
+   * @param maxParallel how many pieces are done at the same time
+   * @param maxAttempts after how many failures a piece is parked
+   * @param initialBackoff the backoff after the first failure; each further failure doubles it
+   * @param maxBackoff the longest backoff
    */
   record Options(int maxParallel, int maxAttempts, Duration initialBackoff, Duration maxBackoff) {
     private static final int MAX_PARALLEL = 10_000;
     static final Options DEFAULT = new Options(1, 10, Duration.ofSeconds(1), Duration.ofMinutes(5));
 
-    /** Checks them. */
+    /** Checks the options. */
     public Options {
       check(maxParallel, "pieces at once");
       check(maxAttempts, "attempts");
@@ -125,13 +129,13 @@ public interface WorkQueue<M> {
             "pauses from " + initialBackoff + " to " + maxBackoff + "; give more than zero, and the longer one last");
     }
 
-    private static void check(int number, String what) {
+    private static void check(int number, String counted) {
       if (number < 1 || number > MAX_PARALLEL)
-        throw new IllegalArgumentException(number + " " + what + "; give 1 to " + MAX_PARALLEL);
+        throw new IllegalArgumentException(number + " " + counted + "; give 1 to " + MAX_PARALLEL);
     }
 
     /**
-     * How many pieces at the same time.
+     * Sets how many pieces are done at the same time.
      *
      * @param pieces by default 1
      * @return a changed copy
@@ -151,20 +155,21 @@ public interface WorkQueue<M> {
     }
 
     /**
-     * How long a piece that failed waits. Each further failure doubles the pause.
+     * Sets how long a failed piece waits before it is tried again. Each further failure doubles
+     * this backoff.
      *
-     * @param first by default a second
-     * @param longest by default 5 minutes
+     * @param initialBackoff the backoff after the first failure; by default a second
+     * @param maxBackoff the longest backoff; by default 5 minutes
      * @return a changed copy
      */
-    public Options withBackoff(Duration first, Duration longest) {
-      return new Options(maxParallel, maxAttempts, first, longest);
+    public Options withBackoff(Duration initialBackoff, Duration maxBackoff) {
+      return new Options(maxParallel, maxAttempts, initialBackoff, maxBackoff);
     }
 
-    /** After so many failures. */
+    /** Returns the backoff of a piece that has failed so many times. */
     Duration backoffAfter(int failures) {
-      var doubled = initialBackoff.multipliedBy(1L << Math.min(30, failures - 1));
-      return doubled.compareTo(maxBackoff) < 0 ? doubled : maxBackoff;
+      var backoff = initialBackoff.multipliedBy(1L << Math.min(30, failures - 1));
+      return backoff.compareTo(maxBackoff) < 0 ? backoff : maxBackoff;
     }
   }
 }

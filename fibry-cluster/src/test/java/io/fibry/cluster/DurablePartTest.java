@@ -95,7 +95,7 @@ class DurablePartTest {
         WireMessage.to("part", Map.of(Route.KEY, "ada", Route.ID, "c.1"), PROTOCOL.encode(request)), LONG);
     Patience.eventually(() -> !memory.pending(ADA, Instant.MAX, 1).isEmpty());
 
-    part.give(() -> {});
+    part.releaseWhenHandled(() -> {});
 
     var wire = Patience.value(answer.toCompletableFuture());
     assertEquals("a", Protocol.decodeAnswer(request, wire.body()), wire::toString);

@@ -112,7 +112,7 @@ class MembersTest {
 
   @Test
   void crashedNodeLeavesMembershipWhenLeaseExpires() {
-    var cut = network.engine();
+    var cut = network.openTransport();
     try (var a = join("a"); var b = join("b", (app, node) -> cut)) {
       await(a, "a", "b");
       await(b, "a", "b");
@@ -144,7 +144,7 @@ class MembersTest {
 
   @Test
   void nodeDeclaredDeadRejoins() {
-    try (var a = join("a"); var other = network.engine()) {
+    try (var a = join("a"); var other = network.openTransport()) {
       await(a, "a");
       var entry = other.get("fb.bank.node.a").orElseThrow();
 
@@ -170,7 +170,7 @@ class MembersTest {
 
   @Test
   void aRestartedNodeWaitsForTheLeaseOfItsPredecessor() {
-    var cut = network.engine();
+    var cut = network.openTransport();
     try (var a = join("a")) {
       String before;
       try (var b = join("b", (app, node) -> cut)) {
@@ -192,7 +192,7 @@ class MembersTest {
 
   @Test
   void aJoinThatWaitsForALeaseCanBeInterrupted() {
-    try (var other = network.engine()) {
+    try (var other = network.openTransport()) {
       other.create("fb.bank.node.a", new byte[0], ClusterTransport.FOREVER);
       var joining = new CompletableFuture<Cluster>();
       var thread = Patience.elsewhere(() -> join("a"), joining);
@@ -206,7 +206,7 @@ class MembersTest {
 
   @Test
   void aJoinThatWaitsForALeaseMakesNoEntryInAClosedScope() {
-    try (var other = network.engine()) {
+    try (var other = network.openTransport()) {
       long version = other.create("fb.bank.node.a", new byte[0], ClusterTransport.FOREVER).orElseThrow();
       var joining = new CompletableFuture<Cluster>();
       var thread = Patience.elsewhere(() -> join("a"), joining);
@@ -243,7 +243,7 @@ class MembersTest {
 
   @Test
   void joinIsRefusedWhenWireFormatDiffers() {
-    try (var later = network.engine()) {
+    try (var later = network.openTransport()) {
       later.create("fb.bank.form", Codec.of(Form.class).encode(new Form(2)), ClusterTransport.FOREVER);
 
       var failure = assertThrows(IllegalStateException.class, () -> join("a"));

@@ -24,13 +24,13 @@ class MemoryEngineTest extends EngineContract {
   @Override
   ClusterTransport engine() {
     if (network == null) network = MemoryNetwork.create();
-    return network.engine();
+    return network.openTransport();
   }
 
   @Test
   void entryExpiresWithItsLease() {
     var clock = new ManualScheduler();
-    var engine = MemoryNetwork.create(clock).engine();
+    var engine = MemoryNetwork.create(clock).openTransport();
     long version = engine.create("k", new byte[1], Duration.ofSeconds(5)).orElseThrow();
     clock.advance(Duration.ofSeconds(4));
     version = engine.update("k", new byte[2], version, Duration.ofSeconds(5)).orElseThrow();
@@ -45,7 +45,7 @@ class MemoryEngineTest extends EngineContract {
 
   @Test
   void pendingRequestsFailInSendOrderOnClose() {
-    var engine = MemoryNetwork.create().engine();
+    var engine = MemoryNetwork.create().openTransport();
     engine.subscribe("silent", Optional.empty(), request -> {});
     var ended = new ArrayList<Integer>();
     for (var number : NUMBERS)
@@ -60,8 +60,8 @@ class MemoryEngineTest extends EngineContract {
   @Test
   void oldestWorkOfClosedNodeIsRedeliveredFirst() throws InterruptedException {
     var network = MemoryNetwork.create();
-    var ending = network.engine();
-    var other = network.engine();
+    var ending = network.openTransport();
+    var other = network.openTransport();
     var taken = new LinkedBlockingQueue<Long>();
     ending.queue("work").take(NUMBERS.size(), piece -> {});
     for (var number : NUMBERS) other.queue("work").put("" + number, new byte[0]);

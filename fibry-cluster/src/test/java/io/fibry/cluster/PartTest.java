@@ -51,7 +51,7 @@ class PartTest {
   /** All is done in turn, by the gate. */
   private void giveAway() {
     part.open(Entities.open(scope.anonymous(), LONG, (how, key) -> how.newActor((Pay message) -> {})), true);
-    part.give(() -> part.forwardTo("b"));
+    part.releaseWhenHandled(() -> part.forwardTo("b"));
     assertTrue(scope.awaitQuiescence(LONG));
     handed.clear(); // that it was all
   }

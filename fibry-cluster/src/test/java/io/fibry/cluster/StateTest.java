@@ -85,20 +85,20 @@ class StateTest {
     lives.onEntry(new State(A, Map.of(), Optional.of(LEASE.multipliedBy(3)), Optional.empty()));
 
     clock.advance(LEASE.multipliedBy(3).minusMillis(1));
-    assertTrue(lives.mayLive("a-1"));
+    assertTrue(lives.mayHaveValidLease("a-1"));
     clock.advance(Duration.ofMillis(1));
-    assertFalse(lives.mayLive("a-1"));
+    assertFalse(lives.mayHaveValidLease("a-1"));
   }
 
   @Test
   void unheardLifeMayLastOneLeaseAfterFirstQuery() {
     clock.advance(Duration.ofDays(1));
-    assertTrue(lives.mayLive("x"));
+    assertTrue(lives.mayHaveValidLease("x"));
 
     clock.advance(LEASE.minusMillis(1));
-    assertTrue(lives.mayLive("x"));
+    assertTrue(lives.mayHaveValidLease("x"));
     clock.advance(Duration.ofMillis(1));
-    assertFalse(lives.mayLive("x"));
+    assertFalse(lives.mayHaveValidLease("x"));
   }
 
   @Test
@@ -107,7 +107,7 @@ class StateTest {
     lives.onEntry(over(PRESENT));
     lives.onEntry(PRESENT);
 
-    assertFalse(lives.mayLive("a-1"));
+    assertFalse(lives.mayHaveValidLease("a-1"));
   }
 
   @Test
@@ -115,18 +115,18 @@ class StateTest {
     lives.onLifeEnded("a-1");
     clock.advance(LEASE.multipliedBy(9));
     lives.removeOld();
-    assertFalse(lives.mayLive("a-1"));
+    assertFalse(lives.mayHaveValidLease("a-1"));
 
     clock.advance(LEASE.multipliedBy(2));
     lives.removeOld();
-    assertTrue(lives.mayLive("a-1")); // as a life that was never seen
+    assertTrue(lives.mayHaveValidLease("a-1")); // as a life that was never seen
   }
 
   @Test
   void leaseOfForeignBytesOverflowsNoClock() {
     lives.onEntry(new State(A, Map.of(), Optional.of(Duration.ofSeconds(Long.MAX_VALUE)), Optional.empty()));
 
-    assertTrue(lives.mayLive("a-1"));
+    assertTrue(lives.mayHaveValidLease("a-1"));
     lives.removeOld();
   }
 

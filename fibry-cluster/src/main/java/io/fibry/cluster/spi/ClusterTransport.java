@@ -11,45 +11,46 @@ import java.util.concurrent.CompletionStage;
 import java.util.function.Consumer;
 
 /**
- * The network as one node sees it: it carries messages between nodes, and keeps a table that all
- * nodes see. It knows nothing of actors. Thread-safe.
+ * The network as one node sees it: it carries messages between nodes, and has a table that all
+ * nodes share. It knows nothing of actors. Thread-safe.
  *
- * <p>A subject is made of names with dots between them. Messages from one node to one subject keep
+ * <p>A subject consists of names with dots between them. Messages from one node to one subject keep
  * their order, as long as the node is connected.
  */
 public interface ClusterTransport extends AutoCloseable {
 
-  /** The lease of an entry that does not go by itself. */
+  /** The lease of an entry that never expires. */
   Duration FOREVER = Duration.ofNanos(Long.MAX_VALUE);
 
   /**
-   * Sends a message to all who have subscribed to its subject, and to one of each group. It gets
-   * there once, or not at all.
+   * Sends a message to all subscribers of its subject that have no group, and to one member of each
+   * group. It arrives once, or not at all.
    *
    * @param message the message
-   * @throws TransportException if it did not leave
+   * @throws TransportException if it was not sent
    * @throws IllegalArgumentException if it is too large
    */
   void publish(WireMessage message);
 
   /**
-   * Sends a message, and waits for one answer.
+   * Sends a message, and returns the future of its first answer.
    *
    * @param message the message
-   * @param limit how long at most
-   * @return the answer; or fails with a {@link TransportException}. Completed by a
-   * thread of the engine, which must not be held up
+   * @param limit how long to wait for the answer
+   * @return completes with the answer, or fails with a {@link TransportException}. A thread of the
+   * transport completes it, so its callbacks must not wait
    * @throws IllegalArgumentException if the message is too large
    */
   CompletionStage<WireMessage> request(WireMessage message, Duration limit);
 
   /**
-   * Gets messages, one after the other, on a thread of the engine.
+   * Subscribes to a subject.
    *
-   * @param subject of the messages
-   * @param group only one member of a group gets a message; empty if all subscribers get it
-   * @param reader gets them, and must not wait
-   * @return closing it ends the subscription, after messages that have arrived
+   * @param subject the subject of the messages
+   * @param group only one member of a group gets each message; empty if this subscriber gets all
+   * @param reader called with one message after the other, on a thread of the transport; must not
+   * wait
+   * @return closing it ends the subscription, after the messages that have arrived
    */
   Subscription subscribe(String subject, Optional<String> group, Consumer<WireMessage> reader);
 
@@ -58,67 +59,67 @@ public interface ClusterTransport extends AutoCloseable {
   /**
    * An entry of the table.
    *
-   * @param key of it
-   * @param value empty: it is gone
-   * @param version grows with each change, also after it was gone
+   * @param key the key of the entry
+   * @param value its present value, or empty if it was deleted or has expired
+   * @param version grows with each change of the entry, also when it is deleted and created again
    */
   record Entry(String key, Optional<byte[]> value, long version) {}
 
   /**
-   * Makes an entry.
+   * Creates an entry.
    *
-   * @param key of it
-   * @param value of it
-   * @param lease it goes by itself after this time, unless it is updated; or {@link #FOREVER}
+   * @param key the key of the entry
+   * @param value its first value
+   * @param lease the entry expires after this time, unless it is updated; or {@link #FOREVER}
    * @return its version, or empty if the entry exists already
    * @throws TransportException if it is not known whether the entry exists
    */
   OptionalLong create(String key, byte[] value, Duration lease);
 
   /**
-   * Changes an entry, and begins its lease again.
+   * Replaces the value of an entry, and begins its lease again.
    *
-   * @param key of it
-   * @param value the next one
-   * @param version that it has
-   * @param lease as of {@code create}
-   * @return the next version, or empty if the entry has another version or is gone
-   * @throws TransportException if nobody knows whether it was changed
+   * @param key the key of the entry
+   * @param value its new value
+   * @param version the version that the entry must have
+   * @param lease the entry expires after this time, unless it is updated; or {@link #FOREVER}
+   * @return the new version, or empty if the entry has another version or does not exist
+   * @throws TransportException if it is not known whether the entry was changed
    */
   OptionalLong update(String key, byte[] value, long version, Duration lease);
 
   /**
-   * Takes an entry away.
+   * Deletes an entry.
    *
-   * @param key of it
-   * @param version that it has
-   * @return false: it has another version, or is gone
+   * @param key the key of the entry
+   * @param version the version that the entry must have
+   * @return whether it was deleted; false if it has another version or does not exist
    * @throws TransportException if it is not known whether the entry exists
    */
   boolean delete(String key, long version);
 
   /**
-   * Reads an entry: never an older one than anybody else has read before.
+   * Reads an entry. The result is never older than a result that any node has read before.
    *
-   * @param key of it
-   * @return empty: there is none
+   * @param key the key of the entry
+   * @return the entry, or empty if it does not exist
    * @throws TransportException if it cannot be read
    */
   Optional<Entry> get(String key);
 
   /**
-   * Follows entries: first the present entries, then each change, in order for each key.
+   * Passes entries to a reader: first the present entries, then each change, in order for each key.
    *
-   * @param prefix of their keys: whole names, and a dot at its end
-   * @param reader gets them on a thread of the engine, and must not wait
-   * @return closing it ends that
+   * @param prefix the beginning of the keys: whole names, with a dot at the end
+   * @param reader called on a thread of the transport; must not wait
+   * @return closing it ends the calls
    */
   Subscription watch(String prefix, Consumer<Entry> reader);
 
   /**
-   * A store that all nodes have, for durable actors.
+   * Returns the store that all nodes share, for durable actors.
    *
-   * @return always the same; closed with this engine
+   * @return always the same store; it is closed with this transport
    * @throws TransportException if there is no connection, or the network refuses
    * it
    * @throws IllegalStateException if the existing store cannot be used
@@ -128,10 +129,10 @@ public interface ClusterTransport extends AutoCloseable {
   // ---- work
 
   /**
-   * Work that waits until it is done; all nodes have it.
+   * Returns a queue of work, which all nodes share. Work is stored in it until it is done.
    *
-   * @param subject of the queue
-   * @return for this node
+   * @param subject the subject of the queue
+   * @return the queue as this node sees it
    * @throws TransportException if there is no connection, or the network refuses
    * it
    * @throws IllegalStateException if the existing queue cannot be used
@@ -144,45 +145,45 @@ public interface ClusterTransport extends AutoCloseable {
     /**
      * Stores a piece of work.
      *
-     * @param id the id of the work; work that comes with the same id within two minutes is not
+     * @param id the id of the work; work that is put with the same id within two minutes is not
      * stored again
-     * @param work bytes
-     * @throws TransportException if it was not stored, or nobody knows
-     * @throws IllegalArgumentException if it is too large
+     * @param work the encoded work
+     * @throws TransportException if it was not stored, or if that is not known
+     * @throws IllegalArgumentException if the work is too large
      */
     void put(String id, byte[] work);
 
     /**
-     * Takes pieces, the oldest first. A piece that is not done because its node crashed is given to
-     * another node some seconds later.
+     * Takes pieces of work, the oldest first. If the node of a piece crashes, another node gets the
+     * piece some seconds later.
      *
-     * @param max how many pieces may be worked on at the same time
-     * @param worker gets them, and must not wait
-     * @return closing it ends the taking; pieces that are being worked on stay so
+     * @param maxParallel how many pieces may be worked on at the same time
+     * @param worker called with each piece; must not wait
+     * @return closing it stops the taking; this node keeps the pieces that it has taken
      */
-    Subscription take(int max, Consumer<WorkItem> worker);
+    Subscription take(int maxParallel, Consumer<WorkItem> worker);
 
     /**
-     * Returns the waiting pieces, and those that are being worked on.
+     * Returns the pieces of the queue that wait or are being worked on.
      *
-     * @param from a number; 0 for all
-     * @param max how many at most
+     * @param minNumber the smallest number of a piece; 0 for all pieces
+     * @param maxPieces how many pieces to return at most
      * @return the oldest first
      * @throws TransportException if it cannot be read
      */
-    List<PendingWork> list(long from, int max);
+    List<PendingWork> list(long minNumber, int maxPieces);
 
     /**
-     * Takes a piece away.
+     * Removes a piece of work.
      *
-     * @param number of it
-     * @return false if it is not in the queue any more
-     * @throws TransportException if nobody knows
+     * @param number the number of the piece
+     * @return whether it was removed; false if it is not in the queue any more
+     * @throws TransportException if it is not known whether it was removed
      */
     boolean remove(long number);
 
     /**
-     * {@return the number of pieces, including those that are being worked on}
+     * {@return the number of pieces that wait or are being worked on}
      *
      * @throws TransportException if it cannot be read
      */
@@ -190,46 +191,50 @@ public interface ClusterTransport extends AutoCloseable {
   }
 
   /**
-   * Work in a queue.
+   * A piece of work in a queue.
    *
-   * @param number grows
-   * @param work bytes
+   * @param number grows with each piece of the queue
+   * @param work the encoded work
    */
   record PendingWork(long number, byte[] work) {}
 
-  /** Work that this node has taken. One of {@code done} and {@code again} is called, once. */
+  /**
+   * A piece that this node has taken. It is ended once: by {@link #acknowledge} or {@link
+   * #release}.
+   */
   interface WorkItem {
 
-    /** {@return its number} */
+    /** {@return the number of the piece} */
     long number();
 
-    /** {@return its bytes} */
+    /** {@return the encoded work} */
     byte[] work();
 
-    /** {@return how often it was taken, with this time} */
+    /** {@return how often the piece was taken, including this time} */
     int attempts();
 
     /**
-     * {@return whether the piece is gone; if false, that is not known, and it may be done once
-     * more}
+     * Removes the piece from the queue, because it is done.
+     *
+     * @return whether it was removed; if false, this is not known, and it may be done again
      */
     boolean acknowledge();
 
     /**
-     * Gives it back.
+     * Gives the piece back to the queue.
      *
-     * @param later when it may be taken again
+     * @param delay after which time it may be taken again
      */
-    void release(Duration later);
+    void release(Duration delay);
   }
 
-  /** {@return why no message leaves at the moment, or empty if the node is connected} */
+  /** {@return why no message can be sent at the moment, or empty if the node is connected} */
   Optional<String> connectionProblem();
 
   /** {@return how many bytes a body may have} */
   int maxBodyBytes();
 
-  /** Ends all that was begun with it. */
+  /** Closes the connection, and ends its subscriptions and pending requests. */
   @Override
   void close();
 }

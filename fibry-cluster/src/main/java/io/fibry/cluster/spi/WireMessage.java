@@ -7,16 +7,17 @@ import java.util.Objects;
 import java.util.Optional;
 
 /**
- * A message from one node to another. Thread-safe, as long as nobody changes the bytes.
+ * A message from one node to another. Thread-safe, as long as no thread changes the bytes of the
+ * body.
  *
- * @param subject where to: names with dots between them
+ * @param subject the address of the receivers: names with dots between them
  * @param replyTo the subject of the answer, or empty if no answer is expected
- * @param headers texts by name, with any letters
- * @param body bytes
+ * @param headers texts by name; the texts may have any characters
+ * @param body the encoded message
  */
 public record WireMessage(String subject, Optional<String> replyTo, Map<String, String> headers, byte[] body) {
 
-  /** Checks and copies. */
+  /** Checks the components, and copies the headers. */
   public WireMessage {
     Objects.requireNonNull(subject, "subject");
     Objects.requireNonNull(replyTo, "replyTo");
@@ -27,59 +28,59 @@ public record WireMessage(String subject, Optional<String> replyTo, Map<String, 
   /**
    * Makes a message to a subject.
    *
-   * @param subject where to
+   * @param subject the address of the receivers
    * @param headers texts by name
-   * @param body bytes
-   * @return without a subject for the answer
+   * @param body the encoded message
+   * @return a message that expects no answer
    */
   public static WireMessage to(String subject, Map<String, String> headers, byte[] body) {
     return new WireMessage(subject, Optional.empty(), headers, body);
   }
 
   /**
-   * A copy whose sender waits for an answer.
+   * Returns a copy whose sender expects an answer.
    *
-   * @param answers the subject of the answer
-   * @return it
+   * @param replySubject the subject of the answer
+   * @return the copy
    */
-  public WireMessage withReplyTo(String answers) {
-    return new WireMessage(subject, Optional.of(answers), headers, body);
+  public WireMessage withReplyTo(String replySubject) {
+    return new WireMessage(subject, Optional.of(replySubject), headers, body);
   }
 
   /**
-   * {@return a copy with another header}
+   * {@return a copy with one more header}
    *
-   * @param name of the header
-   * @param text its value
+   * @param name the name of the header
+   * @param text its value, which replaces a former value
    */
   public WireMessage withHeader(String name, String text) {
-    var more = new HashMap<>(headers);
-    more.put(name, text);
-    return new WireMessage(subject, replyTo, more, body);
+    var copy = new HashMap<>(headers);
+    copy.put(name, text);
+    return new WireMessage(subject, replyTo, copy, body);
   }
 
   /**
-   * A header.
+   * Returns the value of a header.
    *
-   * @param name of it
-   * @return its text, or empty if it has none
+   * @param name the name of the header
+   * @return its value, or empty if the message has no such header
    */
   public Optional<String> header(String name) {
     return Optional.ofNullable(headers.get(name));
   }
 
   /**
-   * For engines, before they send it.
+   * Checks the size of the body. Called by transports before they send the message.
    *
-   * @param max how many bytes a body may have
-   * @throws IllegalArgumentException if it has more
+   * @param maxBytes how many bytes a body may have
+   * @throws IllegalArgumentException if the body has more
    */
-  public void checkSize(int max) {
-    if (body.length > max) throw new IllegalArgumentException(
-        "a message to " + subject + " has " + body.length + " bytes; at most " + max + " can be sent");
+  public void checkSize(int maxBytes) {
+    if (body.length > maxBytes) throw new IllegalArgumentException(
+        "a message to " + subject + " has " + body.length + " bytes; at most " + maxBytes + " can be sent");
   }
 
-  /** {@return where to, and how much: not the bytes} */
+  /** {@return the subject, the headers and the size, without the bytes} */
   @Override
   public String toString() {
     return Lines.escaped(subject + " " + headers) + ", " + body.length + " bytes";
