@@ -1,6 +1,6 @@
 import org.jspecify.annotations.NullMarked;
 
-/** A store of durable actors in a database. */
+/** A store for durable actors in a database. */
 @NullMarked
 module io.fibry.jdbc {
   requires transitive io.fibry.durable;

@@ -1,6 +1,6 @@
 import org.jspecify.annotations.NullMarked;
 
-/** Nodes that find each other by servers of NATS. */
+/** A network for clusters, over NATS servers with JetStream. */
 @NullMarked
 module io.fibry.nats {
   requires transitive io.fibry.cluster;
@@ -10,5 +10,5 @@ module io.fibry.nats {
 
   exports io.fibry.nats;
 
-  opens io.fibry.nats to io.fibry.durable; // which writes and reads what is stored
+  opens io.fibry.nats to io.fibry.durable; // its codecs encode and decode the records of this package
 }

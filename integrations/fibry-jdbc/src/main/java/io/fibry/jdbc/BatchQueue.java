@@ -10,11 +10,11 @@ import java.util.concurrent.locks.ReentrantLock;
 final class BatchQueue {
   private final ReentrantLock lock = new ReentrantLock();
   private final Condition changed = lock.newCondition();
-  private final ArrayDeque<PendingWrite<?>> queue = new ArrayDeque<>(); // this and below: under the lock
-  private boolean isWaiting; // the taking thread waits
+  private final ArrayDeque<PendingWrite<?>> queue = new ArrayDeque<>(); // this and below: guarded by lock
+  private boolean isWaiting; // whether the taking thread waits
   private boolean closed;
 
-  /** Returns false if the entry will not be taken. */
+  /** Adds an entry. Returns false if the queue is closed. */
   boolean add(PendingWrite<?> entry) {
     lock.lock();
     try {
@@ -46,22 +46,22 @@ final class BatchQueue {
     }
   }
 
-  /** Waits until there are some. Returns no entry if the inbox is closed, and all were taken. */
-  List<PendingWrite<?>> take(int max, int mostBytes) {
+  /** Waits for entries, and takes them. Returns an empty list if the queue is closed and empty. */
+  List<PendingWrite<?>> take(int max, int maxBytes) {
     lock.lock();
     try {
       isWaiting = true;
       while (queue.isEmpty() && !closed) changed.awaitUninterruptibly();
       isWaiting = false;
-      // Without memory, it fails before an entry is taken
-      var taken = new ArrayList<PendingWrite<?>>(Math.min(max, queue.size()));
+      // allocated first: if memory is short, no entry is lost
+      var batch = new ArrayList<PendingWrite<?>>(Math.min(max, queue.size()));
       long bytes = 0;
-      for (var next = queue.peek(); next != null && taken.size() < max; next = queue.peek()) {
-        bytes += next.size();
-        if (bytes > mostBytes && !taken.isEmpty()) break;
-        taken.add(queue.poll());
+      for (var head = queue.peek(); head != null && batch.size() < max; head = queue.peek()) {
+        bytes += head.size();
+        if (bytes > maxBytes && !batch.isEmpty()) break;
+        batch.add(queue.poll());
       }
-      return taken;
+      return batch;
     } finally {
       lock.unlock();
     }

@@ -14,30 +14,30 @@ import java.util.function.Consumer;
 import org.slf4j.LoggerFactory;
 
 /**
- * One thread that stores what others give it: all that waits is one transaction, in the order in
- * which it was given.
+ * The thread that writes. It stores all waiting entries in one transaction, in the order in which
+ * they were added.
  */
 final class BatchWriter {
   private static final int MAX_ENTRIES = 8192;
-  private static final int MAX_BYTES = 8 << 20; // but for one entry
-  private static final String DISK_FULL_STATE = "53100"; // SQL's word for a disk without room
+  private static final int MAX_BYTES = 8 << 20; // max bytes of a batch, unless it has only one entry
+  private static final String DISK_FULL_STATE = "53100"; // SQL state
 
   private final Database database;
   private final SqlDialect dialect;
-  private final String store; // its name
-  private final Consumer<WriteBatch> onCommit; // hears of each commit
-  private final Semaphore byteBudget; // in bytes
+  private final String store; // name of the store
+  private final Consumer<WriteBatch> onCommit; // called after each commit
+  private final Semaphore byteBudget; // one permit per byte
   private final BatchQueue inbox = new BatchQueue();
   private final Thread thread = Thread.ofPlatform().daemon().name("fibry-jdbc").unstarted(this::run);
-  private boolean isFailing; // the thread's own: the last commit failed
+  private boolean isFailing; // whether the last commit failed; used by the thread only
 
-  /** @param room for entries that wait to be stored, in bytes: senders of more wait */
-  BatchWriter(Database database, SqlDialect dialect, String store, int room, Consumer<WriteBatch> onCommit) {
+  /** @param maxPendingBytes max bytes of entries that are being stored; further senders wait */
+  BatchWriter(Database database, SqlDialect dialect, String store, int maxPendingBytes, Consumer<WriteBatch> onCommit) {
     this.database = database;
     this.dialect = dialect;
     this.store = store;
     this.onCommit = onCommit;
-    this.byteBudget = new Semaphore(room, true);
+    this.byteBudget = new Semaphore(maxPendingBytes, true);
   }
 
   void start() {
@@ -48,13 +48,13 @@ final class BatchWriter {
     return inbox.isClosed();
   }
 
-  boolean isOwn(Thread other) {
-    return other == thread;
+  boolean isRunBy(Thread candidate) {
+    return candidate == thread;
   }
 
-  /** Tells the entry its outcome, now or later. */
+  /** Adds an entry, whose future gets the outcome. Waits until the pending bytes permit it. */
   void add(PendingWrite<?> entry) throws InterruptedException {
-    // an interrupt matters only to those who wait, and none overtakes them
+    // only a waiting thread can be interrupted, and no thread overtakes it
     if (byteBudget.hasQueuedThreads() || !byteBudget.tryAcquire(entry.size())) byteBudget.acquire(entry.size());
     boolean added = false;
     try {
@@ -64,20 +64,21 @@ final class BatchWriter {
     }
   }
 
-  /** Stores what was added before. */
+  /** Refuses new entries, and waits until all earlier entries are stored. */
   void close() {
-    if (isOwn(Thread.currentThread()))
-      throw new IllegalStateException("a store cannot be closed by what an answer runs; close it on another thread");
+    if (isRunBy(Thread.currentThread()))
+      throw new IllegalStateException(
+          "a store cannot be closed by a callback of its own writes; close it on another thread");
     inbox.close();
-    boolean interrupted = false;
+    boolean wasInterrupted = false;
     while (thread.isAlive()) {
       try {
         thread.join();
-      } catch (InterruptedException later) {
-        interrupted = true;
+      } catch (InterruptedException interrupt) {
+        wasInterrupted = true;
       }
     }
-    if (interrupted) Thread.currentThread().interrupt();
+    if (wasInterrupted) Thread.currentThread().interrupt();
   }
 
   private void run() {
@@ -87,7 +88,7 @@ final class BatchWriter {
   private List<PendingWrite<?>> takeBatch() {
     while (true) try {
       return inbox.take(MAX_ENTRIES, MAX_BYTES);
-    } catch (OutOfMemoryError later) { // waiting entries stay in the queue
+    } catch (OutOfMemoryError noMemory) { // waiting entries stay in the queue
       Thread.onSpinWait();
     }
   }
@@ -108,8 +109,8 @@ final class BatchWriter {
     for (var entry : entries) completeEntry(entry, batch);
     try {
       onCommit.accept(batch);
-    } catch (Throwable later) { // of memory
-      log("what follows turns was not told of some; it looks by itself", later);
+    } catch (Throwable listenerFailure) { // such as an OutOfMemoryError
+      log("histories were not notified of stored turns; they find them when they poll", listenerFailure);
     }
   }
 
@@ -118,7 +119,7 @@ final class BatchWriter {
     try {
       entry.completeFrom(batch);
     } catch (Throwable failure) {
-      log("an entry was stored, and failed when it was told", failure);
+      log("an entry was stored, but a callback of its future failed", failure);
     }
   }
 
@@ -126,29 +127,29 @@ final class BatchWriter {
 
   private void fail(List<PendingWrite<?>> entries, Throwable failure) {
     logFailing(failure);
-    var why = failure;
+    var reason = failure;
     try {
-      why = refusal(failure);
-    } catch (OutOfMemoryError again) {
-      // the failure itself says enough
+      reason = refusal(failure);
+    } catch (OutOfMemoryError noMemory) {
+      // the failure itself is given to the entries
     }
-    for (var entry : entries) refuse(entry, why);
+    for (var entry : entries) refuse(entry, reason);
   }
 
   private StoreException refusal(Throwable failure) {
     if (failure instanceof LostCommitException)
       return new StoreBusyException(store + " lost the connection during a commit: " + Lines.message(failure), failure);
-    if (failure instanceof SQLException full && DISK_FULL_STATE.equals(full.getSQLState()))
-      return new StoreFullException(store + " has no room; it goes on when there is some", failure);
+    if (failure instanceof SQLException sqlFailure && DISK_FULL_STATE.equals(sqlFailure.getSQLState()))
+      return new StoreFullException(store + " is out of disk space; it stores again when there is some", failure);
     return new StoreWriteException(store + " could not write: " + Lines.message(failure), failure);
   }
 
-  private void refuse(PendingWrite<?> entry, Throwable why) {
+  private void refuse(PendingWrite<?> entry, Throwable reason) {
     byteBudget.release(entry.size());
     try {
-      entry.completeExceptionally(why);
+      entry.completeExceptionally(reason);
     } catch (Throwable failure) {
-      log("an entry was refused, and failed when it was told", failure);
+      log("an entry was refused, and a callback of its future failed", failure);
     }
   }
 
@@ -164,15 +165,15 @@ final class BatchWriter {
     isFailing = false;
     try {
       LoggerFactory.getLogger(JdbcStore.class).info("{} stores again", store);
-    } catch (Throwable broken) { // a logger is user code
+    } catch (Throwable loggerFailure) { // a logger is user code
     }
   }
 
-  private static void log(String what, Throwable failure) {
+  private static void log(String text, Throwable failure) {
     try {
-      LoggerFactory.getLogger(JdbcStore.class).error(what, failure);
-    } catch (Throwable broken) {
-      // it cannot be told
+      LoggerFactory.getLogger(JdbcStore.class).error(text, failure);
+    } catch (Throwable loggerFailure) {
+      // there is no other log
     }
   }
 }

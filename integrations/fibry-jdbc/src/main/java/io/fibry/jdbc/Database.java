@@ -8,13 +8,13 @@ import java.util.Set;
 import java.util.concurrent.locks.LockSupport;
 import javax.sql.DataSource;
 
-/** Transactions on connections that are borrowed for them. Thread-safe. */
+/** Runs transactions, each on a connection that it borrows from a data source. Thread-safe. */
 final class Database {
   private static final int ATTEMPTS = 3;
-  // Of H2, after two seconds; of Postgres.
+  // of H2 (after two seconds), and of Postgres
   private static final Set<String> LOCK_TIMEOUT_STATES = Set.of("HYT00", "55P03");
-  private static final long RETRY_NANOS = 10_000_000; // ns; the database may be told not to wait at all
-  private static final String UNKNOWN_OUTCOME_STATE = "40003"; // of class 40, whether it was undone
+  private static final long RETRY_NANOS = 10_000_000; // some databases are set not to wait for locks at all
+  private static final String UNKNOWN_OUTCOME_STATE = "40003"; // class 40 means rolled back, except for this state
 
   /** Work with a connection; it may run several times if the transaction was undone. */
   interface DatabaseWork<T> {
@@ -33,7 +33,7 @@ final class Database {
   private final DataSource source;
   private final int limit;
 
-  /** @param limit in milliseconds: the database may take so long for an answer */
+  /** @param limit how long the database may take for an answer, in milliseconds */
   Database(DataSource source, int limit) {
     this.source = source;
     this.limit = limit;
@@ -44,9 +44,9 @@ final class Database {
   }
 
   /**
-   * Runs work and commits it. Where the database says that it undid this, or the connection breaks
-   * before the commit, the work runs again, within the limit. Where the database has waited for a
-   * lock as long as it does by its own settings, that is not an attempt.
+   * Runs work and commits it. If the database has rolled it back, or the connection breaks before
+   * the commit, the work runs again within the limit. It runs three times at most. A
+   * timeout of the database for a lock does not count.
    */
   <T> T commit(SqlDialect dialect, DatabaseWork<T> work) throws SQLException {
     return run(connection -> {
@@ -56,12 +56,12 @@ final class Database {
   }
 
   /**
-   * The first statement of each transaction. A driver sends BEGIN together with the first
-   * statement. If BEGIN is cancelled, Postgres runs that statement all the same, and commits it by
-   * itself. So the first statement changes nothing.
+   * Runs the first statement of a transaction, which changes no data. A driver sends BEGIN together
+   * with the first statement. If BEGIN is cancelled, Postgres runs that statement all the same, and
+   * commits it by itself.
    */
   private void begin(SqlDialect dialect, Connection connection) throws SQLException {
-    try (var statement = connection.prepareStatement(dialect.limit())) {
+    try (var statement = connection.prepareStatement(dialect.setIdleLimit())) {
       statement.setString(1, String.valueOf(limit));
       statement.execute();
     }
@@ -72,18 +72,18 @@ final class Database {
     return run(work, true);
   }
 
-  private <T> T run(DatabaseWork<T> work, boolean single) throws SQLException {
-    long end = System.nanoTime() + limit * 1_000_000L;
+  private <T> T run(DatabaseWork<T> work, boolean isSingleStatement) throws SQLException {
+    long deadline = System.nanoTime() + limit * 1_000_000L;
     for (int failures = 0;;) try {
-      return runOnce(work, single);
+      return runOnce(work, isSingleStatement);
     } catch (SQLException failure) {
-      if (System.nanoTime() - end > 0) throw failure;
+      if (System.nanoTime() - deadline > 0) throw failure;
       if (isLockedOut(failure)) LockSupport.parkNanos(RETRY_NANOS);
       else if (++failures == ATTEMPTS || !isTransient(failure)) throw failure;
     }
   }
 
-  /** Before the commit: a lock of another transaction, such as a backup's, was not to be had. */
+  /** Returns whether another transaction, such as a backup, held a lock for too long. */
   private static boolean isLockedOut(SQLException failure) {
     return !(failure instanceof LostCommitException) && LOCK_TIMEOUT_STATES.contains(Objects.requireNonNullElse(
         failure.getSQLState(), ""));
@@ -94,32 +94,32 @@ final class Database {
         && (isUndone(failure) || hasState(failure, "08") || hasState(failure, "57P"));
   }
 
-  /** Transactions got in each other's way: as a deadlock, or as rows that both wanted to add. */
+  /** Returns whether the transaction was rolled back: a deadlock, or two inserts of one row. */
   private static boolean isUndone(SQLException failure) {
     return hasState(failure, "40") && !hasState(failure, UNKNOWN_OUTCOME_STATE) || hasState(failure, "23");
   }
 
-  private static boolean hasState(SQLException failure, String states) {
-    return failure.getSQLState() != null && failure.getSQLState().startsWith(states);
+  private static boolean hasState(SQLException failure, String prefix) {
+    return failure.getSQLState() != null && failure.getSQLState().startsWith(prefix);
   }
 
-  private <T> T runOnce(DatabaseWork<T> work, boolean single) throws SQLException {
+  private <T> T runOnce(DatabaseWork<T> work, boolean isSingleStatement) throws SQLException {
     var connection = source.getConnection();
-    boolean auto = false; // it commits each statement
-    int before = 0;
+    boolean isAutoCommit = false; // whether the connection commits each statement
+    int previousTimeout = 0;
     try {
-      before = connection.getNetworkTimeout();
+      previousTimeout = connection.getNetworkTimeout();
       connection.setNetworkTimeout(Runnable::run, limit);
-      auto = connection.getAutoCommit();
-      if (auto && !single) connection.setAutoCommit(false);
+      isAutoCommit = connection.getAutoCommit();
+      if (isAutoCommit && !isSingleStatement) connection.setAutoCommit(false);
       T result = work.run(connection);
-      if (!auto || !single) commit(connection);
+      if (!isAutoCommit || !isSingleStatement) commit(connection);
       return result;
     } catch (Throwable failure) {
-      if (!auto || !single) quietly(connection::rollback);
+      if (!isAutoCommit || !isSingleStatement) quietly(connection::rollback);
       throw failure;
     } finally {
-      release(connection, auto && !single, before);
+      release(connection, isAutoCommit && !isSingleStatement, previousTimeout);
     }
   }
 
@@ -128,15 +128,15 @@ final class Database {
       connection.commit();
     } catch (SQLException failure) {
       throw isUndone(failure) ? failure : new LostCommitException(failure);
-    } catch (Throwable failure) { // of memory
+    } catch (Throwable failure) { // such as an OutOfMemoryError
       throw new LostCommitException(new SQLException("the driver failed", failure));
     }
   }
 
-  /** A failure here must not make a failure of what was committed. */
-  private static void release(Connection connection, boolean auto, int before) {
-    if (auto) quietly(() -> connection.setAutoCommit(true));
-    quietly(() -> connection.setNetworkTimeout(Runnable::run, before));
+  /** Returns a connection to its source. A failure is ignored: the work may be committed. */
+  private static void release(Connection connection, boolean restoreAutoCommit, int previousTimeout) {
+    if (restoreAutoCommit) quietly(() -> connection.setAutoCommit(true));
+    quietly(() -> connection.setNetworkTimeout(Runnable::run, previousTimeout));
     quietly(connection::close);
   }
 
@@ -147,8 +147,8 @@ final class Database {
   private static void quietly(CleanupStep step) {
     try {
       step.run();
-    } catch (SQLException | RuntimeException broken) {
-      // the pool finds out, too
+    } catch (SQLException | RuntimeException ignored) {
+      // the pool of the data source detects broken connections itself
     }
   }
 }

@@ -3,11 +3,11 @@ package io.fibry.jdbc;
 import java.util.List;
 
 /**
- * The SQL of H2. It has no numbers of transactions, so the history is complete only while one store
- * writes.
+ * The SQL of H2. H2 has no numbers of transactions, so a history may miss turns if several stores
+ * write.
  */
 final class H2Dialect {
-  /** Each statement commits by itself: the one by which others see that it is complete is last. */
+  /** Each statement commits by itself. The last one shows other processes that all tables exist. */
   private static final List<String> SCHEMA = List.of("""
       create table if not exists fibry_actor (kind varchar, actor varchar, life bigint not null, last bigint not null,
         primary key (kind, actor))""", """
@@ -24,7 +24,8 @@ final class H2Dialect {
         primary key (kind, actor, id))""", """
       create table if not exists fibry_format (version integer not null) as select %d""".formatted(StoreSchema.FORMAT));
 
-  private static final String LIMIT = "select cast(? as varchar)"; // none: it ends with the process
+  // sets no limit: H2 ends a transaction with its process
+  private static final String LIMIT = "select cast(? as varchar)";
 
   private static final String BEGIN = """
       select life, last from final table (

@@ -14,29 +14,29 @@ import javax.sql.DataSource;
  *
  * {@snippet class="io.fibry.jdbc.JavadocSnippetsTest" region="store"}
  *
- * <p>One thread stores everything that waits in one transaction. So the more actors are at work,
- * the less a turn costs. This thread and a few threads that read borrow their connections from the
- * data source, and return them after each transaction: give the store a pool. No actor ever holds a
- * connection.
+ * <p>One thread stores all waiting turns and messages in one transaction. So the more actors are at
+ * work, the less a turn costs. This thread and a few threads that read borrow connections from the
+ * data source, and return them after each transaction. So the data source should be a pool. No
+ * actor ever holds a connection.
  *
- * <p>While the database does not answer, turns and messages are refused; afterwards the store
- * recovers by itself. If a connection is lost during a commit, the askers learn that the {@link
- * io.fibry.store.StoreException#outcome() outcome} is unknown; the actors read the stored state
- * again.
+ * <p>While the database does not answer, turns and messages are refused. Afterwards the store
+ * recovers by itself. If a connection is lost during a commit, the actors read the stored state
+ * again. Their askers get an exception whose {@link io.fibry.store.StoreException#outcome()
+ * outcome} is unknown.
  *
  * <p>H2 is supported for tests of programs. Do not store real data in H2: its SQL engine does not
- * force its file to disk.
+ * sync its file to disk.
  */
 public abstract sealed class JdbcStore implements Store permits TableStore {
 
   JdbcStore() {}
 
   /**
-   * Opens a store. If its tables are missing, it makes them in the default schema of these
-   * connections, and logs that. A user of the database that may not make tables needs the tables of
-   * {@link #schema}, and the rights to select, insert, update and delete.
+   * Opens a store. If its tables are missing, it creates them in the default schema of these
+   * connections, and logs that. A user of the database without the right to create tables needs the
+   * tables of {@link #schema}, and the rights to select, insert, update and delete.
    *
-   * @param database where it is; not closed with the store
+   * @param database the data source, which is not closed with the store
    * @return the store; close it
    * @throws io.fibry.store.StoreReadException if the database does not answer, or cannot be written
    * @throws io.fibry.store.StoreDamagedException if the tables belong to another version
@@ -48,15 +48,15 @@ public abstract sealed class JdbcStore implements Store permits TableStore {
   /**
    * Opens a store with options.
    *
-   * @param database where it is; not closed with the store
-   * @param options changes the usual ones
+   * @param database the data source, which is not closed with the store
+   * @param options changes the default options
    * @return the store; close it
    */
   public static JdbcStore open(DataSource database, UnaryOperator<Options> options) {
     return TableStore.open(Objects.requireNonNull(database, "database"), options.apply(Options.DEFAULT));
   }
 
-  /** {@return the SQL that makes the tables in Postgres} */
+  /** {@return the SQL that creates the tables in Postgres} */
   public static String schema() {
     return String.join(";\n", PostgresDialect.DIALECT.schema()) + ";\n";
   }
@@ -64,9 +64,10 @@ public abstract sealed class JdbcStore implements Store permits TableStore {
   /**
    * Options of a store. Immutable.
    *
-   * @param maxPendingBytes bytes of turns that may wait to be stored: further senders wait
-   * @param maxReaders threads that read, with a connection each; the storing thread has another
-   * connection
+   * @param maxPendingBytes max bytes of turns and messages that are being stored; further senders
+   * wait
+   * @param maxReaders the number of threads that read, with a connection each; the writing thread
+   * has another connection
    * @param statementLimit how long the database may take for an answer
    * @param pollInterval how often readers of the history look for turns of other processes
    * @param clock says when messages are due
@@ -78,7 +79,7 @@ public abstract sealed class JdbcStore implements Store permits TableStore {
     private static final Options DEFAULT =
         new Options(64 << 20, 4, Duration.ofSeconds(30), Duration.ofSeconds(1), InstantSource.system());
 
-    /** Checks them. */
+    /** Checks the options. */
     public Options {
       if (maxPendingBytes < MIN_PENDING_BYTES)
         throw new IllegalArgumentException(
@@ -89,13 +90,13 @@ public abstract sealed class JdbcStore implements Store permits TableStore {
       Objects.requireNonNull(clock, "clock");
     }
 
-    private static void check(String what, Duration time) {
-      if (time.compareTo(MAX_DURATION) > 0 || time.toMillis() < 1)
-        throw new IllegalArgumentException(what + " of " + time + "; give a millisecond to an hour");
+    private static void check(String description, Duration duration) {
+      if (duration.compareTo(MAX_DURATION) > 0 || duration.toMillis() < 1)
+        throw new IllegalArgumentException(description + " of " + duration + "; give a millisecond to an hour");
     }
 
     /**
-     * Sets the room for turns that wait to be stored.
+     * Sets how many bytes of turns and messages may be in the process of being stored.
      *
      * @param bytes by default 64 MiB; a turn must fit into it
      * @return a changed copy
@@ -105,7 +106,7 @@ public abstract sealed class JdbcStore implements Store permits TableStore {
     }
 
     /**
-     * How many actors are read at a time.
+     * Sets how many threads read, and so how many actors are loaded at a time.
      *
      * @param threads by default 4; each holds a connection while it reads
      * @return a changed copy
@@ -115,35 +116,35 @@ public abstract sealed class JdbcStore implements Store permits TableStore {
     }
 
     /**
-     * How long the database may take for an answer. After that, the call fails and the connection
-     * is closed; the database ends a transaction that is idle for so long.
+     * Sets how long the database may take for an answer. After that, the call fails and the
+     * connection is closed. The database ends a transaction that is idle for so long.
      *
-     * @param longest by default 30 seconds
+     * @param limit by default 30 seconds
      * @return a changed copy
      */
-    public Options withStatementLimit(Duration longest) {
-      return new Options(maxPendingBytes, maxReaders, longest, pollInterval, clock);
+    public Options withStatementLimit(Duration limit) {
+      return new Options(maxPendingBytes, maxReaders, limit, pollInterval, clock);
     }
 
     /**
-     * How often readers of the history look for turns of other processes. Those of this one they
-     * see at once.
+     * Sets how often readers of the history look for turns of other processes. They see turns of
+     * this process at once, unless an older transaction still runs.
      *
-     * @param period by default a second
+     * @param interval by default a second
      * @return a changed copy
      */
-    public Options withPollInterval(Duration period) {
-      return new Options(maxPendingBytes, maxReaders, statementLimit, period, clock);
+    public Options withPollInterval(Duration interval) {
+      return new Options(maxPendingBytes, maxReaders, statementLimit, interval, clock);
     }
 
     /**
-     * The clock that says when messages are due.
+     * Sets the clock that says when messages are due.
      *
-     * @param time by default the clock of the system
+     * @param clock by default the clock of the system
      * @return a changed copy
      */
-    public Options withClock(InstantSource time) {
-      return new Options(maxPendingBytes, maxReaders, statementLimit, pollInterval, time);
+    public Options withClock(InstantSource clock) {
+      return new Options(maxPendingBytes, maxReaders, statementLimit, pollInterval, clock);
     }
   }
 }

@@ -4,22 +4,22 @@ import io.fibry.store.StaleLifeException;
 import io.fibry.store.Store;
 import java.util.concurrent.CompletableFuture;
 
-/** An entry that is being stored; as a future, it is done when it is stored. */
+/** An entry to be stored, and the future of its outcome. */
 abstract sealed class PendingWrite<T> extends CompletableFuture<T> {
-  private static final int OVERHEAD_BYTES = 128; // bytes that it takes besides bodies
+  private static final int OVERHEAD_BYTES = 128; // of an entry or message, besides its body
 
   private final int size;
 
-  private PendingWrite(long bodies) {
-    size = (int) Math.min(Integer.MAX_VALUE, OVERHEAD_BYTES + bodies);
+  private PendingWrite(long bodyBytes) {
+    size = (int) Math.min(Integer.MAX_VALUE, OVERHEAD_BYTES + bodyBytes);
   }
 
-  /** In bytes. */
+  /** Returns the bytes that the entry counts among the pending bytes. */
   int size() {
     return size;
   }
 
-  /** Called by the storing thread when the commit is done. */
+  /** Completes the future. Called by the writing thread after the commit. */
   abstract void completeFrom(WriteBatch batch);
 
   /** A turn of an actor. */
@@ -27,11 +27,12 @@ abstract sealed class PendingWrite<T> extends CompletableFuture<T> {
     private final Store.Turn turn;
     private final boolean isEnd;
 
-    /** @param ends the actor, so that views may still have to read the turns before */
-    TurnWrite(Store.Turn turn, boolean ends) {
-      super(turn.body().length + turn.outbox().stream().mapToLong(one -> OVERHEAD_BYTES + one.body().length).sum());
+    /** @param isEnd whether the turn ends the actor: views may still have to read earlier turns */
+    TurnWrite(Store.Turn turn, boolean isEnd) {
+      super(turn.body().length + turn.outbox().stream().mapToLong(message -> OVERHEAD_BYTES + message.body().length)
+          .sum());
       this.turn = turn;
-      this.isEnd = ends;
+      this.isEnd = isEnd;
     }
 
     Store.Turn turn() {
@@ -49,7 +50,7 @@ abstract sealed class PendingWrite<T> extends CompletableFuture<T> {
     }
   }
 
-  /** A snapshot: it may be lost. */
+  /** A snapshot, which may be lost. */
   static final class SnapshotWrite extends PendingWrite<Void> {
     private final Store.Turn turn;
 
@@ -68,15 +69,15 @@ abstract sealed class PendingWrite<T> extends CompletableFuture<T> {
     }
   }
 
-  /** A message that is accepted, unless too many wait. */
+  /** A message, which is refused if too many are pending. */
   static final class MessageWrite extends PendingWrite<Boolean> {
     private final Store.PendingMessage message;
     private final int maxPending;
 
-    MessageWrite(Store.PendingMessage message, int max) {
+    MessageWrite(Store.PendingMessage message, int maxPending) {
       super(message.body().length);
       this.message = message;
-      this.maxPending = max;
+      this.maxPending = maxPending;
     }
 
     Store.PendingMessage message() {

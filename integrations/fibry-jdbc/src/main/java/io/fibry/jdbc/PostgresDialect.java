@@ -3,17 +3,17 @@ package io.fibry.jdbc;
 import java.util.List;
 
 /**
- * The SQL of Postgres. A turn has the number of the transaction that stored it, and a number of a
- * sequence. Turns below the oldest running transaction are complete, so their order is the order of
- * the history.
+ * The SQL of Postgres. The position of a turn is the number of the transaction that stored it, and
+ * a number of a sequence. Below the oldest running transaction no more turns can appear, so there
+ * the positions are the order of the history.
  */
 final class PostgresDialect {
-  static final int MIN_VERSION = 15; // version, for `merge`
+  static final int MIN_VERSION = 15; // the first version with `merge`
 
   /**
-   * A process may vanish in the middle of a transaction. After that the database ends the
-   * transaction, instead of keeping its locks until it misses the connection. If commits of this
-   * user do not wait for the disk, the commits of the store do all the same.
+   * Makes the database end a transaction that is idle, because its process may have crashed:
+   * otherwise its locks stay until the database notices the lost connection. It also makes commits
+   * wait for the disk, even if the settings of the user say otherwise.
    */
   private static final String LIMIT = """
       select set_config('idle_in_transaction_session_timeout', ?, true), set_config('synchronous_commit',
@@ -45,7 +45,9 @@ final class PostgresDialect {
       select cast(? as varchar), cast(? as varchar), 1, 0
       on conflict (kind, actor) do update set life = a.life + 1 returning life, last""";
 
-  /** Where another transaction has locked an actor, it raises the life. */
+  /**
+   * Skips an actor that another transaction has locked, because that transaction begins a new life.
+   */
   private static final String FENCE = """
       with free as (
         select a.kind, a.actor, g.last
@@ -78,7 +80,7 @@ final class PostgresDialect {
   private static final String BEHIND =
       "(t.tx, t.place) > (cast(? as xid8), ?) and t.tx < pg_snapshot_xmin(pg_current_snapshot())";
 
-  /** The transaction is still to come. */
+  /** The transaction has a number that this cluster has not reached. */
   private static final String FOREIGN = "t.tx >= pg_snapshot_xmax(pg_current_snapshot())";
   private static final String AHEAD = "cast(? as xid8) >= pg_snapshot_xmax(pg_current_snapshot())";
 

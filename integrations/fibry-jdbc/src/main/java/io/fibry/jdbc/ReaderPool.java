@@ -14,17 +14,18 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 
 /**
- * Threads that read for others, which wait. So an interrupt ends a wait, and no connection.
+ * Threads that read for callers. A caller waits for its result, so that an interrupt ends the wait,
+ * and does not break a connection.
  * Thread-safe.
  */
 final class ReaderPool implements AutoCloseable {
-  private static final int IDLE_SECONDS = 10; // seconds
+  private static final int IDLE_SECONDS = 10;
 
-  private final String store; // its name
+  private final String store; // name of the store
   private final int limitMillis;
   private final ThreadPoolExecutor threads;
 
-  /** @param limitMillis in milliseconds; after that a reading fails, even if it has not begun */
+  /** @param limitMillis after so many milliseconds a read fails, even if it has not begun */
   ReaderPool(String store, int count, int limitMillis) {
     this.store = store;
     this.limitMillis = limitMillis;
@@ -34,30 +35,31 @@ final class ReaderPool implements AutoCloseable {
   }
 
   /**
-   * An interrupted thread gets no answer, however fast it would be.
+   * Reads on one of the threads. An interrupted caller gets no result.
    *
-   * @param what is read, for errors
+   * @param subject the thing that is read, for exceptions
    */
-  <T> T read(Object what, Callable<T> reading) throws InterruptedException {
+  <T> T read(Object subject, Callable<T> operation) throws InterruptedException {
     if (Thread.interrupted()) throw new InterruptedException();
-    var task = new FutureTask<>(reading);
+    var task = new FutureTask<>(operation);
     try {
       threads.execute(task);
       return task.get(limitMillis, TimeUnit.MILLISECONDS);
     } catch (RejectedExecutionException closed) {
       throw new StoreClosedException(store + " is closed");
-    } catch (TimeoutException late) {
-      throw new StoreReadException(what + " could not be read from " + store + " within " + limitMillis + " ms", late);
-    } catch (ExecutionException failed) {
-      if (failed.getCause() instanceof StoreException known) throw known;
+    } catch (TimeoutException timeout) {
+      throw new StoreReadException(subject + " could not be read from " + store + " within " + limitMillis + " ms",
+          timeout);
+    } catch (ExecutionException failure) {
+      if (failure.getCause() instanceof StoreException storeFailure) throw storeFailure;
       throw new StoreReadException(
-          what + " could not be read from " + store + ": " + Lines.message(failed.getCause()), failed.getCause());
+          subject + " could not be read from " + store + ": " + Lines.message(failure.getCause()), failure.getCause());
     } finally {
-      task.cancel(false); // where no thread has begun it, and nobody waits
+      task.cancel(false); // if no thread has begun it: the caller no longer waits
     }
   }
 
-  /** Runs code on one of the threads, some time; not if they have ended. */
+  /** Runs code on one of the threads later. Does nothing if the pool is closed. */
   void execute(Runnable code) {
     try {
       threads.execute(code);
@@ -66,7 +68,7 @@ final class ReaderPool implements AutoCloseable {
     }
   }
 
-  /** Waits for what is being read. */
+  /** Ends the threads, and waits for running reads up to the limit. */
   @Override
   public void close() {
     threads.shutdown();

@@ -4,8 +4,8 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * Texts of users in tables: Postgres takes no character 0, so that is {@code \0} there, and a
- * backslash is two.
+ * Encodes texts of users for tables. Postgres refuses the character 0, so it becomes {@code \0},
+ * and a backslash becomes two.
  */
 final class SqlText {
   private static final Pattern ESCAPED = Pattern.compile("\\\\(.)");
@@ -16,9 +16,9 @@ final class SqlText {
     return text.replace("\\", "\\\\").replace("\0", "\\0");
   }
 
-  static String decode(String stored) {
-    if (stored.indexOf('\\') < 0) return stored;
-    return ESCAPED.matcher(stored)
-        .replaceAll(found -> Matcher.quoteReplacement(found.group(1).equals("0") ? "\0" : found.group(1)));
+  static String decode(String encoded) {
+    if (encoded.indexOf('\\') < 0) return encoded;
+    return ESCAPED.matcher(encoded)
+        .replaceAll(match -> Matcher.quoteReplacement(match.group(1).equals("0") ? "\0" : match.group(1)));
   }
 }

@@ -9,17 +9,17 @@ import java.util.function.IntFunction;
 
 /** Rows for a statement that takes many at once: an array for each column. Used by one thread. */
 final class StatementRows {
-  /** What a column has. */
+  /** The type of a column. */
   enum ColumnType {
     TEXT("varchar", String[]::new), NUMBER("int8", Long[]::new), FLAG("bool", Boolean[]::new), BYTES("bytea",
         byte[][]::new);
 
     private final String name;
-    private final IntFunction<Object[]> array;
+    private final IntFunction<Object[]> newArray;
 
-    ColumnType(String name, IntFunction<Object[]> array) {
+    ColumnType(String name, IntFunction<Object[]> newArray) {
       this.name = name;
-      this.array = array;
+      this.newArray = newArray;
     }
   }
 
@@ -38,10 +38,10 @@ final class StatementRows {
     return rows.isEmpty();
   }
 
-  /** Sets them as the first parameters of the statement, and returns it. */
+  /** Sets the arrays as the first parameters of the statement, and returns it. */
   PreparedStatement set(Connection connection, PreparedStatement statement) throws SQLException {
     for (int i = 0; i < types.length; i++) {
-      var values = types[i].array.apply(rows.size());
+      var values = types[i].newArray.apply(rows.size());
       for (int row = 0; row < values.length; row++) values[row] = rows.get(row)[i];
       statement.setArray(i + 1, connection.createArrayOf(types[i].name, values));
     }

@@ -18,13 +18,13 @@ final class StoreQueries {
   private static final Instant FIRST = Instant.ofEpochMilli(Long.MIN_VALUE);
   private static final Instant LAST = Instant.ofEpochMilli(Long.MAX_VALUE);
 
-  /** Makes something of a row. */
+  /** Converts a row. */
   private interface RowMapper<T> {
     T read(ResultSet row) throws SQLException;
   }
 
-  /** When a message for an actor is due. */
-  record DueMessage(Store.ActorId actor, String id, Instant at) {}
+  /** A pending message, without its body. */
+  record DueMessage(Store.ActorId actor, String id, Instant dueTime) {}
 
   private StoreQueries() {}
 
@@ -33,14 +33,14 @@ final class StoreQueries {
     return time.isAfter(LAST) ? Long.MAX_VALUE : time.isBefore(FIRST) ? Long.MIN_VALUE : time.toEpochMilli();
   }
 
-  private static <T> List<T> queryAll(Connection connection, String sql, RowMapper<T> reader, Object... given)
+  private static <T> List<T> queryAll(Connection connection, String sql, RowMapper<T> reader, Object... parameters)
       throws SQLException {
     try (var statement = connection.prepareStatement(sql)) {
-      for (int i = 0; i < given.length; i++) statement.setObject(i + 1, given[i]);
+      for (int i = 0; i < parameters.length; i++) statement.setObject(i + 1, parameters[i]);
       try (var rows = statement.executeQuery()) {
-        var all = new ArrayList<T>();
-        while (rows.next()) all.add(reader.read(rows));
-        return all;
+        var results = new ArrayList<T>();
+        while (rows.next()) results.add(reader.read(rows));
+        return results;
       }
     }
   }
@@ -51,25 +51,29 @@ final class StoreQueries {
 
   private record TurnRow(long number, boolean whole, byte[] body) {}
 
-  /** Begins a life. Until the commit, no other one begins, and nobody stores a turn. */
+  /**
+   * Begins a life, and reads the actor. Until the commit, no other life begins and no turn is
+   * stored.
+   */
   static Store.LoadedActor load(Connection connection, SqlDialect dialect, Store.ActorId actor) throws SQLException {
     String kind = actor.kind();
     String key = SqlText.encode(actor.key());
-    var life = queryAll(connection, dialect.begin(), row -> new LifeRow(row.getLong(1), row.getLong(2)), kind, key)
+    var life = queryAll(connection, dialect.beginLife(), row -> new LifeRow(row.getLong(1), row.getLong(2)), kind, key)
         .getFirst();
     var stored =
-        queryAll(connection, SqlDialect.READ, row -> new TurnRow(row.getLong(1), row.getBoolean(2), row.getBytes(3)),
+        queryAll(connection, SqlDialect.READ_ACTOR,
+            row -> new TurnRow(row.getLong(1), row.getBoolean(2), row.getBytes(3)),
             kind, key, kind, key, kind, key);
-    var ids = queryAll(connection, SqlDialect.IDS, row -> SqlText.decode(row.getString(1)), kind, key);
+    var ids = queryAll(connection, SqlDialect.MESSAGE_IDS, row -> SqlText.decode(row.getString(1)), kind, key);
     return new Store.LoadedActor(life.number, life.last, bodies(actor, stored, life.last), ids);
   }
 
-  /** Begins a life, the first turn of which has another number. */
+  /** Begins a life whose first turn follows the turn {@code last}. */
   static long beginLife(Connection connection, SqlDialect dialect, Store.ActorId actor, long last) throws SQLException {
     String kind = actor.kind();
     String key = SqlText.encode(actor.key());
-    long life = queryAll(connection, dialect.begin(), row -> row.getLong(1), kind, key).getFirst();
-    try (var statement = connection.prepareStatement(SqlDialect.LAST)) {
+    long life = queryAll(connection, dialect.beginLife(), row -> row.getLong(1), kind, key).getFirst();
+    try (var statement = connection.prepareStatement(SqlDialect.SET_LAST_TURN)) {
       statement.setLong(1, last);
       statement.setString(2, kind);
       statement.setString(3, key);
@@ -78,17 +82,17 @@ final class StoreQueries {
     return life;
   }
 
-  /** Returns the body of the last whole turn, and those of the turns after it. */
+  /** Returns the bodies of the last full-state turn and of the turns after it. */
   private static List<byte[]> bodies(Store.ActorId actor, List<TurnRow> stored, long last) {
     var bodies = new ArrayList<byte[]>();
-    long before = 0;
+    long lastNumber = 0;
     for (var turn : stored) {
       if (turn.whole) bodies.clear();
-      else if (turn.number != before + 1) throw damaged(actor, before + 1);
+      else if (turn.number != lastNumber + 1) throw damaged(actor, lastNumber + 1);
       bodies.add(turn.body);
-      before = turn.number;
+      lastNumber = turn.number;
     }
-    if (before != last) throw lastTurnMismatch(actor, before, last);
+    if (lastNumber != last) throw lastTurnMismatch(actor, lastNumber, last);
     return bodies;
   }
 
@@ -97,32 +101,36 @@ final class StoreQueries {
         + " is missing in the table fibry_turn. Other actors are not concerned; put the row back");
   }
 
-  /** The row of the actor and its turns differ, such as after one table was put back alone. */
-  private static StoreDamagedException lastTurnMismatch(Store.ActorId actor, long stored, long last) {
-    long first = Math.min(stored, last) + 1;
-    long end = Math.max(stored, last);
-    boolean one = first == end;
-    String turns = (one ? "turn " + end : "turns " + first + " to " + end) + " of " + actor + (one ? " is " : " are ");
-    String what = stored > last ? "in the table fibry_turn, though fibry_actor says that turn " + last + " is the last"
+  /**
+   * Returns the exception for a number in fibry_actor that does not fit the turns in fibry_turn.
+   */
+  private static StoreDamagedException lastTurnMismatch(Store.ActorId actor, long lastStored, long last) {
+    long firstDifferent = Math.min(lastStored, last) + 1;
+    long lastDifferent = Math.max(lastStored, last);
+    boolean isSingle = firstDifferent == lastDifferent;
+    String turns = (isSingle ? "turn " + lastDifferent : "turns " + firstDifferent + " to " + lastDifferent) + " of "
+        + actor + (isSingle ? " is " : " are ");
+    String difference = lastStored > last ? "in the table fibry_turn, though fibry_actor says that turn " + last
+        + " is the last"
         : "missing at the end of the table fibry_turn";
-    String choice = stored > last ? "" : one ? "put the row back, or give the turn up: "
+    String choice = lastStored > last ? "" : isSingle ? "put the row back, or give the turn up: "
         : "put the rows back, or give the turns up: ";
-    return new StoreDamagedException(turns + what + ". Other actors are not concerned; " + choice
-        + "set last to " + stored + " in the row of the actor in fibry_actor");
+    return new StoreDamagedException(turns + difference + ". Other actors are not concerned; " + choice
+        + "set last to " + lastStored + " in the row of the actor in fibry_actor");
   }
 
-  /** Those behind one. */
-  static List<Store.ActorId> actors(Connection connection, Store.ActorId behind, int max) throws SQLException {
+  /** Returns the actors after the given one. */
+  static List<Store.ActorId> actors(Connection connection, Store.ActorId after, int max) throws SQLException {
     return queryAll(connection, SqlDialect.ACTORS,
         row -> new Store.ActorId(row.getString(1), SqlText.decode(row.getString(2))),
-        behind.kind(), SqlText.encode(behind.key()), max);
+        after.kind(), SqlText.encode(after.key()), max);
   }
 
   // ---- history
 
-  static List<Store.StoredTurn> history(Connection connection, SqlDialect dialect, String kind, TablePosition behind)
+  static List<Store.StoredTurn> history(Connection connection, SqlDialect dialect, String kind, TablePosition position)
       throws SQLException {
-    return queryAll(connection, dialect.history(), StoreQueries::toStoredTurn, kind, behind.tx(), behind.number());
+    return queryAll(connection, dialect.history(), StoreQueries::toStoredTurn, kind, position.tx(), position.number());
   }
 
   /** Returns all turns of an actor, including turns before its snapshot. */
@@ -136,11 +144,15 @@ final class StoreQueries {
         Instant.ofEpochMilli(row.getLong(5)), row.getBoolean(6), row.getBytes(7));
   }
 
-  /** @param seen the turn that was read last at the place, or empty in another process */
+  /**
+   * Returns whether the turn at a position was lost.
+   *
+   * @param seen the turn that this process read there, or empty if another process did
+   */
   static boolean isLost(Connection connection, SqlDialect dialect, String kind, TablePosition position,
       Optional<Store.StoredTurn> seen) throws SQLException {
     if (seen.isEmpty())
-      return queryAll(connection, "select " + dialect.ahead(), row -> row.getBoolean(1), position.tx()).getFirst();
+      return queryAll(connection, "select " + dialect.isAhead(), row -> row.getBoolean(1), position.tx()).getFirst();
     String actor = SqlText.encode(seen.get().key());
     long number = seen.get().number();
     return queryAll(connection, dialect.lostTurns(), row -> row.getBoolean(1), position.tx(), kind, actor, number,
@@ -153,23 +165,24 @@ final class StoreQueries {
   }
 
   /** @param snapshot the number of its actor's snapshot, or 0 if there is none */
-  record TurnAge(TablePosition place, Store.ActorId actor, long number, long millis, long snapshot, boolean whole) {}
+  record TurnAge(TablePosition position, Store.ActorId actor, long number, long millis, long snapshot,
+      boolean isFullState) {}
 
-  static List<TurnAge> ages(Connection connection, SqlDialect dialect, String kind, TablePosition behind)
+  static List<TurnAge> turnAges(Connection connection, SqlDialect dialect, String kind, TablePosition position)
       throws SQLException {
     return queryAll(connection, dialect.ages(),
         row -> new TurnAge(readPosition(row), new Store.ActorId(kind, SqlText.decode(row.getString(3))), row.getLong(4),
             row.getLong(5),
             row.getLong(6), row.getBoolean(7)),
-        kind, behind.tx(), behind.number());
+        kind, position.tx(), position.number());
   }
 
   private record TurnBody(Store.ActorId actor, byte[] bytes) {}
 
-  /** All that were not forgotten. */
+  /** Returns the offsets of all views that were not forgotten. */
   static Collection<ViewOffset> views(Connection connection) throws SQLException {
     var views = new HashMap<Store.ActorId, ViewOffset>();
-    for (var body : queryAll(connection, SqlDialect.BODIES,
+    for (var body : queryAll(connection, SqlDialect.TURN_BODIES,
         row -> new TurnBody(new Store.ActorId(Store.VIEWS, SqlText.decode(row.getString(1))), row.getBytes(2)),
         Store.VIEWS))
       ViewOffset.of(body.actor, body.bytes).ifPresentOrElse(view -> views.put(body.actor, view),
@@ -181,11 +194,11 @@ final class StoreQueries {
     return queryAll(connection, dialect.anyForeign(), row -> row.getBoolean(1), kind).getFirst();
   }
 
-  // ---- what waits
+  // ---- pending messages
 
   static List<Store.PendingMessage> pending(Connection connection, Store.ActorId actor, Instant until, int max)
       throws SQLException {
-    return queryAll(connection, SqlDialect.WAITING,
+    return queryAll(connection, SqlDialect.PENDING_OF_ACTOR,
         row -> new Store.PendingMessage(actor, SqlText.decode(row.getString(1)),
             Instant.ofEpochMilli(row.getLong(2)), row.getBytes(3)),
         actor.kind(), SqlText.encode(actor.key()),
@@ -194,21 +207,22 @@ final class StoreQueries {
   }
 
   static Optional<Instant> dueTime(Connection connection, Store.ActorId actor, String id) throws SQLException {
-    return queryAll(connection, SqlDialect.DUE, row -> Instant.ofEpochMilli(row.getLong(1)), actor.kind(),
+    return queryAll(connection, SqlDialect.DUE_TIME, row -> Instant.ofEpochMilli(row.getLong(1)), actor.kind(),
         SqlText.encode(actor.key()), SqlText.encode(id)).stream().findFirst();
   }
 
   static Optional<Instant> nextDueTime(Connection connection, Store.ActorId actor, Instant after) throws SQLException {
-    return queryAll(connection, SqlDialect.NEXT, row -> Optional.ofNullable(row.getObject(1, Long.class)), actor.kind(),
+    return queryAll(connection, SqlDialect.NEXT_DUE_TIME, row -> Optional.ofNullable(row.getObject(1, Long.class)),
+        actor.kind(),
         SqlText.encode(actor.key()), millis(after)).getFirst().map(Instant::ofEpochMilli);
   }
 
-  /** Those behind an actor and an id. */
-  static List<DueMessage> pending(Connection connection, String kind, DueMessage behind, int max) throws SQLException {
-    return queryAll(connection, SqlDialect.ALL_WAITING,
+  /** Returns messages after the given one, by actor and id. */
+  static List<DueMessage> pending(Connection connection, String kind, DueMessage after, int max) throws SQLException {
+    return queryAll(connection, SqlDialect.PENDING_OF_KIND,
         row -> new DueMessage(new Store.ActorId(kind, SqlText.decode(row.getString(1))),
             SqlText.decode(row.getString(2)),
             Instant.ofEpochMilli(row.getLong(3))),
-        kind, SqlText.encode(behind.actor.key()), SqlText.encode(behind.id), max);
+        kind, SqlText.encode(after.actor.key()), SqlText.encode(after.id), max);
   }
 }

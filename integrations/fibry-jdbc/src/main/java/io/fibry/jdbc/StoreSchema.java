@@ -6,14 +6,14 @@ import java.sql.SQLException;
 import java.util.regex.Pattern;
 import org.slf4j.LoggerFactory;
 
-/** The tables of a store: made if they are missing, and never touched if they are of others. */
+/** Creates the tables of a store if they are missing, and refuses tables of another format. */
 final class StoreSchema {
   static final int FORMAT = 1;
-  private static final Pattern MISSING = Pattern.compile("42P01|42S0."); // a table, at Postgres and H2
+  private static final Pattern MISSING = Pattern.compile("42P01|42S0."); // states for a missing table: Postgres, H2
 
   private StoreSchema() {}
 
-  /** {@return how to speak to the database} */
+  /** Creates or checks the tables. {@return the dialect of the database} */
   static SqlDialect open(Database database, String store) throws SQLException {
     var dialect = database.read(SqlDialect::of);
     try {
@@ -51,8 +51,8 @@ final class StoreSchema {
       LoggerFactory.getLogger(JdbcStore.class).info("{} has its tables now", store);
     } catch (SQLException failure) {
       try {
-        check(database, dialect, store); // another process has made them
-      } catch (SQLException again) {
+        check(database, dialect, store); // another process may have created them
+      } catch (SQLException stillMissing) {
         failure.addSuppressed(missing);
         throw failure;
       }

@@ -8,49 +8,49 @@ import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 
 /**
- * Reads the turns of a kind, page by page. It is woken by turns of this process. These show only
- * when no older transaction is running, and other processes store turns, too, so it looks again
- * after pauses that grow.
+ * Reads the turns of a kind, page by page. A reader that waits is woken when this process has
+ * stored turns. It also polls, with pauses that grow: turns are visible only when no older
+ * transaction runs, and other processes store turns, too.
  */
 final class TableHistory implements Store.History {
-  private static final long FIRST_PAUSE = 5; // milliseconds
+  private static final long FIRST_PAUSE_MILLIS = 5;
 
   private final TableStore store;
   private final String kind;
-  private final long poll; // the longest pause
-  private final Semaphore wakeUps = new Semaphore(0); // given by the thread that stores, and by those who close
+  private final long maxPause; // milliseconds
+  private final Semaphore wakeUps = new Semaphore(0); // released by the writing thread and by close()
   private volatile boolean closed;
-  private TablePosition last; // of the turn that was answered last
-  private Optional<Store.StoredTurn> lastTurn = Optional.empty(); // that turn
-  private boolean isChecked; // its turns have places of this cluster
+  private TablePosition lastPosition; // of lastTurn
+  private Optional<Store.StoredTurn> lastTurn = Optional.empty(); // the last turn that was returned
+  private boolean isChecked; // the turns have positions of this cluster
 
-  TableHistory(TableStore store, String kind, long poll, TablePosition after) {
+  TableHistory(TableStore store, String kind, long maxPause, TablePosition startPosition) {
     this.store = store;
     this.kind = kind;
-    this.poll = poll;
-    this.last = after;
+    this.maxPause = maxPause;
+    this.lastPosition = startPosition;
   }
 
   @Override
   public List<Store.StoredTurn> take() throws InterruptedException {
-    for (long pause = FIRST_PAUSE;; pause *= 2) {
-      wakeUps.drainPermits(); // later turns are told again
-      var found = poll();
-      if (!found.isEmpty()) return found;
-      if (wakeUps.tryAcquire(Math.min(pause, poll), TimeUnit.MILLISECONDS)) pause = FIRST_PAUSE;
+    for (long pause = FIRST_PAUSE_MILLIS;; pause *= 2) {
+      wakeUps.drainPermits(); // turns that are stored from now on give a permit again
+      var turns = poll();
+      if (!turns.isEmpty()) return turns;
+      if (wakeUps.tryAcquire(Math.min(pause, maxPause), TimeUnit.MILLISECONDS)) pause = FIRST_PAUSE_MILLIS;
     }
   }
 
   @Override
   public List<Store.StoredTurn> poll() throws InterruptedException {
     if (closed) throw new StoreClosedException("the history of kind '" + kind + "' in " + store + " is closed");
-    if (!isChecked) store.checkPlaces(kind);
+    if (!isChecked) store.checkPositions(kind);
     isChecked = true;
-    var found = store.history(kind, last, lastTurn);
-    if (found.isEmpty()) return found;
-    lastTurn = Optional.of(found.getLast());
-    last = TablePosition.of(found.getLast().offset(), kind);
-    return found;
+    var turns = store.history(kind, lastPosition, lastTurn);
+    if (turns.isEmpty()) return turns;
+    lastTurn = Optional.of(turns.getLast());
+    lastPosition = TablePosition.of(turns.getLast().offset(), kind);
+    return turns;
   }
 
   /** Called by any thread when there is more to read, or the history is closed. */

@@ -14,19 +14,20 @@ import java.util.concurrent.ConcurrentHashMap;
 import org.slf4j.LoggerFactory;
 
 /**
- * Deletes turns that are older than is wanted, and behind a snapshot. It looks at the oldest turns
- * of a kind when it hears of the age, and when there are snapshots, now and then. Thread-safe.
+ * Deletes turns that are older than the retention of their kind, and covered by a snapshot. It
+ * checks the oldest turns of a kind when the retention is set, and after a snapshot if the last
+ * check is long enough ago. Thread-safe.
  *
- * <p>Deletes the turns of ended actors, too, when all views of the kind have passed the end. It
- * looks for ends up to the place of the slowest view, when a view begins and when one moves. The
- * first look in this process begins at the beginning of the history, later looks continue from
- * there. So what a process that ended has left is found by the next one. Two looks at a time, here
- * or in two processes, delete the same turns.
+ * <p>It also deletes the turns of ended actors, when all views of the kind have passed the end. It
+ * scans for ends up to the position of the slowest view, whenever a view begins or moves. The first
+ * scan in a process starts at the beginning of the history, so it finds turns that an earlier
+ * process left. Later scans continue from there. Two scans at a time, in one or two processes,
+ * delete the same turns.
  */
 final class TableHistoryCleaner {
-  private static final int CHECKS_PER_RETENTION = 16; // times while a turn gets old
+  private static final int CHECKS_PER_RETENTION = 16; // max checks of a kind within its retention
 
-  /** @param nextCheck when it looks at the turns again */
+  /** @param nextCheck the earliest time of the next check */
   private record TableRetention(Duration age, Instant nextCheck) {}
 
   private final TableStore store;
@@ -34,8 +35,9 @@ final class TableHistoryCleaner {
   private final SqlDialect dialect;
   private final ReaderPool readerPool;
   private final Map<String, TableRetention> retentions = new ConcurrentHashMap<>(); // by kind
-  private final Map<String, TablePosition> sweptUntil = new ConcurrentHashMap<>(); // up to there, by kind
-  private final Set<String> dueKinds = ConcurrentHashMap.newKeySet(); // kinds whose ends are to be looked for
+  // position of the last scanned turn, by kind
+  private final Map<String, TablePosition> sweptUntil = new ConcurrentHashMap<>();
+  private final Set<String> dueKinds = ConcurrentHashMap.newKeySet(); // kinds that must be scanned for ends
 
   TableHistoryCleaner(TableStore store, Database database, SqlDialect dialect, ReaderPool readerPool) {
     this.store = store;
@@ -49,28 +51,30 @@ final class TableHistoryCleaner {
     onSnapshotStored(kind);
   }
 
-  /** A snapshot of the kind was stored. */
+  /** Starts a check, if one is due. Called when a snapshot of the kind was stored. */
   void onSnapshotStored(String kind) {
     var now = store.clock().instant();
-    var age = retentions.get(kind);
-    if (age == null || now.isBefore(age.nextCheck)) return;
-    if (retentions.replace(kind, age, new TableRetention(age.age, now.plus(age.age.dividedBy(CHECKS_PER_RETENTION)))))
-      readerPool.execute(() -> delete(kind, now.minus(age.age), TablePosition.BEGINNING));
+    var retention = retentions.get(kind);
+    if (retention == null || now.isBefore(retention.nextCheck)) return;
+    if (retentions.replace(kind, retention,
+        new TableRetention(retention.age, now.plus(retention.age.dividedBy(CHECKS_PER_RETENTION)))))
+      readerPool.execute(() -> delete(kind, now.minus(retention.age), TablePosition.BEGINNING));
   }
 
-  /** A page; then the next one, when other readers have had their turn. */
-  private void delete(String kind, Instant before, TablePosition behind) {
+  /** Checks one page of turns. The next page is another task, so that other reads come between. */
+  private void delete(String kind, Instant cutoff, TablePosition position) {
     try {
-      var page = database.read(connection -> StoreQueries.ages(connection, dialect, kind, behind));
-      var gone = new StatementRows(TEXT, TEXT, NUMBER);
-      boolean over = page.isEmpty();
+      var page = database.read(connection -> StoreQueries.turnAges(connection, dialect, kind, position));
+      var toDelete = new StatementRows(TEXT, TEXT, NUMBER);
+      boolean isFinished = page.isEmpty();
       for (var turn : page) {
-        if (turn.millis() >= StoreQueries.millis(before)) over = true;
+        if (turn.millis() >= StoreQueries.millis(cutoff)) isFinished = true;
         else if (turn.number() <= turn.snapshot())
-          gone.add(kind, SqlText.encode(turn.actor().key()), turn.number());
+          toDelete.add(kind, SqlText.encode(turn.actor().key()), turn.number());
       }
-      if (!gone.isEmpty()) database.commit(dialect, connection -> gone.run(connection, SqlDialect.GONE));
-      if (!over) readerPool.execute(() -> delete(kind, before, page.getLast().place()));
+      if (!toDelete.isEmpty())
+        database.commit(dialect, connection -> toDelete.run(connection, SqlDialect.DELETE_TURNS));
+      if (!isFinished) readerPool.execute(() -> delete(kind, cutoff, page.getLast().position()));
     } catch (SQLException | RuntimeException failure) {
       LoggerFactory.getLogger(JdbcStore.class).warn("{} keeps old turns of kind '{}' for now", store, kind, failure);
     }
@@ -78,32 +82,33 @@ final class TableHistoryCleaner {
 
   // ---- actors that have ended
 
-  /** A view of the kind has begun, has moved, or was forgotten. */
+  /** Starts a scan. Called when a view of the kind has begun, has moved, or was forgotten. */
   void onViewMoved(String kind) {
     if (dueKinds.add(kind)) readerPool.execute(() -> sweep(kind));
   }
 
-  /** A page; then the next one, when other readers have had their turn. */
+  /** Scans one page of turns. The next page is another task, so that other reads come between. */
   private void sweep(String kind) {
-    dueKinds.remove(kind); // first: a view that moves from now on is looked at again
+    dueKinds.remove(kind); // before the scan: a view that moves from now on starts another
     try {
-      var least = database.read(StoreQueries::views).stream().filter(view -> view.kind().equals(kind))
+      var slowestView = database.read(StoreQueries::views).stream().filter(view -> view.kind().equals(kind))
           .map(view -> TablePosition.of(view.offset(), kind)).min(Comparator.naturalOrder());
-      var from = sweptUntil.getOrDefault(kind, TablePosition.BEGINNING);
-      var page = database.read(connection -> StoreQueries.ages(connection, dialect, kind, from));
-      var ends = new HashMap<String, Long>(); // the last one, by key
-      var to = from;
+      var start = sweptUntil.getOrDefault(kind, TablePosition.BEGINNING);
+      var page = database.read(connection -> StoreQueries.turnAges(connection, dialect, kind, start));
+      var ends = new HashMap<String, Long>(); // number of the last end, by key
+      var lastScanned = start;
       for (var turn : page) {
-        if (least.isPresent() && turn.place().compareTo(least.get()) > 0) break;
-        to = turn.place();
-        if (turn.whole()) ends.merge(turn.actor().key(), turn.number(), Math::max);
+        if (slowestView.isPresent() && turn.position().compareTo(slowestView.get()) > 0) break;
+        lastScanned = turn.position();
+        if (turn.isFullState()) ends.merge(turn.actor().key(), turn.number(), Math::max);
       }
-      var dead = new StatementRows(TEXT, TEXT, NUMBER);
-      ends.forEach((key, number) -> dead.add(kind, SqlText.encode(key), number));
-      if (!dead.isEmpty()) database.commit(dialect, connection -> dead.run(connection, SqlDialect.DEAD));
-      var reached = to;
-      sweptUntil.merge(kind, reached, (known, here) -> known.compareTo(here) < 0 ? here : known);
-      if (!page.isEmpty() && to.equals(page.getLast().place())) onViewMoved(kind);
+      var deadTurns = new StatementRows(TEXT, TEXT, NUMBER);
+      ends.forEach((key, number) -> deadTurns.add(kind, SqlText.encode(key), number));
+      if (!deadTurns.isEmpty())
+        database.commit(dialect, connection -> deadTurns.run(connection, SqlDialect.DELETE_EARLIER_TURNS));
+      var scannedUntil = lastScanned;
+      sweptUntil.merge(kind, scannedUntil, (old, reached) -> old.compareTo(reached) < 0 ? reached : old);
+      if (!page.isEmpty() && lastScanned.equals(page.getLast().position())) onViewMoved(kind);
     } catch (SQLException | RuntimeException failure) {
       LoggerFactory.getLogger(JdbcStore.class).warn("{} keeps turns of actors of kind '{}' that ended for now", store,
           kind, failure);

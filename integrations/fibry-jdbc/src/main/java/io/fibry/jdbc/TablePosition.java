@@ -3,25 +3,25 @@ package io.fibry.jdbc;
 import java.util.regex.Pattern;
 
 /**
- * Where a turn is in the history of its kind.
+ * The position of a turn in the history of its kind.
  *
- * @param tx the transaction that stored it
- * @param number of the turn, among all
+ * @param tx the number of the transaction that stored the turn
+ * @param number the place of the turn among all turns of the store
  */
 record TablePosition(String tx, long number) implements Comparable<TablePosition> {
   private static final Pattern FORM = Pattern.compile("(\\d{1,20})\\.(\\d{1,18})");
   static final TablePosition BEGINNING = new TablePosition("0", 0);
 
-  /** An empty text is the beginning. */
+  /** Parses an offset; an empty text is the beginning. */
   static TablePosition of(String text, String kind) {
     if (text.isEmpty()) return BEGINNING;
-    var form = FORM.matcher(text);
-    if (!form.matches())
+    var matcher = FORM.matcher(text);
+    if (!matcher.matches())
       throw new IllegalArgumentException("'" + text + "' is no place in the history of kind '" + kind + "'");
-    return new TablePosition(form.group(1), Long.parseLong(form.group(2)));
+    return new TablePosition(matcher.group(1), Long.parseLong(matcher.group(2)));
   }
 
-  /** In the order of the history. */
+  /** Compares positions in the order of the history. */
   @Override
   public int compareTo(TablePosition other) {
     int order = Long.compareUnsigned(Long.parseUnsignedLong(tx), Long.parseUnsignedLong(other.tx));

@@ -22,11 +22,11 @@ import java.util.function.Consumer;
 import javax.sql.DataSource;
 
 /**
- * A thread that stores, and threads that read. It knows nothing of actors: which life an actor is
- * in, and which number its next turn has, is in the tables only.
+ * The store: a thread that writes, and threads that read. It has no state of actors: the life of an
+ * actor and the number of its last turn are in the tables only.
  */
 final class TableStore extends JdbcStore {
-  private static final int PAGE = 1_000;
+  private static final int PAGE_SIZE = 1_000;
 
   private final String name;
   private final Options options;
@@ -35,7 +35,7 @@ final class TableStore extends JdbcStore {
   private final BatchWriter batchWriter;
   private final ReaderPool readerPool;
   private final TableHistoryCleaner historyCleaner;
-  private final Set<TableHistory> histories = ConcurrentHashMap.newKeySet(); // that are open
+  private final Set<TableHistory> histories = ConcurrentHashMap.newKeySet(); // open ones
 
   private TableStore(String name, Options options, Database database, SqlDialect dialect) {
     this.name = name;
@@ -60,7 +60,7 @@ final class TableStore extends JdbcStore {
     }
   }
 
-  /** Without parameters, which may have secrets. */
+  /** Returns the URL without its parameters, which may have secrets. */
   private static String address(String url) {
     return url.replaceAll("[?;].*", "");
   }
@@ -70,7 +70,7 @@ final class TableStore extends JdbcStore {
   @Override
   public LoadedActor load(ActorId actor) {
     await(actor);
-    ViewOffset.kindOf(actor).ifPresent(historyCleaner::onViewMoved); // a process may have ended before it removed turns
+    ViewOffset.kindOf(actor).ifPresent(historyCleaner::onViewMoved); // an earlier process may not have deleted turns
     return read(actor,
         () -> database.commit(dialect, connection -> StoreQueries.load(connection, dialect, actor)));
   }
@@ -87,7 +87,7 @@ final class TableStore extends JdbcStore {
         () -> database.commit(dialect, connection -> StoreQueries.beginLife(connection, dialect, actor, last)));
   }
 
-  /** Turns that were given before are stored or refused. */
+  /** Waits until the turns that were added before are stored or refused. */
   private void await(ActorId actor) {
     var barrier = new PendingWrite.WriteBarrier();
     try {
@@ -96,36 +96,37 @@ final class TableStore extends JdbcStore {
     } catch (InterruptedException interrupt) {
       Thread.currentThread().interrupt();
       throw new CancellationException(actor + " was interrupted while it waited for turns of its life before");
-    } catch (ExecutionException failed) {
-      if (failed.getCause() instanceof StoreClosedException closed) throw closed;
+    } catch (ExecutionException failure) {
+      if (failure.getCause() instanceof StoreClosedException closed) throw closed;
     }
   }
 
-  private <T> T select(Object what, Database.DatabaseWork<T> work) {
-    return read(what, () -> database.read(work));
+  private <T> T select(Object subject, Database.DatabaseWork<T> work) {
+    return read(subject, () -> database.read(work));
   }
 
-  private <T> T read(Object what, Callable<T> reading) {
+  private <T> T read(Object subject, Callable<T> operation) {
     try {
-      return readerPool.read(what, checked(reading));
+      return readerPool.read(subject, checked(operation));
     } catch (InterruptedException interrupt) {
       Thread.currentThread().interrupt();
-      throw new CancellationException("interrupted while " + what + " was read from " + this);
+      throw new CancellationException("interrupted while " + subject + " was read from " + this);
     }
   }
 
-  private <T> Callable<T> checked(Callable<T> reading) {
-    if (batchWriter.isOwn(Thread.currentThread()))
-      throw new IllegalStateException("a database cannot be read by what an answer runs; read on another thread");
+  private <T> Callable<T> checked(Callable<T> operation) {
+    if (batchWriter.isRunBy(Thread.currentThread()))
+      throw new IllegalStateException(
+          "a database cannot be read by a callback of its own writes; read on another thread");
     if (batchWriter.isClosed()) throw closed();
-    return reading;
+    return operation;
   }
 
   private StoreClosedException closed() {
     return new StoreClosedException(name + " is closed");
   }
 
-  // ---- what waits
+  // ---- pending messages
 
   @Override
   public List<PendingMessage> pending(ActorId actor, Instant until, int max) {
@@ -147,12 +148,12 @@ final class TableStore extends JdbcStore {
     var last = new StoreQueries.DueMessage(new ActorId(kind, ""), "", Instant.EPOCH);
     List<StoreQueries.DueMessage> page;
     do {
-      var behind = last;
-      page = select("what waits for actors of kind '" + kind + "'",
-          connection -> StoreQueries.pending(connection, kind, behind, PAGE));
-      for (var due : page) reader.accept(due.actor(), due.at());
+      var previous = last;
+      page = select("the pending messages of kind '" + kind + "'",
+          connection -> StoreQueries.pending(connection, kind, previous, PAGE_SIZE));
+      for (var due : page) reader.accept(due.actor(), due.dueTime());
       if (!page.isEmpty()) last = page.getLast();
-    } while (page.size() == PAGE);
+    } while (page.size() == PAGE_SIZE);
   }
 
   @Override
@@ -160,11 +161,11 @@ final class TableStore extends JdbcStore {
     var last = new ActorId("", "");
     List<ActorId> page;
     do {
-      var behind = last;
-      page = select("all actors", connection -> StoreQueries.actors(connection, behind, PAGE));
+      var previous = last;
+      page = select("all actors", connection -> StoreQueries.actors(connection, previous, PAGE_SIZE));
       page.forEach(reader);
       if (!page.isEmpty()) last = page.getLast();
-    } while (page.size() == PAGE);
+    } while (page.size() == PAGE_SIZE);
   }
 
   @Override
@@ -183,21 +184,22 @@ final class TableStore extends JdbcStore {
   }
 
   /**
-   * After a failover to a copy that was behind, transactions get numbers that were used before, so
-   * that turns would come before the place, and be passed over. Thus it looks on the same
-   * connection for the turn that was read last.
+   * Reads the turns behind a position. After a failover to a replica that was behind, transactions
+   * get numbers again that were used before. New turns could then get earlier positions, and be
+   * skipped. So this first checks, on the same connection, that the turn read last still exists.
    */
-  List<StoredTurn> history(String kind, TablePosition behind, Optional<StoredTurn> seen) throws InterruptedException {
+  List<StoredTurn> history(String kind, TablePosition position,
+      Optional<StoredTurn> lastTurn) throws InterruptedException {
     return readerPool.read("the history of kind '" + kind + "'", checked(() -> database.read(connection -> {
-      if (StoreQueries.isLost(connection, dialect, kind, behind, seen)) throw new StoreDamagedException(this
-          + " has lost turns that the history of kind '" + kind + "' has shown, up to place " + behind
+      if (StoreQueries.isLost(connection, dialect, kind, position, lastTurn)) throw new StoreDamagedException(this
+          + " has lost turns that the history of kind '" + kind + "' has shown, up to place " + position
           + ": it is in an earlier state, as after a failover to a copy that was behind. Let views begin anew");
-      return StoreQueries.history(connection, dialect, kind, behind);
+      return StoreQueries.history(connection, dialect, kind, position);
     })));
   }
 
-  /** A database that was copied has the turns, and numbers its transactions from the beginning. */
-  void checkPlaces(String kind) throws InterruptedException {
+  /** Refuses turns that were copied from another cluster, whose transactions have other numbers. */
+  void checkPositions(String kind) throws InterruptedException {
     if (readerPool.read("the history of kind '" + kind + "'",
         checked(() -> database.read(connection -> StoreQueries.hasForeignRows(connection, dialect, kind)))))
       throw new StoreDamagedException(this + " has turns of kind '" + kind
@@ -205,8 +207,8 @@ final class TableStore extends JdbcStore {
           + " while no store is open, and let views begin anew");
   }
 
-  void removeHistory(TableHistory closed) {
-    histories.remove(closed);
+  void removeHistory(TableHistory history) {
+    histories.remove(history);
   }
 
   @Override
@@ -214,11 +216,11 @@ final class TableStore extends JdbcStore {
     historyCleaner.begin(kind, age);
   }
 
-  /** Called by the storing thread. */
+  /** Wakes histories and starts checks. Called by the writing thread. */
   private void onCommit(WriteBatch batch) {
     if (batch.hasTurns()) histories.forEach(TableHistory::wake);
-    batch.kindsOfSnapshots().forEach(historyCleaner::onSnapshotStored);
-    batch.kindsOfViews().forEach(historyCleaner::onViewMoved);
+    batch.kindsWithSnapshots().forEach(historyCleaner::onSnapshotStored);
+    batch.kindsWithMovedViews().forEach(historyCleaner::onViewMoved);
   }
 
   // ---- writing
@@ -233,10 +235,10 @@ final class TableStore extends JdbcStore {
     return store(turn, true);
   }
 
-  private CompletionStage<Void> store(Turn turn, boolean ends) {
+  private CompletionStage<Void> store(Turn turn, boolean isEnd) {
     check("a turn of ", turn.actor(), turn.body());
     for (var message : turn.outbox()) check("a message for ", message.to(), message.body());
-    return add(new PendingWrite.TurnWrite(turn, ends), turn.actor());
+    return add(new PendingWrite.TurnWrite(turn, isEnd), turn.actor());
   }
 
   @Override
@@ -251,25 +253,26 @@ final class TableStore extends JdbcStore {
     return add(new PendingWrite.MessageWrite(message, max), message.to());
   }
 
-  private void check(String what, ActorId actor, byte[] body) {
-    if (body.length > dialect.maxParameters()) throw new IllegalArgumentException(
-        what + actor + " takes " + body.length + " bytes; " + this + " takes at most " + dialect.maxParameters());
+  private void check(String description, ActorId actor, byte[] body) {
+    if (body.length > dialect.maxBodyBytes()) throw new IllegalArgumentException(
+        description + actor + " takes " + body.length + " bytes; " + this + " takes at most "
+            + dialect.maxBodyBytes());
   }
 
-  private <T> PendingWrite<T> add(PendingWrite<T> entry, ActorId actor) {
-    if (entry.size() > options.maxPendingBytes())
-      throw new IllegalArgumentException("what " + actor + " does or gets takes " + entry.size() + " bytes; " + this
-          + " has room for " + options.maxPendingBytes() + ", as its options say");
+  private <T> PendingWrite<T> add(PendingWrite<T> write, ActorId actor) {
+    if (write.size() > options.maxPendingBytes())
+      throw new IllegalArgumentException("a turn of or message for " + actor + " takes " + write.size() + " bytes; "
+          + this + " permits " + options.maxPendingBytes() + ", as its option maxPendingBytes says");
     try {
-      batchWriter.add(entry);
-      return entry;
+      batchWriter.add(write);
+      return write;
     } catch (InterruptedException interrupt) {
       Thread.currentThread().interrupt();
       throw new CancellationException(actor + " was interrupted while it waited for room in " + this);
     }
   }
 
-  // ---- the whole
+  // ---- closing
 
   @Override
   public void close() {

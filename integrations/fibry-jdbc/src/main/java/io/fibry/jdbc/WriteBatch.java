@@ -20,30 +20,32 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.stream.Collectors;
 
-/** One transaction for waiting entries, and the outcome of each entry. Used by one thread. */
+/** One transaction that stores entries, and the outcome of each. Used by one thread. */
 final class WriteBatch {
-  /** Turns of one life stand or fall together. A row as the database has it. */
+  /**
+   * A life, whose turns are stored or refused together. The key is in the form of {@link SqlText}.
+   */
   private record LifeKey(String kind, String actor, long life) {}
 
-  /** A message that waits, as the database has it. */
+  /** The key of a row of fibry_message. Texts are in the form of {@link SqlText}. */
   private record MessageRowKey(String kind, String actor, String id) {
     static MessageRowKey of(Store.ActorId actor, String id) {
       return new MessageRowKey(actor.kind(), SqlText.encode(actor.key()), SqlText.encode(id));
     }
   }
 
-  /** @param maxPending empty: it is a part of a turn */
+  /** @param maxPending empty for a message of a turn, which is never refused */
   private record MessagePut(Store.PendingMessage message, Optional<Integer> maxPending) {}
 
   private final SqlDialect dialect;
   private final Connection connection;
-  private final Set<PendingWrite<?>> storedTurns = new HashSet<>(); // turns
-  private final Map<MessageRowKey, MessagePut> puts = new LinkedHashMap<>(); // of several for a key, the last one
+  private final Set<PendingWrite<?>> storedTurns = new HashSet<>();
+  private final Map<MessageRowKey, MessagePut> puts = new LinkedHashMap<>(); // of several for one key only the last
   private final Set<MessageRowKey> handledKeys = new LinkedHashSet<>();
   private final Set<MessageRowKey> storedKeys = new HashSet<>();
   private final Set<String> kindsOfSnapshots = new HashSet<>();
   private final Set<String> kindsOfViews = new HashSet<>();
-  private Optional<Set<String>> viewedKinds = Optional.empty(); // kinds that views read, as the database has them
+  private Optional<Set<String>> viewedKinds = Optional.empty(); // kinds that views read; empty until needed
 
   private WriteBatch(SqlDialect dialect, Connection connection) {
     this.dialect = dialect;
@@ -52,8 +54,8 @@ final class WriteBatch {
 
   static WriteBatch of(List<PendingWrite<?>> entries, SqlDialect dialect, Connection connection) throws SQLException {
     var batch = new WriteBatch(dialect, connection);
-    var lines = groupByLife(entries);
-    if (!lines.isEmpty()) batch.checkLives(lines);
+    var turnsByLife = groupByLife(entries);
+    if (!turnsByLife.isEmpty()) batch.checkLives(turnsByLife);
     batch.storeTurns(entries);
     batch.storeMessages(entries);
     batch.storeSnapshots(entries);
@@ -62,52 +64,57 @@ final class WriteBatch {
 
   // ---- turns
 
-  /** Each without gaps. */
+  /** Returns the turns of each life, up to the first gap. Turns after a gap are refused. */
   private static Map<LifeKey, List<PendingWrite.TurnWrite>> groupByLife(List<PendingWrite<?>> entries) {
-    var lines = new LinkedHashMap<LifeKey, List<PendingWrite.TurnWrite>>();
-    for (var entry : entries) if (entry instanceof PendingWrite.TurnWrite of) {
-      var id = of.turn().actor();
-      var line = lines.computeIfAbsent(new LifeKey(id.kind(), SqlText.encode(id.key()), of.turn().life()),
-          none -> new ArrayList<>(1));
-      if (line.isEmpty() || line.getLast().turn().number() + 1 == of.turn().number()) line.add(of);
+    var turnsByLife = new LinkedHashMap<LifeKey, List<PendingWrite.TurnWrite>>();
+    for (var entry : entries) if (entry instanceof PendingWrite.TurnWrite write) {
+      var actor = write.turn().actor();
+      var turns = turnsByLife.computeIfAbsent(new LifeKey(actor.kind(), SqlText.encode(actor.key()), write.turn()
+          .life()),
+          life -> new ArrayList<>(1));
+      if (turns.isEmpty() || turns.getLast().turn().number() + 1 == write.turn().number()) turns.add(write);
     }
-    return lines;
+    return turnsByLife;
   }
 
-  /** Turns are stored if their life is not over, and the first of them is the next one. */
-  private void checkLives(Map<LifeKey, List<PendingWrite.TurnWrite>> lines) throws SQLException {
-    var given = new StatementRows(TEXT, TEXT, NUMBER, NUMBER, NUMBER);
-    lines.forEach((line, turns) -> given.add(line.kind, line.actor, line.life, turns.getFirst().turn().number(),
+  /** Accepts the turns of each life that is current, and whose next turn is the first of them. */
+  private void checkLives(Map<LifeKey, List<PendingWrite.TurnWrite>> turnsByLife) throws SQLException {
+    var rows = new StatementRows(TEXT, TEXT, NUMBER, NUMBER, NUMBER);
+    turnsByLife.forEach((life, turns) -> rows.add(life.kind, life.actor, life.life, turns.getFirst().turn().number(),
         turns.getLast().turn().number()));
-    try (var statement = connection.prepareStatement(dialect.fence())) {
-      given.set(connection, statement);
-      try (var rows = statement.executeQuery()) {
-        while (rows.next())
-          storedTurns.addAll(lines.get(new LifeKey(rows.getString(1), rows.getString(2), rows.getLong(3))));
+    try (var statement = connection.prepareStatement(dialect.advanceLastTurns())) {
+      rows.set(connection, statement);
+      try (var storedLives = statement.executeQuery()) {
+        while (storedLives.next())
+          storedTurns.addAll(turnsByLife.get(new LifeKey(storedLives.getString(1), storedLives.getString(2),
+              storedLives.getLong(3))));
       }
     }
   }
 
   private void storeTurns(List<PendingWrite<?>> entries) throws SQLException {
-    var whole = new HashMap<Store.ActorId, Long>(); // the last whole turn of each actor: turns before it are dead
-    for (var entry : entries) if (entry instanceof PendingWrite.TurnWrite of && hasStored(of)) {
-      ViewOffset.kindOf(of.turn().actor()).ifPresent(kindsOfViews::add);
-      if (of.turn().isFullState() && !(of.isEnd() && isViewed(of.turn().actor().kind())))
-        whole.put(of.turn().actor(), of.turn().number());
+    var lastFullState = new HashMap<Store.ActorId, Long>(); // last full-state turn: earlier turns are dead
+    for (var entry : entries) if (entry instanceof PendingWrite.TurnWrite write && hasStored(write)) {
+      ViewOffset.kindOf(write.turn().actor()).ifPresent(kindsOfViews::add);
+      if (write.turn().isFullState() && !(write.isEnd() && isViewed(write.turn().actor().kind())))
+        lastFullState.put(write.turn().actor(), write.turn().number());
     }
     var turns = new StatementRows(TEXT, TEXT, NUMBER, NUMBER, FLAG, BYTES);
-    for (var entry : entries) if (entry instanceof PendingWrite.TurnWrite of && hasStored(of)) {
-      var turn = of.turn();
-      if (turn.number() >= whole.getOrDefault(turn.actor(), 0L)) turns.add(turn.actor().kind(),
+    for (var entry : entries) if (entry instanceof PendingWrite.TurnWrite write && hasStored(write)) {
+      var turn = write.turn();
+      if (turn.number() >= lastFullState.getOrDefault(turn.actor(), 0L)) turns.add(turn.actor().kind(),
           SqlText.encode(turn.actor().key()), turn.number(), turn.at().toEpochMilli(), turn.isFullState(), turn.body());
     }
-    turns.run(connection, SqlDialect.TURNS);
-    var dead = new StatementRows(TEXT, TEXT, NUMBER);
-    whole.forEach((id, number) -> dead.add(id.kind(), SqlText.encode(id.key()), number));
-    dead.run(connection, SqlDialect.DEAD);
+    turns.run(connection, SqlDialect.INSERT_TURNS);
+    var deadTurns = new StatementRows(TEXT, TEXT, NUMBER);
+    lastFullState.forEach((actor, number) -> deadTurns.add(actor.kind(), SqlText.encode(actor.key()), number));
+    deadTurns.run(connection, SqlDialect.DELETE_EARLIER_TURNS);
   }
 
-  /** What an end replaces is deleted when all views have passed it. */
+  /**
+   * Returns whether views read the kind. If so, the turns before the end of an actor are deleted
+   * only when all views have passed the end.
+   */
   private boolean isViewed(String kind) throws SQLException {
     if (viewedKinds.isEmpty())
       viewedKinds =
@@ -115,8 +122,8 @@ final class WriteBatch {
     return viewedKinds.get().contains(kind);
   }
 
-  /** Returns the kinds of the views that have moved. */
-  Set<String> kindsOfViews() {
+  /** Returns the kinds whose views have stored a new offset. */
+  Set<String> kindsWithMovedViews() {
     return kindsOfViews;
   }
 
@@ -132,20 +139,20 @@ final class WriteBatch {
 
   private void storeMessages(List<PendingWrite<?>> entries) throws SQLException {
     for (var entry : entries) {
-      if (entry instanceof PendingWrite.TurnWrite of && hasStored(of)) {
-        of.turn().handledIds().forEach(id -> removeHandled(MessageRowKey.of(of.turn().actor(), id)));
-        of.turn().outbox().forEach(message -> put(new MessagePut(message, Optional.empty())));
+      if (entry instanceof PendingWrite.TurnWrite write && hasStored(write)) {
+        write.turn().handledIds().forEach(id -> removeHandled(MessageRowKey.of(write.turn().actor(), id)));
+        write.turn().outbox().forEach(message -> put(new MessagePut(message, Optional.empty())));
       }
-      if (entry instanceof PendingWrite.MessageWrite of)
-        put(new MessagePut(of.message(), Optional.of(of.maxPending())));
+      if (entry instanceof PendingWrite.MessageWrite write)
+        put(new MessagePut(write.message(), Optional.of(write.maxPending())));
     }
-    var gone = new StatementRows(TEXT, TEXT, TEXT);
-    for (var key : handledKeys) if (!isReplaced(key)) gone.add(key.kind, key.actor, key.id);
-    gone.run(connection, SqlDialect.DONE);
+    var toDelete = new StatementRows(TEXT, TEXT, TEXT);
+    for (var key : handledKeys) if (!isReplaced(key)) toDelete.add(key.kind, key.actor, key.id);
+    toDelete.run(connection, SqlDialect.DELETE_MESSAGES);
     storePuts();
   }
 
-  /** For sure: there is no limit that could refuse it. */
+  /** Returns whether a message of a turn replaces the row: no limit can refuse such a message. */
   private boolean isReplaced(MessageRowKey key) {
     return puts.containsKey(key) && puts.get(key).maxPending.isEmpty();
   }
@@ -157,23 +164,24 @@ final class WriteBatch {
 
   private void put(MessagePut put) {
     var key = MessageRowKey.of(put.message.to(), put.message.id());
-    puts.remove(key); // so that it is the last one
+    puts.remove(key); // so that it moves to the end
     puts.put(key, put);
   }
 
   private void storePuts() throws SQLException {
     if (puts.isEmpty()) return;
-    var given = new StatementRows(TEXT, TEXT, TEXT, NUMBER, BYTES, NUMBER);
-    var before = new HashMap<Store.ActorId, Integer>(); // how many of this transaction
+    var rows = new StatementRows(TEXT, TEXT, TEXT, NUMBER, BYTES, NUMBER);
+    var earlierInBatch = new HashMap<Store.ActorId, Integer>(); // messages of this batch
     puts.forEach((key, put) -> {
       Long max = put.maxPending.isEmpty() ? null
-          : (long) put.maxPending.get() + 1 - before.merge(put.message.to(), 1, Integer::sum);
-      given.add(key.kind, key.actor, key.id, StoreQueries.millis(put.message.due()), put.message.body(), max);
+          : (long) put.maxPending.get() + 1 - earlierInBatch.merge(put.message.to(), 1, Integer::sum);
+      rows.add(key.kind, key.actor, key.id, StoreQueries.millis(put.message.due()), put.message.body(), max);
     });
-    try (var statement = connection.prepareStatement(dialect.messages())) {
-      given.set(connection, statement);
-      try (var rows = statement.executeQuery()) {
-        while (rows.next()) storedKeys.add(new MessageRowKey(rows.getString(1), rows.getString(2), rows.getString(3)));
+    try (var statement = connection.prepareStatement(dialect.insertMessages())) {
+      rows.set(connection, statement);
+      try (var stored = statement.executeQuery()) {
+        while (stored.next()) storedKeys.add(new MessageRowKey(stored.getString(1), stored.getString(2),
+            stored.getString(3)));
       }
     }
   }
@@ -185,16 +193,17 @@ final class WriteBatch {
   // ---- snapshots
 
   private void storeSnapshots(List<PendingWrite<?>> entries) throws SQLException {
-    var last = new LinkedHashMap<Store.ActorId, Store.Turn>();
+    var lastTurns = new LinkedHashMap<Store.ActorId, Store.Turn>();
     for (var entry : entries)
-      if (entry instanceof PendingWrite.SnapshotWrite of) last.put(of.turn().actor(), of.turn());
-    for (var id : last.keySet()) kindsOfSnapshots.add(id.kind());
-    var given = new StatementRows(TEXT, TEXT, NUMBER, NUMBER, BYTES);
-    last.forEach((id, turn) -> given.add(id.kind(), SqlText.encode(id.key()), turn.life(), turn.number(), turn.body()));
-    given.run(connection, dialect.snapshots());
+      if (entry instanceof PendingWrite.SnapshotWrite write) lastTurns.put(write.turn().actor(), write.turn());
+    for (var actor : lastTurns.keySet()) kindsOfSnapshots.add(actor.kind());
+    var rows = new StatementRows(TEXT, TEXT, NUMBER, NUMBER, BYTES);
+    lastTurns.forEach((actor, turn) -> rows.add(actor.kind(), SqlText.encode(actor.key()), turn.life(), turn.number(),
+        turn.body()));
+    rows.run(connection, dialect.insertSnapshots());
   }
 
-  Set<String> kindsOfSnapshots() {
+  Set<String> kindsWithSnapshots() {
     return kindsOfSnapshots;
   }
 }

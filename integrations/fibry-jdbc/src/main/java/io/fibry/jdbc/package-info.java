@@ -1,2 +1,2 @@
-/** A store of durable actors in a database: {@link io.fibry.jdbc.JdbcStore}. */
+/** A store for durable actors in a database: {@link io.fibry.jdbc.JdbcStore}. */
 package io.fibry.jdbc;

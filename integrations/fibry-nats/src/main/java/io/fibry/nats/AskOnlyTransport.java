@@ -1,7 +1,7 @@
 package io.fibry.nats;
 
-import io.fibry.cluster.TransportException;
 import io.fibry.cluster.TransportException.Failure;
+import io.fibry.cluster.TransportException;
 import io.fibry.cluster.spi.ClusterTransport;
 import io.fibry.cluster.spi.WireMessage;
 import io.fibry.nats.NatsNetwork.Role;
@@ -17,24 +17,24 @@ import java.util.concurrent.ExecutionException;
 import java.util.function.Consumer;
 
 /**
- * A connection of a program that can only ask. It reads the table by asking nodes, and writes
- * nothing to it: its own entry exists here only, so the others do not see it as a member. Its
- * heartbeats succeed as long as it is connected.
+ * The transport of an asker. It reads the table by asking nodes, and does not write to the table.
+ * Its own entry exists in this object only, so nodes do not see it as a member. Its heartbeats
+ * succeed as long as it is connected.
  */
 final class AskOnlyTransport implements ClusterTransport {
-  private static final Duration ANSWER_TIMEOUT = Duration.ofSeconds(5); // with one answer
+  private static final Duration ANSWER_TIMEOUT = Duration.ofSeconds(5); // of one question
 
   private final NatsConnection connection;
   private final ProgramMessaging messages;
   private final ClientIdentity identity;
-  private final String nodes; // the beginning of their keys
-  private final String self; // key of this node
+  private final String nodes; // beginning of the keys of nodes
+  private final String self; // key of this program
 
   AskOnlyTransport(NatsConnection connection) {
     this.connection = connection;
     this.messages = new ProgramMessaging(connection);
     this.identity = connection.identity();
-    this.nodes = TableDirectory.keys(identity.app());
+    this.nodes = TableDirectory.nodeKeyPrefix(identity.app());
     this.self = nodes + identity.node();
   }
 
@@ -49,13 +49,14 @@ final class AskOnlyTransport implements ClusterTransport {
   }
 
   /**
-   * The node itself gets no messages, and no requests that others could take back. It hears who has
-   * its own requests: without that, they would fail after a lease.
+   * Subscribes to answers, and to notices that name the node that has a request: without them, its
+   * requests would fail after a lease. Ignores subscriptions for members: an asker gets no
+   * requests.
    */
   @Override
   public Subscription subscribe(String subject, Optional<String> group, Consumer<WireMessage> reader) {
     String app = "fb." + identity.app();
-    if (subject.startsWith(identity.answers())) return messages.subscribe(subject, group, reader);
+    if (subject.startsWith(identity.replyPrefix())) return messages.subscribe(subject, group, reader);
     if (subject.equals(app + ".c") || subject.equals(app + ".x." + identity.node())) return () -> {};
     throw identity.denied("subscribe to " + subject, Role.NODE);
   }
@@ -78,8 +79,8 @@ final class AskOnlyTransport implements ClusterTransport {
   }
 
   private OptionalLong sendHeartbeat(long version) {
-    connectionProblem().ifPresent(why -> {
-      throw new TransportException(Failure.DISCONNECTED, why);
+    connectionProblem().ifPresent(problem -> {
+      throw new TransportException(Failure.DISCONNECTED, problem);
     });
     return OptionalLong.of(version + 1);
   }
@@ -97,15 +98,15 @@ final class AskOnlyTransport implements ClusterTransport {
 
   /** {@return the entry of a key, or the entries of all nodes} */
   List<Entry> query(Optional<String> key) {
-    var question = WireMessage.to(TableDirectory.subject(identity.app()), Map.of(), TableDirectory.question(key));
+    var question = WireMessage.to(TableDirectory.subject(identity.app()), Map.of(), TableDirectory.encodeQuestion(key));
     try {
-      var answer = JetStreamLog.answer(messages.request(question, ANSWER_TIMEOUT).toCompletableFuture());
-      return TableDirectory.rows(answer).stream().map(TableDirectory.Row::entry).toList();
+      var answer = JetStreamLog.awaitAnswer(messages.request(question, ANSWER_TIMEOUT).toCompletableFuture());
+      return TableDirectory.decodeRows(answer).stream().map(TableDirectory.Row::entry).toList();
     } catch (InterruptedException interrupt) {
       Thread.currentThread().interrupt();
       throw new TransportException(Failure.UNKNOWN, identity + " was interrupted while a node read the table for it");
-    } catch (ExecutionException failed) {
-      throw failed.getCause() instanceof TransportException lost && lost.failure() != Failure.NO_RECEIVER ? lost
+    } catch (ExecutionException failure) {
+      throw failure.getCause() instanceof TransportException known && known.failure() != Failure.NO_RECEIVER ? known
           : new TransportException(Failure.NO_RECEIVER,
               "no node of app '" + identity.app() + "' reads the table for " + identity
                   + "; start one with the role NODE or KEEPER");
@@ -118,7 +119,7 @@ final class AskOnlyTransport implements ClusterTransport {
     throw identity.denied("host entities", Role.NODE);
   }
 
-  // ---- what it does not have
+  // ---- not permitted
 
   @Override
   public Store store() {

@@ -1,7 +1,7 @@
 package io.fibry.nats;
 
-import io.fibry.cluster.TransportException;
 import io.fibry.cluster.TransportException.Failure;
+import io.fibry.cluster.TransportException;
 import io.fibry.nats.NatsNetwork.Role;
 import io.fibry.store.StoreClosedException;
 import io.fibry.store.StoreDamagedException;
@@ -37,21 +37,21 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 
 /**
- * A stream of JetStream, and what can be asked of it. Single messages are
- * read from the leader, since other servers may be behind. Thread-safe.
+ * Writes, reads and deletes messages of one stream of JetStream. Single messages are read from the
+ * leader, because other servers may be behind. Thread-safe.
  */
 class JetStreamLog {
-  private static final Duration ANSWER_TIMEOUT = Duration.ofSeconds(5); // with one answer
+  private static final Duration ANSWER_TIMEOUT = Duration.ofSeconds(5); // of one request
   private static final int NOT_FOUND = 10037;
-  private static final int MAX_PARALLEL = 256; // requests
-  private static final int MAX_BATCHES = 12; // batches at the same time; the server takes 50 of all programs
+  private static final int MAX_PARALLEL = 256; // reads of last messages in flight
+  private static final int MAX_BATCHES = 12; // in flight; the server permits 50 for all programs
   private static final int PAGE_BYTES = 4 << 20;
-  private static final String DUE = "Fb-Due"; // milliseconds
+  private static final String DUE = "Fb-Due"; // header: milliseconds since 1970
 
   /**
-   * A message that is to be stored.
+   * A message to be stored.
    *
-   * @param due the due time of a message that waits for its actor
+   * @param due when a message for an actor is due; empty for other messages
    */
   record StreamMessage(String subject, Optional<Instant> due, byte[] body) {
     static StreamMessage of(String subject, byte[] body) {
@@ -64,7 +64,7 @@ class JetStreamLog {
   private final String stream;
   private final Duration limit;
   private final PurgeTarget purgeTarget;
-  private final AtomicLong lastAcknowledged = new AtomicLong(); // number in the stream that was acknowledged here
+  private final AtomicLong lastAcknowledged = new AtomicLong(); // highest number in the stream
   private final Semaphore batches = new Semaphore(MAX_BATCHES);
 
   JetStreamLog(NatsConnection connection, String stream, Duration limit) throws IOException {
@@ -79,7 +79,7 @@ class JetStreamLog {
     this.limit = limit;
   }
 
-  void make(String[] subjects, int replicas, Role role) throws IOException {
+  void createStream(String[] subjects, int replicas, Role role) throws IOException {
     StreamSetup.create(management, role,
         StreamConfiguration.builder().name(stream).subjects(subjects).replicas(replicas)
             .duplicateWindow(StreamSetup.DEDUPLICATION_WINDOW).allowAtomicPublish(true).allowDirect(true).build());
@@ -91,99 +91,102 @@ class JetStreamLog {
 
   // ---- writing
 
-  /** Once, though it is tried again with the same id within two minutes. */
-  CompletableFuture<WriteOutcome> add(StreamMessage one, String id) {
-    return publish(one, new Headers().put("Nats-Msg-Id", id));
+  /** Stores a message, only once even if it is sent again with its id within two minutes. */
+  CompletableFuture<WriteOutcome> add(StreamMessage message, String id) {
+    return publish(message, new Headers().put("Nats-Msg-Id", id));
   }
 
-  /** If the last message of its subject has this number, which nobody reads from then on. */
-  CompletableFuture<WriteOutcome> replace(StreamMessage one, long before) {
-    return publish(one, expecting(before)).thenApply(stored -> {
-      // otherwise the next one does
-      if (stored instanceof WriteOutcome.WriteSuccess && before > 0) purge(one.subject, before);
-      return stored;
+  /** Stores a message if its subject's last message has this number (0: none), and purges that. */
+  CompletableFuture<WriteOutcome> replace(StreamMessage message, long expectedLast) {
+    return publish(message, expectingLast(expectedLast)).thenApply(outcome -> {
+      // if that fails, the next replacement purges both
+      if (outcome instanceof WriteOutcome.WriteSuccess && expectedLast > 0) purge(message.subject, expectedLast);
+      return outcome;
     });
   }
 
   /**
-   * All, or none: if the last message of the first one's subject has this number. Returns the
-   * number of the last message that was stored.
+   * Stores all messages if the last message in the subject of the first one has this number (0:
+   * none), otherwise no message. A success has the number of the last stored message.
    */
-  CompletableFuture<WriteOutcome> addAll(List<StreamMessage> all, long before) {
-    if (all.size() == 1) return publish(all.getFirst(), expecting(before));
+  CompletableFuture<WriteOutcome> addAll(List<StreamMessage> messages, long expectedLast) {
+    if (messages.size() == 1) return publish(messages.getFirst(), expectingLast(expectedLast));
     batches.acquireUninterruptibly();
-    boolean begun = false;
+    boolean isStarted = false;
     try {
-      var stored = batch(all, before).whenComplete((value, failure) -> batches.release());
-      begun = true;
-      return stored;
+      var outcome = batch(messages, expectedLast).whenComplete((value, failure) -> batches.release());
+      isStarted = true;
+      return outcome;
     } finally {
-      if (!begun) batches.release();
+      if (!isStarted) batches.release();
     }
   }
 
-  private static Headers expecting(long before) {
-    return new Headers().put("Nats-Expected-Last-Subject-Sequence", String.valueOf(before));
+  private static Headers expectingLast(long expectedLast) {
+    return new Headers().put("Nats-Expected-Last-Subject-Sequence", String.valueOf(expectedLast));
   }
 
-  private CompletableFuture<WriteOutcome> batch(List<StreamMessage> all, long before) {
-    String id = NUID.nextGlobal();
-    for (int i = 0; i < all.size() - 1; i++) try {
+  private CompletableFuture<WriteOutcome> batch(List<StreamMessage> messages, long expectedLast) {
+    String batchId = NUID.nextGlobal();
+    for (int i = 0; i < messages.size() - 1; i++) try {
       connection.requests()
-          .publish(message(all.get(i), part(i == 0 ? expecting(before) : new Headers(), id, i)).build());
-    } catch (TransportException cut) {
-      return CompletableFuture.completedFuture(new WriteOutcome.RetryableFailure(Lines.message(cut), false));
+          .publish(message(messages.get(i),
+              batchHeaders(i == 0 ? expectingLast(expectedLast) : new Headers(), batchId, i)).build());
+    } catch (TransportException failure) {
+      return CompletableFuture.completedFuture(new WriteOutcome.RetryableFailure(Lines.message(failure), false));
     }
-    return publish(all.getLast(), part(new Headers(), id, all.size() - 1).put("Nats-Batch-Commit", "1"));
+    return publish(messages.getLast(), batchHeaders(new Headers(), batchId, messages.size() - 1)
+        .put("Nats-Batch-Commit", "1"));
   }
 
-  private static Headers part(Headers headers, String batch, int index) {
+  private static Headers batchHeaders(Headers headers, String batch, int index) {
     return headers.put("Nats-Batch-Id", batch).put("Nats-Batch-Sequence", String.valueOf(index + 1));
   }
 
-  private CompletableFuture<WriteOutcome> publish(StreamMessage one, Headers headers) {
-    return connection.requests().ask(message(one, headers), one.subject, ANSWER_TIMEOUT).handle(WriteOutcome::of)
-        .thenApply(this::noteAcknowledged);
+  private CompletableFuture<WriteOutcome> publish(StreamMessage message, Headers headers) {
+    return connection.requests().ask(message(message, headers), message.subject, ANSWER_TIMEOUT)
+        .handle(WriteOutcome::of)
+        .thenApply(this::noteOutcome);
   }
 
-  private WriteOutcome noteAcknowledged(WriteOutcome outcome) {
-    if (outcome instanceof WriteOutcome.WriteSuccess here) acknowledged(here.seq());
+  private WriteOutcome noteOutcome(WriteOutcome outcome) {
+    if (outcome instanceof WriteOutcome.WriteSuccess success) noteAcknowledged(success.seq());
     return outcome;
   }
 
-  /** A majority of the servers has the stream up to this number. */
-  void acknowledged(long seq) {
+  /** Notes that a majority of the servers has the stream up to this number. */
+  void noteAcknowledged(long seq) {
     lastAcknowledged.accumulateAndGet(seq, Math::max);
   }
 
-  private static NatsMessage.Builder message(StreamMessage one, Headers headers) {
-    one.due.ifPresent(due -> headers.put(DUE, String.valueOf(due.toEpochMilli())));
-    return NatsMessage.builder().subject(one.subject).headers(headers).data(one.body);
+  private static NatsMessage.Builder message(StreamMessage message, Headers headers) {
+    message.due.ifPresent(due -> headers.put(DUE, String.valueOf(due.toEpochMilli())));
+    return NatsMessage.builder().subject(message.subject).headers(headers).data(message.body);
   }
 
-  /** Takes messages away, up to this one. */
-  CompletableFuture<WriteOutcome> purge(String subject, long last) {
+  /** Deletes the messages of a subject up to this number of the stream, inclusive. */
+  CompletableFuture<WriteOutcome> purge(String subject, long lastSeq) {
     String api = purgeTarget.subject();
-    var call = json(api, "{\"filter\":\"" + subject + "\",\"seq\":" + (last + 1) + "}");
+    var call = json(api, "{\"filter\":\"" + subject + "\",\"seq\":" + (lastSeq + 1) + "}");
     var answer = purgeTarget.isByKeeper() ? connection.requests().askProgram(call, api, ANSWER_TIMEOUT)
         : connection.requests().ask(call, api, ANSWER_TIMEOUT);
-    return answer.handle(WriteOutcome::of).thenApply(purgeTarget::logRefusal);
+    return answer.handle(WriteOutcome::of).thenApply(purgeTarget::noteOutcome);
   }
 
-  /** Takes one away. */
-  CompletableFuture<WriteOutcome> delete(long number) {
+  /** Deletes the message with this number of the stream. */
+  CompletableFuture<WriteOutcome> delete(long seq) {
     String api = "$JS.API.STREAM.MSG.DELETE." + stream;
-    return connection.requests().ask(json(api, "{\"seq\":" + number + ",\"no_erase\":true}"), api, ANSWER_TIMEOUT)
+    return connection.requests().ask(json(api, "{\"seq\":" + seq + ",\"no_erase\":true}"), api, ANSWER_TIMEOUT)
         .handle(WriteOutcome::of);
   }
 
-  /** {@return the end of a sentence, or nothing} */
+  /** {@return the end of a sentence that says why the last purge failed; empty if it succeeded} */
   String purgeFailureText() {
     return purgeTarget.purgeFailureText();
   }
 
   /** {@return whether keepers purge for this program} */
-  boolean purgesThroughKeeper() {
+  boolean isPurgedByKeeper() {
     return purgeTarget.isByKeeper();
   }
 
@@ -191,175 +194,179 @@ class JetStreamLog {
     return NatsMessage.builder().subject(subject).data(text, StandardCharsets.UTF_8);
   }
 
-  /** Returns the due time of a message that waits for its actor. */
-  static Instant dueTime(MessageInfo message) {
+  /** Returns the due time of a pending message. */
+  static Instant readDueTime(MessageInfo message) {
     try {
       return Instant.ofEpochMilli(Long.parseLong(message.getHeaders().getFirst(DUE)));
-    } catch (RuntimeException foreign) {
+    } catch (RuntimeException malformed) {
       throw new StoreDamagedException("message " + message.getSeq() + " of stream " + message.getStream()
           + " does not say when it is due; take it away by the tools of NATS");
     }
   }
 
-  // ---- giving out
+  // ---- consumers
 
-  /** Makes a consumer that gives each message to one program, until it is acknowledged. */
-  void createConsumer(String name, String subject, Duration givenUp) {
+  /** Creates a consumer that delivers a message to one program at a time, until acknowledged. */
+  void createConsumer(String name, String subject, Duration ackLimit) {
     read(subject, () -> management.addOrUpdateConsumer(stream,
         ConsumerConfiguration.builder().durable(name).filterSubject(subject).ackPolicy(AckPolicy.Explicit)
-            .ackWait(givenUp).maxDeliver(-1).maxAckPending(-1).build()));
+            .ackWait(ackLimit).maxDeliver(-1).maxAckPending(-1).build()));
   }
 
-  /** Where programs ask it. */
+  /** Returns the subject to which programs send their requests for messages of the consumer. */
   String requestSubject(String consumer) {
     return "$JS.API.CONSUMER.MSG.NEXT." + stream + "." + consumer;
   }
 
-  /** Until the server has heard it. */
+  /** Acknowledges a delivery; done when the server has confirmed that. */
   CompletableFuture<WriteOutcome> acknowledge(String subject) {
     return connection.requests().ask(json(subject, "+ACK"), subject, ANSWER_TIMEOUT)
-        .handle((none, failure) -> failure == null ? new WriteOutcome.WriteSuccess(0) : WriteOutcome.of(none, failure));
+        .handle((answer, failure) -> failure == null ? new WriteOutcome.WriteSuccess(0)
+            : WriteOutcome.of(answer, failure));
   }
 
   // ---- reading
 
-  /** Reads something, or throws what it meets. */
+  /** A read of the stream. */
   @FunctionalInterface
   private interface StreamRead<T> {
     T read() throws IOException, JetStreamApiException, InterruptedException;
   }
 
-  /** The last message of a subject. */
+  /** Returns the last message of a subject. */
   Optional<MessageInfo> lastMessage(String subject) {
     return lastMessages(List.of(subject)).stream().findFirst();
   }
 
   /** Returns the last messages of those subjects that have any, in no order. */
   List<MessageInfo> lastMessages(Collection<String> subjects) {
-    var all = List.copyOf(subjects);
-    return read(all.size() == 1 ? all.getFirst() : "what waits", () -> {
-      var found = new ArrayList<MessageInfo>(all.size());
-      for (int i = 0; i < all.size(); i += MAX_PARALLEL) {
-        var asked = all.subList(i, Math.min(all.size(), i + MAX_PARALLEL)).stream()
+    var subjectList = List.copyOf(subjects);
+    return read(subjectList.size() == 1 ? subjectList.getFirst() : subjectList.size() + " subjects", () -> {
+      var messages = new ArrayList<MessageInfo>(subjectList.size());
+      for (int i = 0; i < subjectList.size(); i += MAX_PARALLEL) {
+        var requests = subjectList.subList(i, Math.min(subjectList.size(), i + MAX_PARALLEL)).stream()
             .map(subject -> get("\"last_by_subj\":\"" + subject + "\"")).toList();
-        for (var one : asked) await(one).ifPresent(found::add);
+        for (var request : requests) await(request).ifPresent(messages::add);
       }
-      return found;
+      return messages;
     });
   }
 
-  /** The next message that a filter lets through, from a number on. */
-  Optional<MessageInfo> nextMessage(String filter, long from) {
-    return read(filter, () -> await(get("\"seq\":" + from + ",\"next_by_subj\":\"" + filter + "\"")));
+  /** Returns the first message whose subject matches a filter, from a number of the stream on. */
+  Optional<MessageInfo> nextMessage(String filter, long firstSeq) {
+    return read(filter, () -> await(get("\"seq\":" + firstSeq + ",\"next_by_subj\":\"" + filter + "\"")));
   }
 
-  private CompletableFuture<Message> get(String which) {
+  private CompletableFuture<Message> get(String selector) {
     String api = "$JS.API.STREAM.MSG.GET." + stream;
-    return connection.requests().ask(json(api, "{" + which + "}"), api, ANSWER_TIMEOUT);
+    return connection.requests().ask(json(api, "{" + selector + "}"), api, ANSWER_TIMEOUT);
   }
 
-  private Optional<MessageInfo> await(CompletableFuture<Message> asked)
+  private Optional<MessageInfo> await(CompletableFuture<Message> request)
       throws IOException, JetStreamApiException, InterruptedException {
-    var found = new MessageInfo(awaitAnswer(asked), stream, false);
-    if (found.hasError() && found.getApiErrorCode() == NOT_FOUND) return Optional.empty();
-    return Optional.of(found.throwOnHasError());
+    var answer = new MessageInfo(awaitReply(request), stream, false);
+    if (answer.hasError() && answer.getApiErrorCode() == NOT_FOUND) return Optional.empty();
+    return Optional.of(answer.throwOnHasError());
   }
 
-  /** An interrupted thread gets no answer, even if the answer has come. */
-  static <T> T answer(Future<T> asked) throws InterruptedException, ExecutionException {
+  /** Waits for the answer. An interrupted thread gets none, even if the answer has come. */
+  static <T> T awaitAnswer(Future<T> request) throws InterruptedException, ExecutionException {
     if (Thread.interrupted()) throw new InterruptedException();
-    return asked.get();
+    return request.get();
   }
 
-  private static <T> T awaitAnswer(CompletableFuture<T> asked) throws InterruptedException {
+  /** Waits for the answer, and throws the failure of the transport. */
+  private static <T> T awaitReply(CompletableFuture<T> request) throws InterruptedException {
     try {
-      return answer(asked);
-    } catch (ExecutionException failed) {
-      throw failed.getCause() instanceof TransportException lost ? lost : new IllegalStateException(failed.getCause());
+      return awaitAnswer(request);
+    } catch (ExecutionException failure) {
+      throw failure.getCause() instanceof TransportException transportFailure ? transportFailure
+          : new IllegalStateException(failure.getCause());
     }
   }
 
   /**
-   * Subjects with messages, and how many, as the leader has them. A server that was the leader, and
-   * does not know that it no longer is, may answer first. It is asked again if it lacks messages
-   * that were acknowledged here.
+   * Returns the number of messages of each subject that has any, as the leader has them. A former
+   * leader may answer before it knows that it was replaced. If its stream ends before the last
+   * acknowledged number, the read is repeated.
    */
-  Map<String, Long> subjects(String filter) {
-    long known = lastAcknowledged.get();
+  Map<String, Long> countBySubject(String filter) {
+    long acknowledged = lastAcknowledged.get();
     return read(filter, () -> {
       var state = management.getStreamInfo(stream, StreamInfoOptions.filterSubjects(filter)).getStreamState();
-      if (state.getLastSequence() < known)
+      if (state.getLastSequence() < acknowledged)
         throw new IOException("the server that answered has " + state.getLastSequence()
-            + " messages of " + known + ": it was the leader before");
+            + " messages of " + acknowledged + ": it was the leader before");
       return state.getSubjectMap();
     });
   }
 
   /**
    * Returns messages that match a filter, from a number on, in order; empty if there are no more.
-   * Where the server that answers is behind, the leader is asked.
+   * If the server that answers finds none, it may be behind, so the leader is asked.
    */
-  List<MessageInfo> page(String filter, long from, int max) {
+  List<MessageInfo> page(String filter, long firstSeq, int max) {
     String api = "$JS.API.DIRECT.GET." + stream;
-    String what = "{\"seq\":" + from + ",\"next_by_subj\":\"" + filter + "\",\"batch\":" + max + ",\"max_bytes\":"
+    String selector = "{\"seq\":" + firstSeq + ",\"next_by_subj\":\"" + filter + "\",\"batch\":" + max
+        + ",\"max_bytes\":"
         + PAGE_BYTES + "}";
     var page = read(filter,
-        () -> checked(awaitAnswer(connection.requests().askForMany(json(api, what), api, ANSWER_TIMEOUT))));
-    return page.isEmpty() ? nextMessage(filter, from).stream().toList() : page;
+        () -> checkComplete(awaitReply(connection.requests().askForMany(json(api, selector), api, ANSWER_TIMEOUT))));
+    return page.isEmpty() ? nextMessage(filter, firstSeq).stream().toList() : page;
   }
 
-  /** Checks that no message was lost on the way here. */
-  private List<MessageInfo> checked(List<Message> messages) throws IOException {
+  /** Checks that no message between two others was lost in transit. */
+  private List<MessageInfo> checkComplete(List<Message> messages) throws IOException {
     var page = messages.stream().map(message -> new MessageInfo(message, stream, true)).toList();
     for (int i = 1; i < page.size(); i++)
       if (page.get(i).getLastSeq() != page.get(i - 1).getSeq()) throw new IOException("a page came with a hole");
     return page;
   }
 
-  private <T> T read(String what, StreamRead<T> reading) {
-    var end = newDeadline();
-    for (int times = 1;; times++) try {
-      return reading.read();
-    } catch (JetStreamApiException | IOException | IllegalStateException | TransportException failed) {
+  private <T> T read(String subject, StreamRead<T> operation) {
+    var deadline = newDeadline();
+    for (int attempt = 1;; attempt++) try {
+      return operation.read();
+    } catch (JetStreamApiException | IOException | IllegalStateException | TransportException failure) {
       if (connection.isClosed()) throw new StoreClosedException("the connection to stream " + stream + " is closed");
-      if (!isTransient(failed) || hasExpired(end)) throw new StoreReadException(
-          what + " cannot be read from stream " + stream + ": " + ConnectionErrors.text(failed), failed);
-      pause(times);
+      if (!isTransient(failure) || hasExpired(deadline)) throw new StoreReadException(
+          subject + " cannot be read from stream " + stream + ": " + ConnectionErrors.text(failure), failure);
+      pause(attempt);
     } catch (InterruptedException interrupt) {
       Thread.currentThread().interrupt();
-      throw new CancellationException("interrupted while " + what + " was read from stream " + stream);
+      throw new CancellationException("interrupted while " + subject + " was read from stream " + stream);
     }
   }
 
-  private static boolean isTransient(Exception failed) {
-    return switch (failed) {
-      case JetStreamApiException refused -> refused.getErrorCode() == 503;
-      case TransportException lost -> lost.failure() != Failure.DENIED;
+  private static boolean isTransient(Exception failure) {
+    return switch (failure) {
+      case JetStreamApiException refusal -> refusal.getErrorCode() == 503;
+      case TransportException transportFailure -> transportFailure.failure() != Failure.DENIED;
       default -> true;
     };
   }
 
-  /** They grow. */
-  static void pause(int times) {
+  /** Sleeps before another attempt, for a random time that grows to at most 200 ms. */
+  static void pause(int attempt) {
     try {
-      TimeUnit.MILLISECONDS.sleep(ThreadLocalRandom.current().nextInt(5, 10 + Math.min(190, 10 * times)));
+      TimeUnit.MILLISECONDS.sleep(ThreadLocalRandom.current().nextInt(5, 10 + Math.min(190, 10 * attempt)));
     } catch (InterruptedException interrupt) {
       Thread.currentThread().interrupt();
       throw new CancellationException("interrupted between two attempts");
     }
   }
 
-  // ---- until it is known
+  // ---- attempts
 
-  /** An attempt. */
+  /** Sends a write to the server once. */
   @FunctionalInterface
   interface WriteAttempt {
     CompletableFuture<WriteOutcome> make();
   }
 
   /**
-   * When what begins now is over, by both clocks: a process that is stopped stops neither, and a
-   * machine that is suspended stops the first. Whichever says that it is over is believed.
+   * The end of all attempts of a write or read, by the monotonic and the wall clock. Both continue
+   * while a process is paused, but only the second while a machine is. The first to pass it counts.
    */
   record AttemptDeadline(long nanos, long millis) {}
 
@@ -367,39 +374,40 @@ class JetStreamLog {
     return new AttemptDeadline(System.nanoTime() + limit.toNanos(), wallMillis() + limit.toMillis());
   }
 
-  boolean hasExpired(AttemptDeadline end) {
-    return System.nanoTime() - end.nanos > 0 || wallMillis() - end.millis > 0;
+  boolean hasExpired(AttemptDeadline deadline) {
+    return System.nanoTime() - deadline.nanos > 0 || wallMillis() - deadline.millis > 0;
   }
 
-  /** Tests suspend their machine. */
+  /** Returns the wall time in milliseconds. Tests override this to simulate a paused machine. */
   long wallMillis() {
     return System.currentTimeMillis();
   }
 
-  /** Tries as long as that may help. */
-  WriteOutcome settle(WriteAttempt attempt) {
-    var end = newDeadline(); // the server knows ids from the first attempt on
-    return settle(attempt, attempt.make().join(), end);
+  /** Repeats an attempt until its outcome is final, or the deadline has passed. */
+  WriteOutcome retryUntilSettled(WriteAttempt attempt) {
+    var deadline = newDeadline(); // begins before the first attempt, as does the server's memory of ids
+    return retryUntilSettled(attempt, attempt.make().join(), deadline);
   }
 
   /**
-   * Settles an attempt whose first answer has come. It looks at the clocks after the pause: if the
-   * machine was suspended, the server may have forgotten the id of the first attempt.
+   * Repeats an attempt while its outcome is a retryable failure. Reads the clocks after the pause:
+   * if the machine was paused, the server may have forgotten the id of the first attempt.
    */
-  WriteOutcome settle(WriteAttempt attempt, WriteOutcome first, AttemptDeadline end) {
-    boolean unknown = false; // an attempt may have stored it
-    var stored = first;
-    for (int times = 1; stored instanceof WriteOutcome.RetryableFailure again; times++) {
-      unknown |= again.isUnknown();
-      if (!hasExpired(end)) pause(times);
-      if (connection.isClosed() || hasExpired(end)) return new WriteOutcome.RetryableFailure(again.reason(), unknown);
-      stored = attempt.make().join();
+  WriteOutcome retryUntilSettled(WriteAttempt attempt, WriteOutcome firstOutcome, AttemptDeadline deadline) {
+    boolean mayBeStored = false;
+    var outcome = firstOutcome;
+    for (int attempts = 1; outcome instanceof WriteOutcome.RetryableFailure failure; attempts++) {
+      mayBeStored |= failure.mayBeStored();
+      if (!hasExpired(deadline)) pause(attempts);
+      if (connection.isClosed() || hasExpired(deadline))
+        return new WriteOutcome.RetryableFailure(failure.reason(), mayBeStored);
+      outcome = attempt.make().join();
     }
-    if (!unknown) return stored;
-    return switch (stored) {
-      case WriteOutcome.WriteConflict outdated -> new WriteOutcome.WriteConflict(true);
-      case WriteOutcome.WriteRejection refused -> new WriteOutcome.RetryableFailure(refused.reason(), true);
-      default -> stored;
+    if (!mayBeStored) return outcome;
+    return switch (outcome) {
+      case WriteOutcome.WriteConflict conflict -> new WriteOutcome.WriteConflict(true);
+      case WriteOutcome.WriteRejection rejection -> new WriteOutcome.RetryableFailure(rejection.reason(), true);
+      default -> outcome;
     };
   }
 }

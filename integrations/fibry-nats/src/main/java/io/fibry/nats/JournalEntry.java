@@ -8,23 +8,23 @@ import io.nats.client.api.MessageInfo;
 import java.util.List;
 
 /**
- * What a message in the turns of an actor says: some turns, or just that a life has begun.
+ * The content of a message in an actor's turns subject: some turns, or only that a life has begun.
  *
- * @param by the store that wrote it, a dot, and a number
- * @param life of the actor
- * @param number of the last turn, here or before
- * @param from where reading begins, as a number in the stream: at the last whole turn, or 0 for
- * this entry
- * @param done messages that are done, and may still be there
- * @param turns the last ones
+ * @param by a unique name of this entry: the id of the store that wrote it, a dot, and a number
+ * @param life the life of the actor
+ * @param number the number of the last turn in this entry or, if it has no turns, before it
+ * @param from the number in the stream of the message with the last full-state turn, from which the
+ * actor is read; 0 for this entry itself
+ * @param done messages that were handled, and may still be in the stream
+ * @param turns the turns of this entry; their numbers end with {@code number}
  */
 record JournalEntry(String by, long life, long number, long from, List<Done> done, List<Written> turns) {
   private static final Codec<JournalEntry> CODEC = Codec.of(JournalEntry.class);
 
   /**
-   * A message that no turn sees any more.
+   * A handled message.
    *
-   * @param id of it
+   * @param id the id of the message
    * @param seq its number in the stream, because a later message with this id is another message
    */
   record Done(String id, long seq) {}
@@ -32,7 +32,8 @@ record JournalEntry(String by, long life, long number, long from, List<Done> don
   /**
    * A turn.
    *
-   * @param at milliseconds
+   * @param at when it happened, in milliseconds since 1970
+   * @param whole whether its body is the full state
    */
   record Written(long at, boolean whole, byte[] body) {
     static Written of(Store.Turn turn) {
@@ -51,24 +52,24 @@ record JournalEntry(String by, long life, long number, long from, List<Done> don
   static JournalEntry read(MessageInfo message) {
     try {
       return read(message.getData());
-    } catch (RuntimeException unknown) {
+    } catch (RuntimeException malformed) {
       throw new StoreDamagedException("message " + message.getSeq() + " of stream " + message.getStream()
-          + " is no turn of " + StoreSubjects.actor(message.getSubject()) + ": " + Lines.message(unknown));
+          + " is no turn of " + StoreSubjects.actor(message.getSubject()) + ": " + Lines.message(malformed));
     }
   }
 
-  /** The number of a turn here. */
+  /** Returns the number of the turn with this index. */
   long number(int index) {
     return number - turns.size() + 1 + index;
   }
 
-  /** Returns the index of the last whole turn, or 0 if none is whole. */
-  int lastWhole() {
+  /** Returns the index of the last full-state turn, or 0 if there is none. */
+  int lastFullState() {
     for (int i = turns.size() - 1; i > 0; i--) if (turns.get(i).whole) return i;
     return 0;
   }
 
-  boolean hasWhole() {
+  boolean hasFullState() {
     return turns.stream().anyMatch(Written::whole);
   }
 }

@@ -6,10 +6,10 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
 
-/** Stores messages that are to wait for an actor. Fields are of its lane. */
+/** Stores the pending messages of one actor, on the fiber of its {@link SerialExecutor}. */
 final class MessageWriter {
-  /** A message that is being stored. */
-  private record GivenMessage(StoreTask.EnqueueTask task, JetStreamLog.WriteAttempt attempt) {}
+  /** A message, and the attempt that stores it. */
+  private record MessageAttempt(StoreTask.EnqueueTask task, JetStreamLog.WriteAttempt attempt) {}
 
   private final StreamStore store;
   private final JetStreamLog log;
@@ -17,103 +17,104 @@ final class MessageWriter {
   private final PendingMessages pendingMessages;
   private final SerialExecutor<StoreTask.EnqueueTask> executor;
 
-  MessageWriter(StreamStore store, Store.ActorId id, PendingMessages pendingMessages, Runnable idle) {
+  MessageWriter(StreamStore store, Store.ActorId id, PendingMessages pendingMessages, Runnable onIdle) {
     this.store = store;
     this.log = store.log();
     this.id = id;
     this.pendingMessages = pendingMessages;
-    this.executor = new SerialExecutor<>("messages to " + id, this::accept, idle);
+    this.executor = new SerialExecutor<>("messages to " + id, this::storeAll, onIdle);
   }
 
   SerialExecutor<StoreTask.EnqueueTask> executor() {
     return executor;
   }
 
-  private void accept(List<StoreTask.EnqueueTask> tasks) {
-    var given = new ArrayList<GivenMessage>();
+  private void storeAll(List<StoreTask.EnqueueTask> tasks) {
+    var writes = new ArrayList<MessageAttempt>();
     var outcomes = new ArrayList<WriteOutcome>();
     try {
-      var room = admit(tasks);
+      var admitted = admit(tasks);
       for (var task : tasks)
-        if (!room.contains(task)) task.complete(false);
-        else given.add(startWrite(task));
-      var end = log.newDeadline(); // the server knows ids from the first attempt on
-      var first = given.stream().map(one -> one.attempt.make()).toList();
-      for (var one : first) outcomes.add(one.join());
-      settle(given, outcomes, end);
-    } catch (Throwable failure) { // some may have left
-      for (var one : given) one.task.completeExceptionally(store.outcomeUnknown(failure, "a message for " + id));
-      for (var one : tasks) one.completeExceptionally(store.refusal(failure));
+        if (!admitted.contains(task)) task.complete(false);
+        else writes.add(newWrite(task));
+      var deadline = log.newDeadline(); // begins before the first attempt, as does the server's memory of ids
+      var firstAttempts = writes.stream().map(write -> write.attempt.make()).toList();
+      for (var attempt : firstAttempts) outcomes.add(attempt.join());
+      settle(writes, outcomes, deadline);
+    } catch (Throwable failure) { // some messages may have been sent
+      for (var write : writes) write.task.completeExceptionally(store.outcomeUnknown(failure, "a message for " + id));
+      for (var task : tasks) task.completeExceptionally(store.refusal(failure));
     }
   }
 
-  private GivenMessage startWrite(StoreTask.EnqueueTask task) {
-    String once = store.uniqueName();
-    return new GivenMessage(task, () -> log.add(pendingMessages.addition(task.message()), once));
+  private MessageAttempt newWrite(StoreTask.EnqueueTask task) {
+    String messageId = store.uniqueName();
+    return new MessageAttempt(task, () -> log.add(pendingMessages.toStreamMessage(task.message()), messageId));
   }
 
-  // ---- how many
+  // ---- limits of pending messages
 
   /**
-   * Those that are not too many. Others may have sent or done some, so it looks before it refuses.
+   * Returns the tasks whose limits permit their messages. Because other stores may have sent or
+   * handled messages, the present ids are loaded before a task is refused.
    */
   private Set<StoreTask.EnqueueTask> admit(List<StoreTask.EnqueueTask> tasks) {
-    if (tasks.stream().allMatch(one -> one.maxPending() == Integer.MAX_VALUE)) return Set.copyOf(tasks);
-    boolean fresh = !pendingMessages.hasAllPositions();
-    if (fresh) pendingMessages.loadIds();
-    var taken = new HashSet<StoreTask.EnqueueTask>();
-    for (var one : tasks) {
-      if (!fresh && !hasRoom(one, taken)) {
+    if (tasks.stream().allMatch(task -> task.maxPending() == Integer.MAX_VALUE)) return Set.copyOf(tasks);
+    boolean isLoaded = !pendingMessages.isComplete();
+    if (isLoaded) pendingMessages.loadIds();
+    var admitted = new HashSet<StoreTask.EnqueueTask>();
+    for (var task : tasks) {
+      if (!isLoaded && !fits(task, admitted)) {
         pendingMessages.loadIds();
-        fresh = true;
+        isLoaded = true;
       }
-      if (hasRoom(one, taken)) taken.add(one);
+      if (fits(task, admitted)) admitted.add(task);
     }
-    return taken;
+    return admitted;
   }
 
-  private boolean hasRoom(StoreTask.EnqueueTask task, Set<StoreTask.EnqueueTask> taken) {
-    var known = pendingMessages.positions();
-    if (known.size() + taken.size() < task.maxPending()) return true;
+  private boolean fits(StoreTask.EnqueueTask task, Set<StoreTask.EnqueueTask> admitted) {
+    var positions = pendingMessages.positions();
+    if (positions.size() + admitted.size() < task.maxPending()) return true;
     var due = task.message().due();
-    return taken.stream().filter(one -> !one.message().due().isAfter(due)).count()
-        + known.values().stream().filter(one -> !one.due().isAfter(due)).count() < task.maxPending();
+    return admitted.stream().filter(other -> !other.message().due().isAfter(due)).count()
+        + positions.values().stream().filter(position -> !position.due().isAfter(due)).count() < task.maxPending();
   }
 
-  // ---- what became of them
+  // ---- outcomes
 
-  /** Those that are tried again have one limit. */
-  private void settle(List<GivenMessage> given, List<WriteOutcome> outcomes, JetStreamLog.AttemptDeadline end) {
-    for (int i = 0; i < given.size(); i++) {
-      var one = given.get(i);
+  /** Repeats failed attempts, all until the same deadline, and completes the tasks. */
+  private void settle(List<MessageAttempt> writes, List<WriteOutcome> outcomes, JetStreamLog.AttemptDeadline deadline) {
+    for (int i = 0; i < writes.size(); i++) {
+      var write = writes.get(i);
       var outcome = outcomes.get(i);
-      boolean again = outcome instanceof WriteOutcome.RetryableFailure && !isOvertaken(i, given, outcomes);
-      settle(one.task, again ? log.settle(one.attempt, outcome, end) : outcome);
+      boolean isRetried = outcome instanceof WriteOutcome.RetryableFailure && !isOvertaken(i, writes, outcomes);
+      settle(write.task, isRetried ? log.retryUntilSettled(write.attempt, outcome, deadline) : outcome);
     }
   }
 
-  /** A message that is tried again must not get behind later messages of its sender. */
-  private static boolean isOvertaken(int index, List<GivenMessage> given, List<WriteOutcome> outcomes) {
-    for (int i = index + 1; i < given.size(); i++)
-      if (given.get(i).task.senderThread() == given.get(index).task.senderThread() && mayBeStored(outcomes.get(i)))
+  /** Returns whether a retry could store the message behind a later message of its sender. */
+  private static boolean isOvertaken(int index, List<MessageAttempt> writes, List<WriteOutcome> outcomes) {
+    for (int i = index + 1; i < writes.size(); i++)
+      if (writes.get(i).task.senderThread() == writes.get(index).task.senderThread() && mayBeStored(outcomes.get(i)))
         return true;
     return false;
   }
 
   private static boolean mayBeStored(WriteOutcome outcome) {
     return outcome instanceof WriteOutcome.WriteSuccess
-        || outcome instanceof WriteOutcome.RetryableFailure again && again.isUnknown();
+        || outcome instanceof WriteOutcome.RetryableFailure failure && failure.mayBeStored();
   }
 
   private void settle(StoreTask.EnqueueTask task, WriteOutcome outcome) {
     var message = task.message();
-    if (!(outcome instanceof WriteOutcome.WriteSuccess here)) {
+    if (!(outcome instanceof WriteOutcome.WriteSuccess success)) {
       task.completeExceptionally(store.refusal(outcome, "a message for " + id));
       return;
     }
-    var before = pendingMessages.positions().get(message.id());
-    pendingMessages.notePending(message.id(), here.seq(), message.due());
-    if (before != null && before.seq() < here.seq()) pendingMessages.removeBefore(message.id(), here.seq());
+    var previous = pendingMessages.positions().get(message.id());
+    pendingMessages.notePending(message.id(), success.seq(), message.due());
+    if (previous != null && previous.seq() < success.seq()) pendingMessages.removeBefore(message.id(), success.seq());
     task.complete(true);
   }
 }

@@ -1,7 +1,7 @@
 package io.fibry.nats;
 
-import io.fibry.cluster.TransportException;
 import io.fibry.cluster.TransportException.Failure;
+import io.fibry.cluster.TransportException;
 import io.fibry.pubsub.Subscription;
 import io.fibry.text.Lines;
 import io.nats.client.Connection;
@@ -19,18 +19,18 @@ import org.slf4j.LoggerFactory;
 
 /** A connection, with its requests and subscriptions. Thread-safe. */
 final class NatsConnection implements AutoCloseable {
-  private static final Duration SERVER_TIMEOUT = Duration.ofSeconds(5); // with the server
+  private static final Duration SERVER_TIMEOUT = Duration.ofSeconds(5); // of one answer of the server
 
   private final Connection connection;
   private final RequestMultiplexer requests;
   private final ConnectionErrors errors;
-  private final ReentrantLock flushing = new ReentrantLock();
+  private final ReentrantLock flushLock = new ReentrantLock();
 
   NatsConnection(Connection connection, ConnectionErrors errors) {
     this.connection = connection;
-    this.requests = new RequestMultiplexer(connection, errors.identity().answers());
+    this.requests = new RequestMultiplexer(connection, errors.identity().replyPrefix());
     this.errors = errors;
-    for (var subject : requests.answers()) listen(subject, Optional.empty(), requests::onReply);
+    for (var subject : requests.replySubjects()) listen(subject, Optional.empty(), requests::onReply);
     errors.onDenied((toSend, subject) -> {
       if (toSend) requests.onDenied(subject, Lines.message(identity().denied(true, subject)));
     });
@@ -49,19 +49,19 @@ final class NatsConnection implements AutoCloseable {
     return requests;
   }
 
-  /** For good. */
+  /** Returns whether the connection is closed, and will not reconnect. */
   boolean isClosed() {
     return connection.getStatus() == Connection.Status.CLOSED;
   }
 
-  /** Why nothing leaves at the moment. */
+  /** Returns why no message can be sent at the moment; empty if the connection works. */
   Optional<String> connectionProblem() {
     var status = connection.getStatus();
     return status == Connection.Status.CONNECTED ? Optional.empty()
         : Optional.of("the connection to NATS is " + status.name().toLowerCase(Locale.ROOT));
   }
 
-  /** How many bytes a message may have, with its headers. */
+  /** Returns how many bytes a message may have, including its headers. */
   int maxBytes() {
     return (int) Math.min(Integer.MAX_VALUE, connection.getMaxPayload());
   }
@@ -75,24 +75,24 @@ final class NatsConnection implements AutoCloseable {
 
   Subscription listen(String subject, Optional<String> group, MessageHandler reader) {
     Dispatcher dispatcher = null;
-    boolean listens = false;
+    boolean isSubscribed = false;
     try {
-      var made = connection.createDispatcher(reader);
-      dispatcher = made;
+      var created = connection.createDispatcher(reader);
+      dispatcher = created;
       connection.clearLastError();
-      if (group.isPresent()) made.subscribe(subject, group.get());
-      else made.subscribe(subject);
+      if (group.isPresent()) created.subscribe(subject, group.get());
+      else created.subscribe(subject);
       flush(() -> connection.flush(SERVER_TIMEOUT));
       if (isDenied(subject)) throw identity().denied(false, subject);
-      listens = true;
-      return () -> drain(made);
-    } catch (IllegalStateException | TimeoutException cut) {
-      throw toTransportException("nobody knows whether there is a subscription to " + subject, cut);
+      isSubscribed = true;
+      return () -> drain(created);
+    } catch (IllegalStateException | TimeoutException failure) {
+      throw toTransportException("nobody knows whether there is a subscription to " + subject, failure);
     } catch (InterruptedException interrupt) {
       Thread.currentThread().interrupt();
       throw toTransportException("nobody knows whether there is a subscription to " + subject, interrupt);
     } finally {
-      if (!listens && dispatcher != null) NatsNetwork.close(connection, dispatcher);
+      if (!isSubscribed && dispatcher != null) NatsNetwork.close(connection, dispatcher);
     }
   }
 
@@ -101,26 +101,26 @@ final class NatsConnection implements AutoCloseable {
     void run() throws TimeoutException, InterruptedException;
   }
 
-  /** One after the other: the client takes three at once for a server that does not answer. */
+  /** Runs one flush at a time: with three at once the client assumes that the server is down. */
   private void flush(FlushAction flush) throws TimeoutException, InterruptedException {
-    if (!flushing.tryLock(SERVER_TIMEOUT.toNanos(), TimeUnit.NANOSECONDS))
+    if (!flushLock.tryLock(SERVER_TIMEOUT.toNanos(), TimeUnit.NANOSECONDS))
       throw new TimeoutException("others wait before");
     try {
       flush.run();
     } finally {
-      flushing.unlock();
+      flushLock.unlock();
     }
   }
 
-  /** The server has answered, and told of an error before. */
+  /** Returns whether the server refused a subscription, which it reports before it ends a flush. */
   private boolean isDenied(String subject) {
     var error = connection.getLastError();
     return error != null && error.toLowerCase(Locale.ROOT).contains("violation") && error.contains('"' + subject + '"');
   }
 
-  /** Waits until what has arrived is read. */
+  /** Ends a subscription after the messages that have arrived were read. */
   private void drain(Dispatcher dispatcher) {
-    boolean interrupted = Thread.interrupted();
+    boolean wasInterrupted = Thread.interrupted();
     try {
       if (connection.getStatus() != Connection.Status.CONNECTED || !dispatcher.isActive()) {
         NatsNetwork.close(connection, dispatcher);
@@ -129,20 +129,20 @@ final class NatsConnection implements AutoCloseable {
       var drained = new CompletableFuture<Boolean>();
       flush(() -> dispatcher.drain(SERVER_TIMEOUT).thenAccept(drained::complete));
       drained.get(SERVER_TIMEOUT.toSeconds(), TimeUnit.SECONDS);
-    } catch (IllegalStateException | ExecutionException | TimeoutException cut) {
-      LoggerFactory.getLogger(NatsNetwork.class).debug("a subscription ended with its connection", cut);
-    } catch (InterruptedException again) {
-      interrupted = true;
+    } catch (IllegalStateException | ExecutionException | TimeoutException failure) {
+      LoggerFactory.getLogger(NatsNetwork.class).debug("a subscription ended with its connection", failure);
+    } catch (InterruptedException interrupt) {
+      wasInterrupted = true;
     } finally {
-      if (interrupted) Thread.currentThread().interrupt();
+      if (wasInterrupted) Thread.currentThread().interrupt();
     }
   }
 
-  private static TransportException toTransportException(String what, Exception why) {
-    return new TransportException(Failure.DISCONNECTED, what + ": " + ConnectionErrors.text(why));
+  private static TransportException toTransportException(String text, Exception cause) {
+    return new TransportException(Failure.DISCONNECTED, text + ": " + ConnectionErrors.text(cause));
   }
 
-  /** The outcome of running requests is unknown. */
+  /** Closes the connection. Pending requests fail, and their outcome is unknown. */
   @Override
   public void close() {
     NatsNetwork.close(connection);

@@ -1,8 +1,8 @@
 package io.fibry.nats;
 
 import io.fibry.cluster.ClusterNetwork;
-import io.fibry.cluster.TransportException;
 import io.fibry.cluster.TransportException.Failure;
+import io.fibry.cluster.TransportException;
 import io.fibry.cluster.spi.ClusterTransport;
 import io.fibry.text.Lines;
 import io.nats.client.AuthenticationException;
@@ -22,7 +22,7 @@ import java.util.function.UnaryOperator;
 import javax.net.ssl.SSLContext;
 
 /**
- * Servers of NATS with JetStream, 2.12 or newer, that nodes find each other by. Immutable.
+ * A network for clusters, over NATS servers with JetStream, version 2.12.1 or newer. Immutable.
  *
  * {@snippet :
  * var servers = "nats://n1:4222,nats://n2:4222,nats://n3:4222";
@@ -33,8 +33,9 @@ import javax.net.ssl.SSLContext;
 public final class NatsNetwork implements ClusterNetwork {
   private static final String MIN_VERSION = "2.12.1";
   private static final Duration CONNECT_TIMEOUT = Duration.ofSeconds(5); // to one server
-  private static final Duration PING_INTERVAL = Duration.ofSeconds(1); // the fourth without an answer: it is cut
-  private static final int MAX_OUTGOING = 16_384; // messages that wait for the socket
+  // the client reconnects after three pings without an answer
+  private static final Duration PING_INTERVAL = Duration.ofSeconds(1);
+  private static final int MAX_OUTGOING = 16_384; // messages in the client's queue
 
   private final String servers;
   private final int replicas;
@@ -48,59 +49,60 @@ public final class NatsNetwork implements ClusterNetwork {
     this.customizer = customizer;
   }
 
-  /** What a program may do. Its server enforces it by {@link #permissions(String, Role)}. */
+  /** What a program may do. The server enforces it by {@link #permissions(String, Role)}. */
   public enum Role {
     /**
-     * All that an app needs: makes its streams, and deletes turns that no store reads any more, and
-     * messages that are done. A program has this role unless {@link #withRole} says otherwise.
+     * The default. Does all that an app needs: creates its streams, and deletes turns that no store
+     * reads any more, and messages that were handled.
      */
     KEEPER,
     /**
-     * All that a node does, but it can neither make streams nor delete turns, snapshots and
-     * messages of durable actors. It asks a keeper to do that, which deletes only what no store
-     * reads any more. If no store with the role KEEPER is open, they stay for now: work continues,
-     * but an actor stores with each turn the ids of the messages that it has done, and refuses
-     * turns when these ids are too many for a message of NATS, some ten thousand. A node can change
-     * what actors know, and take work from queues.
+     * Hosts actors, can change their stored state, and can take work from queues. It cannot create
+     * streams, or delete turns, snapshots and messages of durable actors. It asks a keeper to
+     * delete them, and the keeper deletes only messages that no store reads any more. If no store
+     * with the role KEEPER is open, these messages stay for now, and work continues. But with each
+     * turn an actor stores the ids of the handled messages that are not deleted yet. When these ids
+     * are too many for a message of NATS, some ten thousand, its turns are refused.
      */
     NODE,
     /**
-     * Asks actors that others offer, and entities, and reads which nodes are alive. It is no
-     * member, and has no store, no topics, no queues and no entities of its own.
+     * Sends requests to entities and to actors that nodes expose, and reads which nodes are alive.
+     * It is no member, and has no store, no topics, no queues and no entities of its own.
      */
     ASKER
   }
 
   /**
-   * Where the servers are.
+   * Returns a network of these servers, which stores data on one of them until
+   * {@link #withReplicas} says otherwise.
    *
    * @param servers URLs with commas between them, such as {@code nats://n1:4222}, or {@code tls://}
-   * for TLS with the certificates that the JDK trusts. One server is enough, since it tells the
-   * others
-   * @return what it keeps is on one server, unless {@link #withReplicas} says more
+   * for TLS with the certificates that the JDK trusts. One URL is enough, because the
+   * client learns the others from that server
+   * @return the network
    */
   public static NatsNetwork connectTo(String servers) {
     var network = new NatsNetwork(Objects.requireNonNull(servers, "servers"), 1, Role.KEEPER, builder -> builder);
-    network.options(new ClientIdentity("check", "check", Role.KEEPER)); // its URLs
+    network.options(new ClientIdentity("check", "check", Role.KEEPER)); // checks the URLs
     return network;
   }
 
   /**
-   * On how many servers each entry and record is kept, so that one may fail.
+   * Sets on how many servers each message is stored. With 3 one server may fail, with 5 two.
    *
-   * @param servers 1, 3 or 5, and not more than there are servers
+   * @param replicas 1, 3 or 5, and not more than there are servers
    * @return a changed copy
    */
-  public NatsNetwork withReplicas(int servers) {
-    if (servers != 1 && servers != 3 && servers != 5) throw new IllegalArgumentException(
-        servers + " replicas; take 1, 3 or 5, since a majority decides");
-    return new NatsNetwork(this.servers, servers, role, customizer);
+  public NatsNetwork withReplicas(int replicas) {
+    if (replicas != 1 && replicas != 3 && replicas != 5) throw new IllegalArgumentException(
+        replicas + " replicas; take 1, 3 or 5, since a majority decides");
+    return new NatsNetwork(servers, replicas, role, customizer);
   }
 
   /**
    * Sets the credentials of this program at the servers.
    *
-   * @param file of credentials, as {@code nsc} writes them
+   * @param file a file of credentials, as {@code nsc} writes it
    * @return a changed copy
    */
   public NatsNetwork withCredentials(Path file) {
@@ -109,7 +111,7 @@ public final class NatsNetwork implements ClusterNetwork {
   }
 
   /**
-   * Encrypts, and checks who the servers are.
+   * Encrypts connections with TLS, and checks the certificates of the servers.
    *
    * @param context certificates and keys
    * @return a changed copy
@@ -120,10 +122,10 @@ public final class NatsNetwork implements ClusterNetwork {
   }
 
   /**
-   * Changes how the client connects: a token, a proxy, time-outs.
+   * Changes options of the client, such as a token, a proxy or time-outs.
    *
-   * @param options gets and returns the client's options; the library sets those of reconnecting,
-   * its threads and its listeners
+   * @param options gets and returns the client's options; Fibry itself sets the options for
+   * reconnecting, threads and listeners
    * @return a changed copy
    */
   public NatsNetwork withOptions(UnaryOperator<Options.Builder> options) {
@@ -132,7 +134,7 @@ public final class NatsNetwork implements ClusterNetwork {
   }
 
   /**
-   * Sets the role of this program, which its user must be permitted to have.
+   * Sets the role of this program. The permissions of its user must allow that role.
    *
    * @param role by default {@link Role#KEEPER}
    * @return a changed copy
@@ -142,25 +144,25 @@ public final class NatsNetwork implements ClusterNetwork {
   }
 
   /**
-   * What a server must let the keepers of an app do, as {@link #permissions(String, Role)} says.
+   * Returns the permissions of a keeper, see {@link #permissions(String, Role)}.
    *
-   * @param app of the nodes
-   * @return what stands between the braces of {@code permissions}
+   * @param app the name of the app
+   * @return the text between the braces of {@code permissions}
    */
   public static String permissions(String app) {
     return permissions(app, Role.KEEPER);
   }
 
   /**
-   * Returns the permissions that the programs of an app need, and no more, for a user in the
-   * configuration of a server: {@code {user: bank, password: .., permissions: {..}}}. They cannot
-   * delete streams, nor reach other apps. Only keepers can purge a stream. The server permits that
-   * for all messages of a stream or for none, so give the other roles to programs that you trust
-   * less.
+   * Returns the permissions that the programs of an app need, and no more. They belong to a user in
+   * the configuration of a server: {@code {user: bank, password: .., permissions: {..}}}. They
+   * cannot delete streams, nor reach other apps. Only keepers can purge a stream. The server
+   * permits that for all messages of a stream or for none, so give the other roles to programs that
+   * you trust less.
    *
-   * @param app of the nodes
+   * @param app the name of the app
    * @param role the role of the program, which the program sets by {@link #withRole}
-   * @return what stands between the braces of {@code permissions}
+   * @return the text between the braces of {@code permissions}
    */
   public static String permissions(String app, Role role) {
     return Permissions.of(checked(app), Objects.requireNonNull(role, "role")).text();
@@ -170,12 +172,12 @@ public final class NatsNetwork implements ClusterNetwork {
     try {
       return customizer.apply(Options.builder().servers(ServerUrls.split(servers)).connectionTimeout(CONNECT_TIMEOUT)
           .pingInterval(PING_INTERVAL).maxPingsOut(3))
-          .connectionName(identity.app() + "/" + identity.node()).inboxPrefix(identity.inboxes());
-    } catch (IllegalArgumentException refused) {
-      if (!ServerUrls.mayShow(Lines.message(refused))) throw new IllegalArgumentException(
+          .connectionName(identity.app() + "/" + identity.node()).inboxPrefix(identity.inboxPrefix());
+    } catch (IllegalArgumentException refusal) {
+      if (!ServerUrls.mayShow(Lines.message(refusal))) throw new IllegalArgumentException(
           "a URL of a server of NATS is malformed; write nats://n1:4222,nats://n2:4222, and special characters "
               + "of a password with percent signs: %40 for @");
-      throw refused;
+      throw refusal;
     }
   }
 
@@ -184,30 +186,30 @@ public final class NatsNetwork implements ClusterNetwork {
     return connect(app, node, NatsTable.TableTimings.DEFAULT);
   }
 
-  ClusterTransport connect(String app, String node, NatsTable.TableTimings times) {
-    var link = openConnection(app, node);
-    boolean usable = false;
+  ClusterTransport connect(String app, String node, NatsTable.TableTimings timings) {
+    var connection = openConnection(app, node);
+    boolean isUsable = false;
     try {
-      var engine = role == Role.ASKER ? new AskOnlyTransport(link)
-          : new NatsTransport(link, NatsTable.of(link.connection(), app, replicas, role, times),
-              () -> store(link, app, NatsStore.Options.DEFAULT, () -> {}), () -> work(link, app));
-      usable = true;
-      return engine;
+      var transport = role == Role.ASKER ? new AskOnlyTransport(connection)
+          : new NatsTransport(connection, NatsTable.of(connection.connection(), app, replicas, role, timings),
+              () -> store(connection, app, NatsStore.Options.DEFAULT, () -> {}), () -> work(connection, app));
+      isUsable = true;
+      return transport;
     } finally {
-      if (!usable) link.close();
+      if (!isUsable) connection.close();
     }
   }
 
   NatsStore openStore(String app, NatsStore.Options options) {
     if (role == Role.ASKER) throw new ClientIdentity(checked(app), "store", role).denied("open a store", Role.NODE);
-    var link = openConnection(checked(app), "store-" + UUID.randomUUID().toString().substring(0, 8));
-    boolean usable = false;
+    var connection = openConnection(checked(app), "store-" + UUID.randomUUID().toString().substring(0, 8));
+    boolean isUsable = false;
     try {
-      var store = store(link, app, options, link::close);
-      usable = true;
+      var store = store(connection, app, options, connection::close);
+      isUsable = true;
       return store;
     } finally {
-      if (!usable) link.close();
+      if (!isUsable) connection.close();
     }
   }
 
@@ -217,38 +219,38 @@ public final class NatsNetwork implements ClusterNetwork {
     return app;
   }
 
-  private NatsStore store(NatsConnection link, String app, NatsStore.Options options, Runnable closing) {
+  private NatsStore store(NatsConnection connection, String app, NatsStore.Options options, Runnable onClose) {
     var subjects = new StoreSubjects(app);
     try {
-      var log = new JetStreamLog(link, subjects.stream(), options.requestLimit(), purges(app));
-      log.make(subjects.all(), replicas, role);
-      return withPurgeService(link, new StreamStore(log, subjects, options, closing));
-    } catch (IOException cut) {
-      throw noReply(cut);
+      var log = new JetStreamLog(connection, subjects.stream(), options.requestLimit(), purgeTarget(app));
+      log.createStream(subjects.allFilters(), replicas, role);
+      return withPurgeService(connection, new StreamStore(log, subjects, options, onClose));
+    } catch (IOException failure) {
+      throw noReply(failure);
     }
   }
 
-  PurgeTarget purges(String app) {
+  PurgeTarget purgeTarget(String app) {
     return role == Role.KEEPER ? PurgeTarget.atServer(new StoreSubjects(app).stream()) : PurgeTarget.throughKeeper(app);
   }
 
   /** A keeper deletes for nodes until its connection is closed. */
-  private StreamStore withPurgeService(NatsConnection link, StreamStore store) {
-    if (role == Role.KEEPER) PurgeService.begin(store, link);
+  private StreamStore withPurgeService(NatsConnection connection, StreamStore store) {
+    if (role == Role.KEEPER) PurgeService.begin(store, connection);
     return store;
   }
 
-  private JetStreamLog work(NatsConnection link, String app) {
+  private JetStreamLog work(NatsConnection connection, String app) {
     try {
-      NatsQueue.make(link.connection().jetStreamManagement(), app, replicas, role);
-      return new JetStreamLog(link, NatsQueue.stream(app), NatsStore.Options.DEFAULT.requestLimit());
-    } catch (IOException cut) {
-      throw noReply(cut);
+      NatsQueue.createStream(connection.connection().jetStreamManagement(), app, replicas, role);
+      return new JetStreamLog(connection, NatsQueue.stream(app), NatsStore.Options.DEFAULT.requestLimit());
+    } catch (IOException failure) {
+      throw noReply(failure);
     }
   }
 
-  private static TransportException noReply(IOException cut) {
-    return new TransportException(Failure.DISCONNECTED, "JetStream does not answer: " + ConnectionErrors.text(cut));
+  private static TransportException noReply(IOException failure) {
+    return new TransportException(Failure.DISCONNECTED, "JetStream does not answer: " + ConnectionErrors.text(failure));
   }
 
   NatsConnection openConnection(String app, String node) {
@@ -261,41 +263,41 @@ public final class NatsNetwork implements ClusterNetwork {
         .callbackExecutor(callbacks).connectThreadFactory(threads).errorListener(errors)
         .connectionListener(errors).build();
     var connection = open(options, errors, callbacks);
-    boolean usable = false;
+    boolean isUsable = false;
     try {
       checkVersion(connection);
-      var link = new NatsConnection(connection, errors);
-      usable = true;
-      return link;
+      var natsConnection = new NatsConnection(connection, errors);
+      isUsable = true;
+      return natsConnection;
     } finally {
-      if (!usable) close(connection);
+      if (!isUsable) close(connection);
     }
   }
 
   private Connection open(Options options, ConnectionErrors errors, ExecutorService callbacks) {
     try {
       return connect(options, callbacks);
-    } catch (AuthenticationException refused) {
+    } catch (AuthenticationException refusal) {
       throw new TransportException(Failure.DENIED,
-          "the server of NATS refuses this program: " + ConnectionErrors.text(refused));
-    } catch (IOException cut) {
+          "the server of NATS refuses this program: " + ConnectionErrors.text(refusal));
+    } catch (IOException failure) {
       throw new TransportException(Failure.DISCONNECTED,
-          "no server of NATS can be used: " + errors.textWithReasons(cut));
+          "no server of NATS can be used: " + errors.textWithReasons(failure));
     } catch (InterruptedException interrupt) {
       Thread.currentThread().interrupt();
       throw new TransportException(Failure.DISCONNECTED, "interrupted while it connected to " + this);
     }
   }
 
-  /** Connects; if that fails, waits until the client has told asynchronously why. */
+  /** Connects. If that fails, waits until the client's callbacks have reported the reasons. */
   private static Connection connect(Options options, ExecutorService callbacks)
       throws IOException, InterruptedException {
     try {
       return Nats.connect(options);
-    } catch (IOException failed) {
+    } catch (IOException failure) {
       callbacks.shutdown();
       callbacks.awaitTermination(CONNECT_TIMEOUT.toNanos(), TimeUnit.NANOSECONDS);
-      throw failed;
+      throw failure;
     }
   }
 
@@ -315,17 +317,17 @@ public final class NatsNetwork implements ClusterNetwork {
   }
 
   static void close(Connection connection) {
-    boolean interrupted = Thread.interrupted(); // it would not close
+    boolean wasInterrupted = Thread.interrupted(); // the client would not close
     try {
       connection.close();
-    } catch (InterruptedException again) {
-      interrupted = true;
+    } catch (InterruptedException interrupt) {
+      wasInterrupted = true;
     } finally {
-      if (interrupted) Thread.currentThread().interrupt();
+      if (wasInterrupted) Thread.currentThread().interrupt();
     }
   }
 
-  /** {@return 6 seconds, or 20 with several servers: an election of theirs takes up to 10} */
+  /** {@return 6 seconds, or 20 with replicas, which may need 10 seconds to elect a leader} */
   @Override
   public Duration lease() {
     return Duration.ofSeconds(replicas > 1 ? 20 : 6);

@@ -1,7 +1,7 @@
 package io.fibry.nats;
 
-import io.fibry.cluster.TransportException;
 import io.fibry.cluster.TransportException.Failure;
+import io.fibry.cluster.TransportException;
 import io.fibry.cluster.spi.ClusterTransport;
 import io.fibry.cluster.spi.WireMessage;
 import io.fibry.nats.NatsNetwork.Role;
@@ -21,8 +21,8 @@ import java.util.function.Consumer;
 import java.util.function.Supplier;
 
 /**
- * A subject of a stream whose messages go when they are acknowledged. A durable consumer, which all
- * nodes share, gives the pieces. Thread-safe.
+ * A queue of work: a subject of a stream that deletes messages when they are acknowledged. A
+ * durable consumer, which all nodes share, delivers the work. Thread-safe.
  */
 final class NatsQueue implements ClusterTransport.Queue {
   private final NatsConnection connection;
@@ -41,8 +41,8 @@ final class NatsQueue implements ClusterTransport.Queue {
     return "FB_" + app + "_work";
   }
 
-  /** Makes the stream with all queues of an app. */
-  static void make(JetStreamManagement management, String app, int replicas, Role role) throws IOException {
+  /** Creates the stream with all queues of an app, if it does not exist. */
+  static void createStream(JetStreamManagement management, String app, int replicas, Role role) throws IOException {
     StreamSetup.create(management, role,
         StreamConfiguration.builder().name(stream(app)).subjects("fb." + app + ".w.>").replicas(replicas)
             .retentionPolicy(RetentionPolicy.WorkQueue).duplicateWindow(StreamSetup.DEDUPLICATION_WINDOW)
@@ -55,15 +55,16 @@ final class NatsQueue implements ClusterTransport.Queue {
     WireMessage.to(subject, Map.of(), work).checkSize(maxBytes);
     var addition = JetStreamLog.StreamMessage.of(subject, work);
     String unique = WireMessageConverter.encode(subject + " " + id);
-    switch (log.settle(() -> log.add(addition, unique))) {
-      case WriteOutcome.WriteSuccess here -> {}
-      case WriteOutcome.WriteConflict outdated -> throw new AssertionError(outdated);
-      case WriteOutcome.RetryableFailure again -> throw new TransportException(
-          again.isUnknown() ? Failure.UNKNOWN : Failure.DISCONNECTED,
-          (again.isUnknown() ? "nobody knows whether work was put into " : "work was not put into ") + subject + ": "
-              + again.reason());
-      case WriteOutcome.WriteRejection refused -> throw new TransportException(Failure.DENIED,
-          "the server of NATS refuses work for " + subject + ": " + refused.reason());
+    switch (log.retryUntilSettled(() -> log.add(addition, unique))) {
+      case WriteOutcome.WriteSuccess success -> {}
+      case WriteOutcome.WriteConflict conflict -> throw new AssertionError(conflict);
+      case WriteOutcome.RetryableFailure failure -> throw new TransportException(
+          failure.mayBeStored() ? Failure.UNKNOWN : Failure.DISCONNECTED,
+          (failure.mayBeStored() ? "nobody knows whether work was put into " : "work was not put into ") + subject
+              + ": "
+              + failure.reason());
+      case WriteOutcome.WriteRejection rejection -> throw new TransportException(Failure.DENIED,
+          "the server of NATS refuses work for " + subject + ": " + rejection.reason());
     }
   }
 
@@ -72,45 +73,47 @@ final class NatsQueue implements ClusterTransport.Queue {
     return WorkConsumer.begin(connection, log, subject, max, worker);
   }
 
-  // ---- present work
+  // ---- pending work
 
   @Override
-  public List<ClusterTransport.PendingWork> list(long from, int max) {
+  public List<ClusterTransport.PendingWork> list(long firstNumber, int max) {
     return read(() -> {
-      var found = new ArrayList<MessageInfo>();
-      for (var page = page(from, max); !page.isEmpty();) {
-        found.addAll(page);
-        int left = max - found.size();
-        page = left > 0 ? page(page.getLast().getSeq() + 1, left) : List.of();
+      var messages = new ArrayList<MessageInfo>();
+      for (var page = page(firstNumber, max); !page.isEmpty();) {
+        messages.addAll(page);
+        int remaining = max - messages.size();
+        page = remaining > 0 ? page(page.getLast().getSeq() + 1, remaining) : List.of();
       }
-      return found.stream().map(one -> new ClusterTransport.PendingWork(one.getSeq(), one.getData())).toList();
+      return messages.stream().map(message -> new ClusterTransport.PendingWork(message.getSeq(), message.getData()))
+          .toList();
     });
   }
 
-  private List<MessageInfo> page(long from, int max) {
-    return log.page(subject, Math.max(1, from), max);
+  private List<MessageInfo> page(long firstNumber, int max) {
+    return log.page(subject, Math.max(1, firstNumber), max);
   }
 
   @Override
   public long size() {
-    return read(() -> log.subjects(subject).getOrDefault(subject, 0L));
+    return read(() -> log.countBySubject(subject).getOrDefault(subject, 0L));
   }
 
   @Override
   public boolean remove(long number) {
-    if (read(() -> log.nextMessage(subject, number)).filter(one -> one.getSeq() == number).isEmpty()) return false;
-    var removed = log.settle(() -> log.delete(number));
-    if (removed instanceof WriteOutcome.RetryableFailure again)
+    if (read(() -> log.nextMessage(subject, number)).filter(message -> message.getSeq() == number).isEmpty())
+      return false;
+    var outcome = log.retryUntilSettled(() -> log.delete(number));
+    if (outcome instanceof WriteOutcome.RetryableFailure failure)
       throw new TransportException(Failure.UNKNOWN,
-          "nobody knows whether work left " + subject + ": " + again.reason());
-    return removed instanceof WriteOutcome.WriteSuccess; // otherwise it is gone meanwhile
+          "nobody knows whether work left " + subject + ": " + failure.reason());
+    return outcome instanceof WriteOutcome.WriteSuccess; // otherwise it was removed meanwhile
   }
 
-  private <T> T read(Supplier<T> reading) {
+  private <T> T read(Supplier<T> operation) {
     try {
-      return reading.get();
-    } catch (StoreReadException | StoreClosedException failed) {
-      throw new TransportException(Failure.DISCONNECTED, subject + " cannot be read: " + Lines.message(failed));
+      return operation.get();
+    } catch (StoreReadException | StoreClosedException failure) {
+      throw new TransportException(Failure.DISCONNECTED, subject + " cannot be read: " + Lines.message(failure));
     }
   }
 }

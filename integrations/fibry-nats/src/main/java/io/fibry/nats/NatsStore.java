@@ -19,26 +19,26 @@ import java.util.function.UnaryOperator;
  * }
  * }
  *
- * <p>Each actor stores one message at a time, with all its waiting turns. A turn, and what it
- * sends, are stored together or not at all; at most 999 messages can be sent by one.
+ * <p>For each actor, one write is in flight at a time, with all its waiting turns. A turn and the
+ * messages that it sends are stored together or not at all. One turn can send at most 999 messages.
  *
- * <p>It is as safe as the servers are. By default they force data to disk every two minutes only,
- * so a store on one server survives the end of its process, but not a loss of power. With three
- * servers, of which two stay, no turn is lost.
+ * <p>A store is as safe as its servers. NATS syncs data to disk only every two minutes by default.
+ * So a store on one server survives the end of the server's process, but not a loss of power. With
+ * three servers, no turn is lost as long as two of them work.
  *
- * <p>While the servers do not answer, turns and messages wait for the limit. After that they are
- * refused; some of them {@link io.fibry.store.StoreException#outcome may be stored} all the same,
- * and the actors read the stored state.
+ * <p>While the servers do not answer, turns and messages wait, at most for the request limit. After
+ * that they are refused. Some of them {@link io.fibry.store.StoreException#outcome may be stored}
+ * all the same, so the actors read the stored state again.
  */
 public abstract sealed class NatsStore implements Store permits StreamStore {
 
   NatsStore() {}
 
   /**
-   * Opens a store. Where its stream is missing, it makes one.
+   * Opens a store, and creates its stream if that does not exist.
    *
-   * @param network its servers, and on how many of them it is kept
-   * @param app whose it is: 1 to 64 lower-case letters, digits and hyphens, a letter first
+   * @param network the servers, and the number of replicas
+   * @param app the name of the app: 1 to 64 lower-case letters, digits and hyphens, a letter first
    * @return the store; close it
    * @throws io.fibry.cluster.TransportException if there is no connection, or the servers refuse it
    * @throws IllegalStateException if the existing stream was made with other options, or the
@@ -51,9 +51,9 @@ public abstract sealed class NatsStore implements Store permits StreamStore {
   /**
    * Opens a store with options.
    *
-   * @param network its servers, and on how many of them it is kept
-   * @param app whose it is
-   * @param options changes the usual ones
+   * @param network the servers, and the number of replicas
+   * @param app the name of the app
+   * @param options changes the default options
    * @return the store; close it
    */
   public static NatsStore open(NatsNetwork network, String app, UnaryOperator<Options> options) {
@@ -64,19 +64,20 @@ public abstract sealed class NatsStore implements Store permits StreamStore {
   /**
    * Options of a store. Immutable.
    *
-   * @param maxPendingBytes bytes of turns that may wait to be stored: further senders wait
-   * @param requestLimit how long something is tried again
+   * @param maxPendingBytes max bytes of turns and messages that are being stored; further senders
+   * wait
+   * @param requestLimit how long a read or write is repeated while servers do not answer
    * @param pollInterval how often readers of the history look for turns of other stores
    * @param clock says when messages are due
    */
   public record Options(int maxPendingBytes, Duration requestLimit, Duration pollInterval, InstantSource clock) {
     private static final int MIN_PENDING_BYTES = 4096;
     private static final Duration MAX_DURATION = Duration.ofHours(1);
-    private static final Duration MAX_REQUEST_LIMIT = Duration.ofMinutes(1); // ids are known for two
+    private static final Duration MAX_REQUEST_LIMIT = Duration.ofMinutes(1); // the servers remember ids for two minutes
     static final Options DEFAULT =
         new Options(64 << 20, Duration.ofSeconds(30), Duration.ofSeconds(1), InstantSource.system());
 
-    /** Checks them. */
+    /** Checks the options. */
     public Options {
       if (maxPendingBytes < MIN_PENDING_BYTES)
         throw new IllegalArgumentException(
@@ -86,13 +87,13 @@ public abstract sealed class NatsStore implements Store permits StreamStore {
       Objects.requireNonNull(clock, "clock");
     }
 
-    private static void check(String what, Duration time, Duration longest) {
-      if (time.compareTo(longest) > 0 || time.toMillis() < 1) throw new IllegalArgumentException(
-          what + " of " + time + "; give a millisecond to " + longest.toSeconds() + " seconds");
+    private static void check(String description, Duration duration, Duration max) {
+      if (duration.compareTo(max) > 0 || duration.toMillis() < 1) throw new IllegalArgumentException(
+          description + " of " + duration + "; give a millisecond to " + max.toSeconds() + " seconds");
     }
 
     /**
-     * Sets the room for turns that wait to be stored.
+     * Sets how many bytes of turns and messages may be in the process of being stored.
      *
      * @param bytes by default 64 MiB; a turn must fit into it
      * @return a changed copy
@@ -102,34 +103,34 @@ public abstract sealed class NatsStore implements Store permits StreamStore {
     }
 
     /**
-     * How long something is tried again while the servers do not answer, or elect a leader.
+     * Sets how long a read or write is repeated while the servers do not answer, or elect a leader.
      *
-     * @param longest by default 30 seconds, and at most a minute
+     * @param limit by default 30 seconds, and at most a minute
      * @return a changed copy
      */
-    public Options withRequestLimit(Duration longest) {
-      return new Options(maxPendingBytes, longest, pollInterval, clock);
+    public Options withRequestLimit(Duration limit) {
+      return new Options(maxPendingBytes, limit, pollInterval, clock);
     }
 
     /**
-     * How often readers of the history look for turns of other stores. Those of this one they see
-     * at once.
+     * Sets how often readers of the history look for turns of other stores. They see turns of this
+     * store at once.
      *
-     * @param period by default a second
+     * @param interval by default a second
      * @return a changed copy
      */
-    public Options withPollInterval(Duration period) {
-      return new Options(maxPendingBytes, requestLimit, period, clock);
+    public Options withPollInterval(Duration interval) {
+      return new Options(maxPendingBytes, requestLimit, interval, clock);
     }
 
     /**
-     * The clock that says when messages are due.
+     * Sets the clock that says when messages are due.
      *
-     * @param time by default the clock of the system
+     * @param clock by default the clock of the system
      * @return a changed copy
      */
-    public Options withClock(InstantSource time) {
-      return new Options(maxPendingBytes, requestLimit, pollInterval, time);
+    public Options withClock(InstantSource clock) {
+      return new Options(maxPendingBytes, requestLimit, pollInterval, clock);
     }
   }
 }

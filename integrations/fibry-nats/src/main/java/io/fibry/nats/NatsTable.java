@@ -1,9 +1,9 @@
 package io.fibry.nats;
 
-import io.fibry.cluster.TransportException;
 import io.fibry.cluster.TransportException.Failure;
-import io.fibry.cluster.spi.ClusterTransport;
+import io.fibry.cluster.TransportException;
 import io.fibry.cluster.spi.ClusterTransport.Entry;
+import io.fibry.cluster.spi.ClusterTransport;
 import io.fibry.nats.NatsNetwork.Role;
 import io.fibry.nats.TableWatches.KeyListing;
 import io.fibry.pubsub.Subscription;
@@ -32,12 +32,13 @@ import java.util.function.Consumer;
 import java.util.stream.Collectors;
 
 /**
- * A table as a bucket of JetStream. It is written by plain messages, because updates of the
- * client's own bucket carry no lease. Reads ask the leader, since other servers may be behind.
+ * The table of an app, in a key-value bucket of JetStream. It is written by plain messages, because
+ * updates by the client's key-value API have no lease. Reads ask the leader, because other servers
+ * may be behind.
  */
 final class NatsTable implements TableWatches.WatchedTable, AutoCloseable {
   private static final Duration ANSWER_TIMEOUT = Duration.ofSeconds(5);
-  // Of a watch; after three without it, the watch begins again
+  // between heartbeats of a watch; after three that are missing, the watch begins again
   private static final Duration HEARTBEAT_INTERVAL = Duration.ofSeconds(1);
   private static final String OPERATION = "KV-Operation";
   private static final String EXPIRED = "Nats-Marker-Reason";
@@ -60,24 +61,24 @@ final class NatsTable implements TableWatches.WatchedTable, AutoCloseable {
   private final JetStreamManagement management;
   private final String name;
   private final String subjects;
-  private final Duration marked;
+  private final Duration markerTime;
   private final TableWatches watches;
 
-  private NatsTable(Connection connection, String app, TableTimings times) throws IOException {
+  private NatsTable(Connection connection, String app, TableTimings timings) throws IOException {
     this.connection = connection;
     this.stream = connection.jetStream();
     this.management = connection.jetStreamManagement();
     this.name = stream(app);
     this.subjects = subjects(app);
-    this.marked = times.markerTime;
-    this.watches = new TableWatches(name, this, times.checkInterval);
+    this.markerTime = timings.markerTime;
+    this.watches = new TableWatches(name, this, timings.checkInterval);
   }
 
   static String stream(String app) {
     return "KV_" + bucket(app);
   }
 
-  /** The beginning of them. */
+  /** Returns the beginning of the subjects of all entries. */
   static String subjects(String app) {
     return "$KV." + bucket(app) + ".";
   }
@@ -86,19 +87,20 @@ final class NatsTable implements TableWatches.WatchedTable, AutoCloseable {
     return "FB_" + app + "_own";
   }
 
-  static NatsTable of(Connection connection, String app, int replicas, Role role, TableTimings times) {
+  static NatsTable of(Connection connection, String app, int replicas, Role role, TableTimings timings) {
     try {
-      StreamSetup.create(connection.jetStreamManagement(), role, configuration(app, replicas, times.markerTime));
-      return new NatsTable(connection, app, times);
-    } catch (IOException cut) {
-      throw new TransportException(Failure.DISCONNECTED, "JetStream does not answer: " + ConnectionErrors.text(cut));
+      StreamSetup.create(connection.jetStreamManagement(), role, configuration(app, replicas, timings.markerTime));
+      return new NatsTable(connection, app, timings);
+    } catch (IOException failure) {
+      throw new TransportException(Failure.DISCONNECTED, "JetStream does not answer: "
+          + ConnectionErrors.text(failure));
     }
   }
 
-  private static StreamConfiguration configuration(String app, int replicas, Duration marked) {
+  private static StreamConfiguration configuration(String app, int replicas, Duration markerTime) {
     return StreamConfiguration.builder().name(stream(app)).subjects(subjects(app) + ">").maxMessagesPerSubject(1)
         .replicas(replicas).duplicateWindow(StreamSetup.DEDUPLICATION_WINDOW).allowMessageTtl()
-        .subjectDeleteMarkerTtl(marked)
+        .subjectDeleteMarkerTtl(markerTime)
         .allowRollup(true).denyDelete(true)
         .build();
   }
@@ -106,13 +108,13 @@ final class NatsTable implements TableWatches.WatchedTable, AutoCloseable {
   // ---- writing
 
   OptionalLong create(String key, byte[] value, Duration lease) {
-    var made = write(key, value, 0, lease, new Headers());
-    for (int i = 0; made.isEmpty() && i < 3; i++) { // it may change meanwhile
-      var last = last(key);
-      if (last.isPresent() && !isGone(last.get().getHeaders())) return OptionalLong.empty();
-      made = write(key, value, last.map(MessageInfo::getSeq).orElse(0L), lease, new Headers());
+    var version = write(key, value, 0, lease, new Headers());
+    for (int i = 0; version.isEmpty() && i < 3; i++) { // other programs may change the entry between the calls
+      var lastMessage = last(key);
+      if (lastMessage.isPresent() && !isEnded(lastMessage.get().getHeaders())) return OptionalLong.empty();
+      version = write(key, value, lastMessage.map(MessageInfo::getSeq).orElse(0L), lease, new Headers());
     }
-    return made;
+    return version;
   }
 
   OptionalLong update(String key, byte[] value, long version, Duration lease) {
@@ -120,63 +122,64 @@ final class NatsTable implements TableWatches.WatchedTable, AutoCloseable {
   }
 
   boolean delete(String key, long version) {
-    return write(key, new byte[0], version, marked, new Headers().put(OPERATION, "DEL")).isPresent();
+    return write(key, new byte[0], version, markerTime, new Headers().put(OPERATION, "DEL")).isPresent();
   }
 
   private OptionalLong write(String key, byte[] value, long version, Duration lease, Headers headers) {
     var message = NatsMessage.builder().subject(subjects + key).headers(headers).data(value).build();
-    var expecting = PublishOptions.builder().expectedLastSubjectSequence(version);
+    var publishOptions = PublishOptions.builder().expectedLastSubjectSequence(version);
     var options = lease.compareTo(ClusterTransport.FOREVER) < 0
-        ? expecting.messageTtlSeconds(Math.toIntExact(lease.plusNanos(999_999_999).toSeconds())).build()
-        : expecting.build();
-    long end = System.nanoTime() + ANSWER_TIMEOUT.toNanos();
-    for (int times = 1;; times++) try {
+        ? publishOptions.messageTtlSeconds(Math.toIntExact(lease.plusNanos(999_999_999).toSeconds())).build()
+        : publishOptions.build();
+    long deadline = System.nanoTime() + ANSWER_TIMEOUT.toNanos();
+    for (int attempt = 1;; attempt++) try {
       return OptionalLong.of(stream.publish(message, options).getSeqno());
-    } catch (JetStreamApiException refused) {
-      if (refused.getApiErrorCode() == WRONG_VERSION) return OptionalLong.empty();
-      if (refused.getApiErrorCode() != BUSY || System.nanoTime() > end) throw unknown("changed", key, refused);
-      pause(key, times, refused);
-    } catch (IOException | IllegalStateException cut) {
-      throw unknown("changed", key, cut);
+    } catch (JetStreamApiException refusal) {
+      if (refusal.getApiErrorCode() == WRONG_VERSION) return OptionalLong.empty();
+      if (refusal.getApiErrorCode() != BUSY || System.nanoTime() > deadline)
+        throw toTransportException("changed", key, refusal);
+      pause(key, attempt, refusal);
+    } catch (IOException | IllegalStateException failure) {
+      throw toTransportException("changed", key, failure);
     }
   }
 
-  private static void pause(String key, int times, Exception why) {
+  private static void pause(String key, int attempt, Exception cause) {
     try {
-      TimeUnit.MILLISECONDS.sleep(ThreadLocalRandom.current().nextInt(5, 10 + Math.min(90, 10 * times)));
+      TimeUnit.MILLISECONDS.sleep(ThreadLocalRandom.current().nextInt(5, 10 + Math.min(90, 10 * attempt)));
     } catch (InterruptedException interrupt) {
       Thread.currentThread().interrupt();
-      throw unknown("changed", key, why);
+      throw toTransportException("changed", key, cause);
     }
   }
 
-  private static TransportException unknown(String what, String key, Exception why) {
-    return why instanceof IllegalStateException
+  private static TransportException toTransportException(String action, String key, Exception cause) {
+    return cause instanceof IllegalStateException
         ? new TransportException(Failure.DISCONNECTED,
-            "'" + key + "' was not " + what + ": " + ConnectionErrors.text(why))
+            "'" + key + "' was not " + action + ": " + ConnectionErrors.text(cause))
         : new TransportException(Failure.UNKNOWN,
-            "nobody knows whether '" + key + "' was " + what + ": " + ConnectionErrors.text(why));
+            "nobody knows whether '" + key + "' was " + action + ": " + ConnectionErrors.text(cause));
   }
 
   // ---- reading
 
   Optional<Entry> get(String key) {
-    return last(key).filter(last -> !isGone(last.getHeaders()))
-        .map(last -> new Entry(key, Optional.of(bytes(last.getData())), last.getSeq()));
+    return last(key).filter(message -> !isEnded(message.getHeaders()))
+        .map(message -> new Entry(key, Optional.of(bytes(message.getData())), message.getSeq()));
   }
 
   private Optional<MessageInfo> last(String key) {
     try {
       return Optional.of(management.getLastMessage(name, subjects + key));
-    } catch (JetStreamApiException none) {
-      if (none.getApiErrorCode() == NOT_FOUND) return Optional.empty();
-      throw unknown("read", key, none);
-    } catch (IOException | IllegalStateException cut) {
-      throw unknown("read", key, cut);
+    } catch (JetStreamApiException refusal) {
+      if (refusal.getApiErrorCode() == NOT_FOUND) return Optional.empty();
+      throw toTransportException("read", key, refusal);
+    } catch (IOException | IllegalStateException failure) {
+      throw toTransportException("read", key, failure);
     }
   }
 
-  private static boolean isGone(Headers headers) {
+  private static boolean isEnded(Headers headers) {
     return headers != null && (headers.containsKey(OPERATION) || headers.containsKey(EXPIRED));
   }
 
@@ -191,20 +194,20 @@ final class NatsTable implements TableWatches.WatchedTable, AutoCloseable {
                 .idleHeartbeat(HEARTBEAT_INTERVAL)
                 .build())
             .build();
-    boolean begun = false;
+    boolean isStarted = false;
     var dispatcher = dispatcher(prefix);
     var watch = watches.open(reader);
     try {
       stream.subscribe(subjects + prefix + ">", dispatcher, message -> watch.accept(entry(message)), false, options);
-      begun = true;
+      isStarted = true;
       return () -> {
         watches.close(watch);
         NatsNetwork.close(connection, dispatcher);
       };
-    } catch (JetStreamApiException | IOException | IllegalStateException cut) {
-      throw unknown("watched", prefix, cut);
+    } catch (JetStreamApiException | IOException | IllegalStateException failure) {
+      throw toTransportException("watched", prefix, failure);
     } finally {
-      if (!begun) {
+      if (!isStarted) {
         watches.close(watch);
         NatsNetwork.close(connection, dispatcher);
       }
@@ -219,32 +222,32 @@ final class NatsTable implements TableWatches.WatchedTable, AutoCloseable {
   @Override
   public KeyListing list() {
     try {
-      var all = StreamInfoOptions.filterSubjects(subjects + ">");
-      var state = management.getStreamInfo(name, all).getStreamState();
-      return new KeyListing(state.getSubjectMap().keySet().stream().map(one -> one.substring(subjects.length()))
+      var filter = StreamInfoOptions.filterSubjects(subjects + ">");
+      var state = management.getStreamInfo(name, filter).getStreamState();
+      return new KeyListing(state.getSubjectMap().keySet().stream().map(subject -> subject.substring(subjects.length()))
           .collect(Collectors.toSet()), state.getLastSequence());
-    } catch (JetStreamApiException | IOException | IllegalStateException cut) {
-      throw unknown("listed", "*", cut);
+    } catch (JetStreamApiException | IOException | IllegalStateException failure) {
+      throw toTransportException("listed", "*", failure);
     }
   }
 
   private Dispatcher dispatcher(String prefix) {
     try {
       return connection.createDispatcher();
-    } catch (IllegalStateException cut) {
-      throw unknown("watched", prefix, cut);
+    } catch (IllegalStateException failure) {
+      throw toTransportException("watched", prefix, failure);
     }
   }
 
   private Entry entry(Message message) {
     String key = message.getSubject().substring(subjects.length());
-    var value = isGone(message.getHeaders()) ? Optional.<byte[]>empty() : Optional.of(bytes(message.getData()));
+    var value = isEnded(message.getHeaders()) ? Optional.<byte[]>empty() : Optional.of(bytes(message.getData()));
     return new Entry(key, value, message.metaData().streamSequence());
   }
 
   /** Lists the keys again, after a reconnection. */
   void onReconnected() {
-    watches.checkSoon();
+    watches.wake();
   }
 
   @Override

@@ -12,24 +12,24 @@ import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
 
-/** A connection to NATS. */
+/** The transport of a keeper or node, over one connection to NATS. */
 final class NatsTransport implements ClusterTransport {
   private final NatsConnection connection;
   private final ProgramMessaging messages;
   private final NatsTable table;
   private final Supplier<Store> storeFactory;
-  private final Supplier<JetStreamLog> workFactory;
+  private final Supplier<JetStreamLog> workLogFactory;
   private final ReentrantLock storeLock = new ReentrantLock();
-  private Optional<Store> store = Optional.empty(); // under the lock; opened when it is needed
-  private Optional<JetStreamLog> work = Optional.empty(); // likewise
+  private Optional<Store> store = Optional.empty(); // guarded by storeLock; empty until first used
+  private Optional<JetStreamLog> workLog = Optional.empty(); // guarded by storeLock; empty until first used
 
   NatsTransport(NatsConnection connection, NatsTable table, Supplier<Store> storeFactory,
-      Supplier<JetStreamLog> workFactory) {
+      Supplier<JetStreamLog> workLogFactory) {
     this.connection = connection;
     this.messages = new ProgramMessaging(connection);
     this.table = table;
     this.storeFactory = storeFactory;
-    this.workFactory = workFactory;
+    this.workLogFactory = workLogFactory;
     connection.onReconnected(table::onReconnected);
     TableDirectory.begin(messages, table, connection.identity().app());
   }
@@ -82,8 +82,8 @@ final class NatsTransport implements ClusterTransport {
   public Queue queue(String subject) {
     storeLock.lock();
     try {
-      if (work.isEmpty()) work = Optional.of(workFactory.get());
-      return new NatsQueue(connection, work.get(), subject, maxBodyBytes());
+      if (workLog.isEmpty()) workLog = Optional.of(workLogFactory.get());
+      return new NatsQueue(connection, workLog.get(), subject, maxBodyBytes());
     } finally {
       storeLock.unlock();
     }

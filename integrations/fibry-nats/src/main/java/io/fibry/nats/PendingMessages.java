@@ -2,8 +2,8 @@ package io.fibry.nats;
 
 import io.fibry.nats.JetStreamLog.StreamMessage;
 import io.fibry.nats.JournalEntry.Done;
-import io.fibry.store.Store;
 import io.fibry.store.Store.PendingMessage;
+import io.fibry.store.Store;
 import io.nats.client.api.MessageInfo;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -18,38 +18,40 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.stream.Stream;
 
 /**
- * The messages that wait for an actor. Each message has a subject of its own, so that another one
- * with its id takes its place. A turn names the messages that it has done. They are removed
- * afterwards, and hidden as long as they are there. Reads ask the server each time, since other
- * stores send messages, too. Thread-safe.
+ * The pending messages of an actor. Each id has a subject of its own, so that a later message with
+ * the same id replaces an earlier one. A turn names the messages that it has handled. They are
+ * purged afterwards, and hidden until then. Each read asks the server, because other stores send
+ * messages, too. Thread-safe.
  */
 final class PendingMessages {
-  private static final int SMALL_COUNT = 256; // they are asked for all at once
+  private static final int SMALL_COUNT = 256; // up to so many messages are read or purged at once
 
-  /** Where a message is in the stream, and when it is due. */
+  /** The number of a message in the stream, and its due time. */
   record MessagePosition(long seq, Instant due) {
-    private MessagePosition later(MessagePosition other) {
+    private MessagePosition latest(MessagePosition other) {
       return seq > other.seq ? this : other;
     }
   }
 
-  /** Messages by id, and up to which number in the stream they are done. */
-  private record HiddenMessages(Map<String, Long> before, Map<String, Long> now) {
-    boolean has(MessageInfo one) {
-      String id = StoreSubjects.message(one.getSubject());
-      return before.getOrDefault(id, 0L) >= one.getSeq() || now.getOrDefault(id, 0L) >= one.getSeq();
+  /** The numbers of the stream up to which messages are handled, by id: before a read, and now. */
+  private record HiddenMessages(Map<String, Long> handledBefore, Map<String, Long> handledNow) {
+    boolean has(MessageInfo message) {
+      String id = StoreSubjects.message(message.getSubject());
+      return handledBefore.getOrDefault(id, 0L) >= message.getSeq()
+          || handledNow.getOrDefault(id, 0L) >= message.getSeq();
     }
   }
 
   private final JetStreamLog log;
   private final StoreSubjects subjects;
   private final Store.ActorId id;
-  // by id; others may have taken some away
+  // the known messages, by id; other stores may have removed some
   private final Map<String, MessagePosition> positions = new ConcurrentHashMap<>();
-  private final Map<String, Long> removedIds = new ConcurrentHashMap<>(); // done up to this number, by id
-  private final Map<String, CompletableFuture<Void>> removals = new ConcurrentHashMap<>(); // running removals, by id
-  private volatile boolean isAlive; // a life has begun here, so no other store should take messages away
-  private volatile boolean isComplete; // all that was there when that began is known
+  // handled, up to this number of the stream, by id
+  private final Map<String, Long> removedIds = new ConcurrentHashMap<>();
+  private final Map<String, CompletableFuture<Void>> removals = new ConcurrentHashMap<>(); // running purges, by id
+  private volatile boolean isAlive; // a life has begun here, so no other store should handle messages
+  private volatile boolean isComplete; // positions has all messages that were present when the life began
 
   PendingMessages(JetStreamLog log, StoreSubjects subjects, Store.ActorId id) {
     this.log = log;
@@ -61,98 +63,102 @@ final class PendingMessages {
     return subjects.message(id, message);
   }
 
-  StreamMessage addition(PendingMessage message) {
+  StreamMessage toStreamMessage(PendingMessage message) {
     return new StreamMessage(subjects.message(message.to(), message.id()), Optional.of(message.due()), message.body());
   }
 
   // ---- present messages
 
-  /** In the order in which they were stored; the last one of each id. */
+  /** Returns the last message of each id, in the order in which they were stored. */
   private List<MessageInfo> loadAll() {
     var hidden = hidden();
-    return loadAll(log.subjects(subjects.messages(id)), hidden);
+    return loadAll(log.countBySubject(subjects.messages(id)), hidden);
   }
 
-  private List<MessageInfo> loadAll(Map<String, Long> there, HiddenMessages hidden) {
-    return filterVisible(log.lastMessages(there.keySet()).stream(), hidden)
+  private List<MessageInfo> loadAll(Map<String, Long> countsBySubject, HiddenMessages hidden) {
+    return filterVisible(log.lastMessages(countsBySubject.keySet()).stream(), hidden)
         .sorted(Comparator.comparingLong(MessageInfo::getSeq))
         .toList();
   }
 
-  /** Messages that are removed during a reading were done before, too. */
+  /** Returns the messages that a read hides. They include messages that are handled meanwhile. */
   private HiddenMessages hidden() {
     return new HiddenMessages(Map.copyOf(removedIds), removedIds);
   }
 
-  private Stream<MessageInfo> filterVisible(Stream<MessageInfo> found, HiddenMessages hidden) {
-    return found.filter(one -> !hidden.has(one)).peek(this::notePending);
+  private Stream<MessageInfo> filterVisible(Stream<MessageInfo> messages, HiddenMessages hidden) {
+    return messages.filter(message -> !hidden.has(message)).peek(this::notePending);
   }
 
-  private void notePending(MessageInfo one) {
-    notePending(StoreSubjects.message(one.getSubject()), one.getSeq(), JetStreamLog.dueTime(one));
+  private void notePending(MessageInfo message) {
+    notePending(StoreSubjects.message(message.getSubject()), message.getSeq(), JetStreamLog.readDueTime(message));
   }
 
-  /** It waits from now on. */
+  /** Notes a message that is pending from now on. */
   void notePending(String message, long seq, Instant due) {
-    positions.merge(message, new MessagePosition(seq, due), MessagePosition::later);
+    positions.merge(message, new MessagePosition(seq, due), MessagePosition::latest);
   }
 
   List<PendingMessage> pending(Instant until, int max) {
     var hidden = hidden();
-    var there = log.subjects(subjects.messages(id));
-    if (there.isEmpty()) return List.of();
-    boolean single = there.values().stream().allMatch(count -> count == 1); // no id stands for two messages
-    var found = single && there.size() > SMALL_COUNT ? loadDue(until, max, hidden) : loadAll(there, hidden);
-    return found.stream().filter(one -> !JetStreamLog.dueTime(one).isAfter(until)).limit(max)
-        .map(one -> new PendingMessage(id, StoreSubjects.message(one.getSubject()), JetStreamLog.dueTime(one),
-            body(one)))
+    var countsBySubject = log.countBySubject(subjects.messages(id));
+    if (countsBySubject.isEmpty()) return List.of();
+    boolean isOnePerId = countsBySubject.values().stream().allMatch(count -> count == 1); // no id has two messages
+    var messages = isOnePerId && countsBySubject.size() > SMALL_COUNT ? loadDue(until, max, hidden)
+        : loadAll(countsBySubject, hidden);
+    return messages.stream().filter(message -> !JetStreamLog.readDueTime(message).isAfter(until)).limit(max)
+        .map(message -> new PendingMessage(id, StoreSubjects.message(message.getSubject()),
+            JetStreamLog.readDueTime(message),
+            body(message)))
         .toList();
   }
 
-  /** Those that are due, one after the other. */
+  /** Reads the messages that are due, one after the other. */
   private List<MessageInfo> loadDue(Instant until, int max, HiddenMessages hidden) {
-    var found = new ArrayList<MessageInfo>();
+    var messages = new ArrayList<MessageInfo>();
     String filter = subjects.messages(id);
-    for (var one = log.nextMessage(filter, 1); one.isPresent() && found.size() < max; one =
-        log.nextMessage(filter, one.get().getSeq() + 1))
-      if (!JetStreamLog.dueTime(one.get()).isAfter(until)) filterVisible(one.stream(), hidden).forEach(found::add);
-    return found;
+    for (var message = log.nextMessage(filter, 1); message.isPresent() && messages.size() < max; message =
+        log.nextMessage(filter, message.get().getSeq() + 1))
+      if (!JetStreamLog.readDueTime(message.get()).isAfter(until)) filterVisible(message.stream(), hidden)
+          .forEach(messages::add);
+    return messages;
   }
 
-  private static byte[] body(MessageInfo one) {
-    return one.getData() == null ? new byte[0] : one.getData();
+  private static byte[] body(MessageInfo message) {
+    return message.getData() == null ? new byte[0] : message.getData();
   }
 
-  Optional<Instant> dueTime(String message) {
+  Optional<Instant> dueTime(String messageId) {
     var hidden = hidden();
-    return log.lastMessage(subject(message)).filter(one -> !hidden.has(one)).map(JetStreamLog::dueTime);
+    return log.lastMessage(subject(messageId)).filter(message -> !hidden.has(message)).map(JetStreamLog::readDueTime);
   }
 
   Optional<Instant> nextDueTime(Instant after) {
-    return loadAll().stream().map(JetStreamLog::dueTime).filter(after::isBefore).min(Instant::compareTo);
+    return loadAll().stream().map(JetStreamLog::readDueTime).filter(after::isBefore).min(Instant::compareTo);
   }
 
-  /** As far as this process knows. */
+  /** Returns the messages that this process knows, by id. */
   Map<String, MessagePosition> positions() {
     return positions;
   }
 
   /**
-   * Returns the ids of all present messages. From then on they are known; other stores may send or
-   * do some.
+   * Returns the ids of all present messages, and notes their positions. Afterwards other stores may
+   * send or handle messages.
    */
   List<String> loadIds() {
-    var before = Map.copyOf(positions); // messages that come meanwhile may be missing below
-    var ids = loadAll().stream().map(one -> StoreSubjects.message(one.getSubject())).toList();
-    var there = Set.copyOf(ids);
-    before.forEach((message, place) -> {
-      if (!there.contains(message)) positions.remove(message, place);
+    // messages that come during the read are not in it, and may be missing below
+    var knownBefore = Map.copyOf(positions);
+    var ids = loadAll().stream().map(info -> StoreSubjects.message(info.getSubject())).toList();
+    var present = Set.copyOf(ids);
+    knownBefore.forEach((message, position) -> {
+      if (!present.contains(message)) positions.remove(message, position);
     });
     isComplete = isAlive;
     return ids;
   }
 
-  boolean hasAllPositions() {
+  boolean isComplete() {
     return isComplete;
   }
 
@@ -160,29 +166,29 @@ final class PendingMessages {
     return removedIds.getOrDefault(message, 0L) >= seq;
   }
 
-  // ---- what is done
+  // ---- handled messages
 
-  private void hideHandled(List<Done> done) {
-    for (var one : done) removedIds.merge(one.id(), one.seq(), Math::max);
+  private void hideHandled(List<Done> handled) {
+    for (var message : handled) removedIds.merge(message.id(), message.seq(), Math::max);
   }
 
-  /** These were done by the last turns, of whatever store. */
-  void removeHandled(List<Done> done) {
-    hideHandled(done);
+  /** Hides and purges messages that the last turns, of any store, have handled. */
+  void removeHandled(List<Done> handled) {
+    hideHandled(handled);
     retryRemovals();
   }
 
   /**
-   * A life begins; these were done by the last turns. Known messages stay, because messages come
-   * meanwhile and must not be too many; a look finds out which are gone.
+   * Begins a life; the last turns have handled these messages. Positions stay, because they count
+   * for the limits of messages that come now. {@link #loadIds} removes outdated positions.
    */
-  void beginLife(List<Done> done) {
+  void beginLife(List<Done> handled) {
     isComplete = false;
     isAlive = true;
-    removeHandled(done);
+    removeHandled(handled);
   }
 
-  /** The life is over. */
+  /** Ends the life, and waits for running purges. */
   void endLife() {
     isAlive = false;
     isComplete = false;
@@ -190,32 +196,32 @@ final class PendingMessages {
   }
 
   /** Returns the messages with these ids that are present. */
-  List<Done> findPresent(Collection<String> done) {
-    var found = new ArrayList<Done>(done.size());
-    var unknown = new ArrayList<String>();
-    for (var one : done) {
-      var there = positions.get(one);
-      if (there == null) unknown.add(subject(one));
-      else found.add(new Done(one, there.seq));
+  List<Done> findPresent(Collection<String> ids) {
+    var present = new ArrayList<Done>(ids.size());
+    var unknownSubjects = new ArrayList<String>();
+    for (var messageId : ids) {
+      var position = positions.get(messageId);
+      if (position == null) unknownSubjects.add(subject(messageId));
+      else present.add(new Done(messageId, position.seq));
     }
-    if (!unknown.isEmpty())
-      for (var one : log.lastMessages(unknown))
-        found.add(new Done(StoreSubjects.message(one.getSubject()), one.getSeq()));
-    return found;
+    if (!unknownSubjects.isEmpty())
+      for (var message : log.lastMessages(unknownSubjects))
+        present.add(new Done(StoreSubjects.message(message.getSubject()), message.getSeq()));
+    return present;
   }
 
-  /** Returns messages that are done and still present: each turn names them again. */
+  /** Returns messages that were handled and not purged yet. Each turn names them again. */
   List<Done> stillPresent() {
     retryRemovals();
-    return removedIds.entrySet().stream().map(one -> new Done(one.getKey(), one.getValue())).toList();
+    return removedIds.entrySet().stream().map(handled -> new Done(handled.getKey(), handled.getValue())).toList();
   }
 
-  /** Called when a turn that names them is stored. */
-  void remove(List<Done> done) {
-    hideHandled(done);
-    for (var one : done) {
-      positions.computeIfPresent(one.id(), (same, there) -> there.seq <= one.seq() ? null : there);
-      purge(one.id(), removedIds.get(one.id()));
+  /** Hides and purges messages. Called when the turn that handled them is stored. */
+  void remove(List<Done> handled) {
+    hideHandled(handled);
+    for (var message : handled) {
+      positions.computeIfPresent(message.id(), (key, position) -> position.seq <= message.seq() ? null : position);
+      purge(message.id(), removedIds.get(message.id()));
     }
   }
 
@@ -224,30 +230,32 @@ final class PendingMessages {
    * thousands.
    */
   private void retryRemovals() {
-    for (var one : removedIds.entrySet()) {
+    for (var entry : removedIds.entrySet()) {
       if (removals.size() >= SMALL_COUNT) return;
-      if (!removals.containsKey(one.getKey())) purge(one.getKey(), one.getValue());
+      if (!removals.containsKey(entry.getKey())) purge(entry.getKey(), entry.getValue());
     }
   }
 
   private void purge(String message, Long seq) {
-    if (seq == null) return; // it is gone
-    var removal = log.purge(subject(message), seq).thenAccept(stored -> {
-      if (stored instanceof WriteOutcome.WriteSuccess) removedIds.remove(message, seq);
+    if (seq == null) return; // it was purged
+    var removal = log.purge(subject(message), seq).thenAccept(outcome -> {
+      if (outcome instanceof WriteOutcome.WriteSuccess) removedIds.remove(message, seq);
     });
     removals.put(message, removal);
-    removal.whenComplete((none, failure) -> removals.remove(message, removal));
+    removal.whenComplete((result, failure) -> removals.remove(message, removal));
   }
 
-  /** Another one with its id has come at this number. */
+  /**
+   * Purges the messages before a number of the stream: a message with the same id has come there.
+   */
   void removeBefore(String message, long seq) {
     log.purge(subject(message), seq - 1);
   }
 
-  /** Messages that cannot be removed now will be removed by the next life. */
+  /** Waits for running purges. Messages that cannot be purged now are purged by the next life. */
   private void awaitRemovals() {
     for (int i = 0; i < 2 && !removedIds.isEmpty(); i++) {
-      for (var one : List.copyOf(removals.values())) one.handle((none, failure) -> none).join();
+      for (var removal : List.copyOf(removals.values())) removal.handle((result, failure) -> result).join();
       retryRemovals();
     }
   }

@@ -6,63 +6,67 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 /**
- * The subjects that programs of an app may send to and hear, by their role.
+ * The subjects that programs of an app may publish and subscribe to, by their role.
  *
  * <p>The server checks the subject of a message, and not its body. So a program that may call the
- * purge of a stream may delete all of it, and so may a program that publishes to a stream with
- * roll-ups. Therefore the stream of a store permits no roll-ups. A keeper publishes answers where
- * its askers wish. {@link ProgramMessaging} and {@link PurgeService} therefore check that subject,
- * since the answer could be the call of a purge. For the same reason a node may not publish to the
- * inboxes of {@link #INBOXES}, where programs get answers of JetStream, and an asker may not call
- * JetStream, see {@link TableDirectory}.
+ * purge of a stream can delete all of it. A program that may publish to a stream with roll-ups can
+ * do that, too. Therefore the stream of a store permits no roll-ups. A keeper publishes an answer
+ * to the subject that the asker names. {@link ProgramMessaging} and {@link PurgeService} therefore
+ * check that subject, because the answer could act as a purge call. For the same reason a node may
+ * not publish to the inboxes of {@link #SERVER_REPLIES}, where programs get answers of JetStream.
+ * An asker may not call JetStream, see {@link TableDirectory}.
  *
- * @param publish subjects to send to
- * @param notPublish exceptions to them
- * @param subscribe subjects to hear
- * @param notSubscribe exceptions to them
+ * @param publish subjects to which the program may publish
+ * @param notPublish exceptions to {@code publish}
+ * @param subscribe subjects to which the program may subscribe
+ * @param notSubscribe exceptions to {@code subscribe}
  */
 record Permissions(List<String> publish, List<String> notPublish, List<String> subscribe,
     List<String> notSubscribe) {
   /** Inboxes for answers from JetStream. */
-  static final String INBOXES = ".i.";
+  static final String SERVER_REPLIES = ".i.";
   /** Subjects for answers from other programs. */
-  static final String ANSWERS = ".r.";
+  static final String PROGRAM_REPLIES = ".r.";
   /**
-   * Subjects for all messages to a program that can only ask: answers, and which node has its
-   * requests.
+   * Subjects for all messages to a program that can only ask: answers, and notices that name
+   * the node that has a request.
    */
   static final String TO_ASKERS = ".a.";
 
-  private static final List<String> OF_STREAMS =
+  private static final List<String> KEEPER_CALLS =
       List.of("STREAM.INFO.%s", "STREAM.CREATE.%s", "STREAM.MSG.GET.%s", "STREAM.PURGE.%s", "DIRECT.GET.%s",
           "CONSUMER.CREATE.%s", "CONSUMER.CREATE.%s.>", "CONSUMER.DELETE.%s.>");
-  private static final List<String> OF_TABLE =
+  private static final List<String> NODE_TABLE_CALLS =
       List.of("STREAM.INFO.%s", "STREAM.MSG.GET.%s", "CONSUMER.CREATE.%s.>", "CONSUMER.DELETE.%s.>");
-  private static final List<String> OF_LOG = List.of("STREAM.INFO.%s", "STREAM.MSG.GET.%s", "DIRECT.GET.%s");
-  private static final List<String> OF_QUEUES = List.of("STREAM.INFO.%s", "STREAM.MSG.GET.%s", "DIRECT.GET.%s",
+  private static final List<String> NODE_LOG_CALLS = List.of("STREAM.INFO.%s", "STREAM.MSG.GET.%s", "DIRECT.GET.%s");
+  private static final List<String> NODE_QUEUE_CALLS = List.of("STREAM.INFO.%s", "STREAM.MSG.GET.%s", "DIRECT.GET.%s",
       "CONSUMER.CREATE.%s.>");
-  private static final List<String> OF_WORK =
+  private static final List<String> WORK_CALLS =
       List.of("$JS.API.STREAM.MSG.DELETE.%s", "$JS.API.CONSUMER.MSG.NEXT.%s.>", "$JS.ACK.%s.>");
 
   static Permissions of(String app, Role role) {
-    String own = "fb." + app + ".";
-    String table = NatsTable.stream(app);
-    String log = new StoreSubjects(app).stream();
-    String work = NatsQueue.stream(app);
-    var working = OF_WORK.stream().map(call -> call.formatted(work));
-    var flow = "$JS.FC." + table + ".>";
+    String prefix = "fb." + app + ".";
+    String tableStream = NatsTable.stream(app);
+    String logStream = new StoreSubjects(app).stream();
+    String workStream = NatsQueue.stream(app);
+    var workCalls = WORK_CALLS.stream().map(call -> call.formatted(workStream));
+    var flowControl = "$JS.FC." + tableStream + ".>";
     return switch (role) {
       case KEEPER -> new Permissions(
-          all(List.of(Stream.of(own + ">", NatsTable.subjects(app) + ">", "$JS.API.INFO", flow),
-              calls(OF_STREAMS, table), calls(OF_STREAMS, log), calls(OF_STREAMS, work), working)),
-          List.of(), List.of(own + ">"), List.of());
+          concat(List.of(Stream.of(prefix + ">", NatsTable.subjects(app) + ">", "$JS.API.INFO", flowControl),
+              calls(KEEPER_CALLS, tableStream), calls(KEEPER_CALLS, logStream), calls(KEEPER_CALLS, workStream),
+              workCalls)),
+          List.of(), List.of(prefix + ">"), List.of());
       case NODE -> new Permissions(
-          all(List.of(Stream.of(own + ">", NatsTable.subjects(app) + ">", flow), calls(OF_TABLE, table),
-              calls(OF_LOG, log), calls(OF_QUEUES, work), working)),
-          List.of(own.substring(0, own.length() - 1) + INBOXES + ">"), List.of(own + ">"),
+          concat(List.of(Stream.of(prefix + ">", NatsTable.subjects(app) + ">", flowControl),
+              calls(NODE_TABLE_CALLS, tableStream),
+              calls(NODE_LOG_CALLS, logStream), calls(NODE_QUEUE_CALLS, workStream), workCalls)),
+          List.of(prefix.substring(0, prefix.length() - 1) + SERVER_REPLIES + ">"), List.of(prefix + ">"),
           List.of(PurgeService.subject(app)));
       case ASKER -> new Permissions(
-          all(List.of(Stream.of(own + "n.*", own + "e.*.*", own + "c", TableDirectory.subject(app)))), List.of(),
+          concat(List.of(Stream.of(prefix + "n.*", prefix + "e.*.*", prefix + "c",
+              TableDirectory.subject(app)))),
+          List.of(),
           List.of("fb." + app + TO_ASKERS + ">"), List.of());
     };
   }
@@ -71,11 +75,11 @@ record Permissions(List<String> publish, List<String> notPublish, List<String> s
     return calls.stream().map(call -> "$JS.API." + call.formatted(stream));
   }
 
-  private static List<String> all(List<Stream<String>> parts) {
-    return parts.stream().flatMap(part -> part).toList();
+  private static List<String> concat(List<Stream<String>> groups) {
+    return groups.stream().flatMap(group -> group).toList();
   }
 
-  /** {@return the form of a server's configuration} */
+  /** {@return the permissions in the syntax of a server's configuration} */
   String text() {
     return "publish: " + text(publish, notPublish) + "\nsubscribe: " + text(subscribe, notSubscribe) + "\n";
   }
@@ -85,17 +89,17 @@ record Permissions(List<String> publish, List<String> notPublish, List<String> s
   }
 
   private static String quoted(List<String> subjects) {
-    return subjects.stream().map(one -> '"' + one + '"').collect(Collectors.joining(", ", "[", "]"));
+    return subjects.stream().map(subject -> '"' + subject + '"').collect(Collectors.joining(", ", "[", "]"));
   }
 
   // ---- refusals
 
   /**
-   * {@return what a program needs to send to the subject, or to hear it: its own role, or the
-   * least}
+   * {@return a text that names a role that may publish or subscribe to the subject: the program's
+   * own role, or else the least powerful}
    */
-  static String needed(String app, Role own, boolean toSend, String subject) {
-    return Stream.of(own, Role.ASKER, Role.NODE, Role.KEEPER)
+  static String needed(String app, Role ownRole, boolean toSend, String subject) {
+    return Stream.of(ownRole, Role.ASKER, Role.NODE, Role.KEEPER)
         .filter(role -> of(app, role).permits(toSend, subject)).findFirst()
         .map(role -> "that needs a user with NatsNetwork.permissions(\"" + app + "\", Role." + role + ")")
         .orElse("no role of app '" + app + "' permits that");
@@ -106,17 +110,17 @@ record Permissions(List<String> publish, List<String> notPublish, List<String> s
   }
 
   private static boolean permits(List<String> allowed, List<String> denied, String subject) {
-    return allowed.stream().anyMatch(one -> matches(one, subject))
-        && denied.stream().noneMatch(one -> matches(one, subject));
+    return allowed.stream().anyMatch(filter -> matches(filter, subject))
+        && denied.stream().noneMatch(filter -> matches(filter, subject));
   }
 
   private static boolean matches(String filter, String subject) {
-    var wanted = filter.split("\\.");
+    var filterNames = filter.split("\\.");
     var names = subject.split("\\.");
-    for (int i = 0; i < wanted.length; i++) {
-      if (wanted[i].equals(">")) return names.length > i;
-      if (i >= names.length || !wanted[i].equals("*") && !wanted[i].equals(names[i])) return false;
+    for (int i = 0; i < filterNames.length; i++) {
+      if (filterNames[i].equals(">")) return names.length > i;
+      if (i >= names.length || !filterNames[i].equals("*") && !filterNames[i].equals(names[i])) return false;
     }
-    return names.length == wanted.length;
+    return names.length == filterNames.length;
   }
 }

@@ -16,7 +16,7 @@ import org.slf4j.LoggerFactory;
 /** Messages between the programs of an app, over a connection. Thread-safe. */
 final class ProgramMessaging {
   private static final Logger LOG = LoggerFactory.getLogger(NatsNetwork.class);
-  private static final int HEADER_BYTES = 8 << 10; // bytes for them, of the limit of a message
+  private static final int HEADER_BYTES = 8 << 10; // reserved in a message for its headers
 
   private final NatsConnection connection;
 
@@ -30,14 +30,14 @@ final class ProgramMessaging {
 
   CompletionStage<WireMessage> request(WireMessage message, Duration limit) {
     var answer = new CompletableFuture<WireMessage>();
-    connection.requests().askProgram(checked(message), message.subject(), limit).whenComplete((found, failure) -> {
-      if (failure == null) answer.complete(toWireMessage(found));
+    connection.requests().askProgram(checked(message), message.subject(), limit).whenComplete((received, failure) -> {
+      if (failure == null) answer.complete(toWireMessage(received));
       else answer.completeExceptionally(failure);
     });
     return answer;
   }
 
-  /** With room for its headers, which the server counts, too. */
+  /** Checks the sizes of body and headers: the server counts both. Returns the message for NATS. */
   private NatsMessage.Builder checked(WireMessage message) {
     message.checkSize(maxBytes());
     var headers = WireMessageConverter.headers(message);
@@ -51,10 +51,10 @@ final class ProgramMessaging {
     return connection.listen(subject, group, message -> reader.accept(toWireMessage(message)));
   }
 
-  /** Without the subject of its answer, if no program of this app hears answers there. */
+  /** Converts a message. Drops its reply subject if no program of this app gets answers there. */
   private WireMessage toWireMessage(Message message) {
     var wire = WireMessageConverter.toWireMessage(message);
-    if (wire.replyTo().isEmpty() || connection.identity().isAnswered(wire.replyTo().get())) return wire;
+    if (wire.replyTo().isEmpty() || connection.identity().isReplySubject(wire.replyTo().get())) return wire;
     LOG.warn("{} sends no answer to {}, which a message to {} asked for", connection.identity(),
         Lines.escaped(wire.replyTo().get()), Lines.escaped(wire.subject()));
     return new WireMessage(wire.subject(), Optional.empty(), wire.headers(), wire.body());

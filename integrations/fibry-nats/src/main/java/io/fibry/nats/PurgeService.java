@@ -15,15 +15,15 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Deletes dead messages of a store for nodes that may not. The server cannot restrict a purge to
- * some messages of a stream, because they are named in the body of the call. A node sends that body
- * to the keepers of its app instead. One of them compares it with the stream, and calls the server
- * if no store reads those messages any more. Turns are dead before the turn from which their actor
- * is read. A waiting message is dead if the last turn has done it, or a later message has its id; a
- * snapshot is dead if there is a later one.
+ * Deletes dead messages of a store for nodes that may not purge its stream. The server cannot
+ * restrict a purge to some messages of a stream, because they are named in the body of the call. A
+ * node sends that body to the keepers of its app instead. One of them compares it with the stream,
+ * and calls the server if no store reads those messages any more. Turns are dead before the turn
+ * from which their actor is read. A pending message is dead if the last turn has handled it, or a
+ * later message has its id. A snapshot is dead if there is a later one.
  *
- * <p>Requests are checked on fibers, at most 64 at a time. Two that concern one subject need no
- * order: a message that is dead remains so, because the stream's numbers only grow.
+ * <p>Requests are checked on fibers, at most 64 at a time. Requests for one subject need no order:
+ * a dead message stays dead, because the numbers of the stream only grow.
  */
 final class PurgeService {
   private static final Logger LOG = LoggerFactory.getLogger(NatsStore.class);
@@ -31,14 +31,14 @@ final class PurgeService {
 
   private final StreamStore store;
   private final NatsConnection connection;
-  private final Semaphore places = new Semaphore(MAX_PARALLEL);
+  private final Semaphore permits = new Semaphore(MAX_PARALLEL);
 
   private PurgeService(StreamStore store, NatsConnection connection) {
     this.store = store;
     this.connection = connection;
   }
 
-  /** {@return where nodes ask} */
+  /** {@return the subject of the purge requests of nodes} */
   static String subject(String app) {
     return "fb." + app + ".k";
   }
@@ -48,30 +48,31 @@ final class PurgeService {
         new PurgeService(store, connection)::onRequest);
   }
 
-  /** On the thread of the subscription, which waits if too many are in progress. */
-  private void onRequest(Message asked) throws InterruptedException {
-    String to = asked.getReplyTo();
-    if (to == null || !connection.identity().isAnswered(to)) { // it could be a call of the server
-      LOG.warn("{} ignores a purge whose answer is to go to {}", store, Lines.escaped(String.valueOf(to)));
+  /** Called on the thread of the subscription, which waits while 64 requests are in progress. */
+  private void onRequest(Message request) throws InterruptedException {
+    String replyTo = request.getReplyTo();
+    // The reply could act as a call of the server.
+    if (replyTo == null || !connection.identity().isReplySubject(replyTo)) {
+      LOG.warn("{} ignores a purge whose answer is to go to {}", store, Lines.escaped(String.valueOf(replyTo)));
       return;
     }
-    places.acquire();
-    boolean begun = false;
+    permits.acquire();
+    boolean isStarted = false;
     try {
-      Thread.ofVirtual().name("purge for others").start(() -> purge(asked.getData(), to));
-      begun = true;
+      Thread.ofVirtual().name("purge for others").start(() -> purge(request.getData(), replyTo));
+      isStarted = true;
     } finally {
-      if (!begun) places.release();
+      if (!isStarted) permits.release();
     }
   }
 
-  private void purge(byte[] call, String to) {
+  private void purge(byte[] call, String replyTo) {
     try {
-      answer(to, outcome(call));
-    } catch (TransportException cut) { // the node asks again
-      LOG.debug("{} did not tell a node what became of its purge", store, cut);
+      reply(replyTo, outcome(call));
+    } catch (TransportException failure) { // the node repeats its request
+      LOG.debug("{} did not tell a node what became of its purge", store, failure);
     } finally {
-      places.release();
+      permits.release();
     }
   }
 
@@ -79,66 +80,67 @@ final class PurgeService {
     try {
       var json = JsonParser.parse(call);
       return purge(JsonValueUtils.readString(json, "filter", ""), JsonValueUtils.readLong(json, "seq", 0) - 1);
-    } catch (JsonParseException | IllegalArgumentException foreign) {
+    } catch (JsonParseException | IllegalArgumentException malformed) {
       return new WriteOutcome.WriteRejection("that is no call of a purge", false);
     } catch (RuntimeException failure) { // the stream cannot be read
       return new WriteOutcome.RetryableFailure(ConnectionErrors.text(failure), false);
     }
   }
 
-  private WriteOutcome purge(String subject, long last) {
-    if (!isDead(subject, last)) return new WriteOutcome.WriteRejection(
-        "messages of " + Lines.escaped(subject) + " up to " + last + " are not known to be dead", false);
-    var purged = store.log().settle(() -> store.log().purge(subject, last));
-    if (purged instanceof WriteOutcome.WriteSuccess) purgedSnapshot(subject);
-    return purged;
+  private WriteOutcome purge(String subject, long lastSeq) {
+    if (!isDead(subject, lastSeq)) return new WriteOutcome.WriteRejection(
+        "messages of " + Lines.escaped(subject) + " up to " + lastSeq + " are not known to be dead", false);
+    var outcome = store.log().retryUntilSettled(() -> store.log().purge(subject, lastSeq));
+    if (outcome instanceof WriteOutcome.WriteSuccess) onPurged(subject);
+    return outcome;
   }
 
-  /** A node has stored a snapshot, so there may be old turns before it. */
-  private void purgedSnapshot(String subject) {
+  /** Called after a purge. If snapshots were purged, a later snapshot may cover old turns. */
+  private void onPurged(String subject) {
     if (subject.startsWith(store.subjects().allSnapshots()))
       store.historyCleaner().onSnapshotStored(StoreSubjects.actor(subject).kind());
   }
 
-  private boolean isDead(String subject, long last) {
+  private boolean isDead(String subject, long lastSeq) {
     var subjects = store.subjects();
-    if (last < 1 || !subjects.isOfOne(subject)) return false;
+    if (lastSeq < 1 || !subjects.isOfOneActor(subject)) return false;
     var id = StoreSubjects.actor(subject);
-    if (subject.equals(subjects.turns(id))) return last < firstRead(id);
-    if (subject.equals(subjects.snapshot(id))) return isReplaced(subject, last);
-    return isDone(id, StoreSubjects.message(subject), last) || isReplaced(subject, last);
+    if (subject.equals(subjects.turns(id))) return lastSeq < firstReadSeq(id);
+    if (subject.equals(subjects.snapshot(id))) return isReplaced(subject, lastSeq);
+    return isHandled(id, StoreSubjects.message(subject), lastSeq) || isReplaced(subject, lastSeq);
   }
 
-  private boolean isReplaced(String subject, long last) {
-    return store.log().lastMessage(subject).filter(one -> one.getSeq() > last).isPresent();
+  private boolean isReplaced(String subject, long lastSeq) {
+    return store.log().lastMessage(subject).filter(message -> message.getSeq() > lastSeq).isPresent();
   }
 
-  /** {@return the number of the first message that is read with the actor} */
-  private long firstRead(Store.ActorId id) {
-    return store.log().lastMessage(store.subjects().turns(id)).map(one -> {
-      var entry = JournalEntry.read(one);
-      if (entry.number() == 0) return one.getSeq() + 1; // it says only that the actor was read
-      return entry.from() == 0 ? one.getSeq() : entry.from();
+  /** {@return the number in the stream of the first message that is read to load the actor} */
+  private long firstReadSeq(Store.ActorId id) {
+    return store.log().lastMessage(store.subjects().turns(id)).map(message -> {
+      var entry = JournalEntry.read(message);
+      if (entry.number() == 0) return message.getSeq() + 1; // no turn was stored: it only says that a life began
+      return entry.from() == 0 ? message.getSeq() : entry.from();
     }).orElse(Long.MAX_VALUE);
   }
 
-  private boolean isDone(Store.ActorId id, String message, long last) {
+  private boolean isHandled(Store.ActorId id, String message, long lastSeq) {
     return store.log().lastMessage(store.subjects().turns(id)).map(JournalEntry::read).stream()
-        .flatMap(entry -> entry.done().stream()).anyMatch(done -> done.id().equals(message) && done.seq() >= last);
+        .flatMap(entry -> entry.done().stream())
+        .anyMatch(handled -> handled.id().equals(message) && handled.seq() >= lastSeq);
   }
 
-  private void answer(String to, WriteOutcome outcome) {
+  private void reply(String replyTo, WriteOutcome outcome) {
     String text = switch (outcome) {
-      case WriteOutcome.WriteSuccess here -> "{}";
-      case WriteOutcome.WriteRejection refused -> error(403, refused.reason());
-      case WriteOutcome.RetryableFailure again -> error(503, again.reason());
-      case WriteOutcome.WriteConflict outdated -> throw new AssertionError(outdated);
+      case WriteOutcome.WriteSuccess success -> "{}";
+      case WriteOutcome.WriteRejection rejection -> error(403, rejection.reason());
+      case WriteOutcome.RetryableFailure failure -> error(503, failure.reason());
+      case WriteOutcome.WriteConflict conflict -> throw new AssertionError(conflict);
     };
-    connection.requests().publish(NatsMessage.builder().subject(to).data(text, StandardCharsets.UTF_8).build());
+    connection.requests().publish(NatsMessage.builder().subject(replyTo).data(text, StandardCharsets.UTF_8).build());
   }
 
-  private static String error(int code, String why) {
+  private static String error(int code, String reason) {
     return "{\"error\":{\"code\":" + code + ",\"description\":\""
-        + why.replace("\\", "\\\\").replace("\"", "\\\"") + "\"}}";
+        + reason.replace("\\", "\\\\").replace("\"", "\\\"") + "\"}}";
   }
 }

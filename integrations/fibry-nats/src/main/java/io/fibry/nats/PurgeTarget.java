@@ -3,12 +3,13 @@ package io.fibry.nats;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.slf4j.LoggerFactory;
 
-/** Where the messages of a stream are purged: at the server, or at a keeper. Thread-safe. */
+/** Receives the purge calls for a stream: its server, or a keeper. Thread-safe. */
 final class PurgeTarget {
   private final String subject;
   private final boolean isByKeeper;
-  private final AtomicBoolean refused = new AtomicBoolean(); // that was logged, and none has succeeded since
-  private volatile String lastFailure = ""; // why the last one failed, or empty
+  // a refusal was logged, and no purge has succeeded since
+  private final AtomicBoolean refusalLogged = new AtomicBoolean();
+  private volatile String lastFailure = ""; // of the last purge; empty if it succeeded
 
   private PurgeTarget(String subject, boolean isByKeeper) {
     this.subject = subject;
@@ -31,20 +32,20 @@ final class PurgeTarget {
     return isByKeeper;
   }
 
-  /** {@return the end of a sentence, or nothing} */
+  /** {@return the end of a sentence that says why the last purge failed; empty if it succeeded} */
   String purgeFailureText() {
     return lastFailure.isEmpty() ? "" : "; the last deletion failed: " + lastFailure;
   }
 
-  /** Logs the first refusal of several. */
-  WriteOutcome logRefusal(WriteOutcome outcome) {
+  /** Remembers the outcome of a purge, and logs the first of several refusals. */
+  WriteOutcome noteOutcome(WriteOutcome outcome) {
     lastFailure = switch (outcome) {
-      case WriteOutcome.RetryableFailure again -> again.reason();
-      case WriteOutcome.WriteRejection denied -> denied.reason();
+      case WriteOutcome.RetryableFailure failure -> failure.reason();
+      case WriteOutcome.WriteRejection rejection -> rejection.reason();
       default -> "";
     };
-    if (outcome instanceof WriteOutcome.WriteSuccess) refused.set(false);
-    else if ((isByKeeper || outcome instanceof WriteOutcome.WriteRejection) && refused.compareAndSet(false, true))
+    if (outcome instanceof WriteOutcome.WriteSuccess) refusalLogged.set(false);
+    else if ((isByKeeper || outcome instanceof WriteOutcome.WriteRejection) && refusalLogged.compareAndSet(false, true))
       LoggerFactory.getLogger(NatsStore.class).warn("dead turns and messages that are done stay in their stream for "
           + "now{}; {}", isByKeeper ? ", until a store with the role KEEPER is open" : "", lastFailure);
     return outcome;

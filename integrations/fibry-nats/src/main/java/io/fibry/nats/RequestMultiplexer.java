@@ -1,7 +1,7 @@
 package io.fibry.nats;
 
-import io.fibry.cluster.TransportException;
 import io.fibry.cluster.TransportException.Failure;
+import io.fibry.cluster.TransportException;
 import io.fibry.text.Lines;
 import io.fibry.time.Scheduler;
 import io.nats.client.Connection;
@@ -18,35 +18,35 @@ import java.util.concurrent.atomic.AtomicLong;
 
 /**
  * Requests over a connection, with one subscription for all answers of JetStream, and another for
- * answers of other programs, which cannot send to the first. Those of the client cost as much as
- * all the rest. Thread-safe.
+ * answers of other programs, which may not publish to the first. The client's own requests are not
+ * used, because they would double the cost. Thread-safe.
  */
 final class RequestMultiplexer {
-  private static final int STATUS_END = 204; // of several answers
+  private static final int STATUS_END = 204; // ends a series of answers
   private static final int STATUS_NOT_FOUND = 404;
 
-  /** A request without an answer so far. */
+  /** A request whose answer has not come yet. */
   private abstract static sealed class PendingReply<T> {
     final String subject;
-    final String from; // the beginning of the subject of its answer
+    final String replyPrefix; // beginning of the subject of its answer
     final CompletableFuture<T> answer = new CompletableFuture<>();
 
-    PendingReply(String subject, String from) {
+    PendingReply(String subject, String replyPrefix) {
       this.subject = subject;
-      this.from = from;
+      this.replyPrefix = replyPrefix;
     }
 
     /** Called by the thread of the subscription. */
     abstract void onMessage(Message message);
 
-    void fail(Failure loss, String text) {
-      answer.completeExceptionally(new TransportException(loss, text));
+    void fail(Failure kind, String text) {
+      answer.completeExceptionally(new TransportException(kind, text));
     }
   }
 
   private static final class SingleReply extends PendingReply<Message> {
-    SingleReply(String subject, String from) {
-      super(subject, from);
+    SingleReply(String subject, String replyPrefix) {
+      super(subject, replyPrefix);
     }
 
     @Override
@@ -59,8 +59,8 @@ final class RequestMultiplexer {
   private static final class MultiReply extends PendingReply<List<Message>> {
     private final List<Message> received = new ArrayList<>();
 
-    MultiReply(String subject, String from) {
-      super(subject, from);
+    MultiReply(String subject, String replyPrefix) {
+      super(subject, replyPrefix);
     }
 
     @Override
@@ -77,30 +77,30 @@ final class RequestMultiplexer {
   }
 
   private final Connection connection;
-  private final String answers; // the beginning of their subjects
-  private final String programReplies; // of the answers of other programs
-  private final AtomicLong numbers = new AtomicLong(); // of requests
+  private final String serverReplies; // beginning of the subjects of answers of JetStream
+  private final String programReplies; // beginning of the subjects of answers of programs
+  private final AtomicLong numbers = new AtomicLong(); // of the last request
   private final Map<Long, PendingReply<?>> pending = new ConcurrentHashMap<>(); // by number
   private volatile boolean closed;
 
   /**
-   * Its link subscribes to {@link #answers}.
+   * The connection must subscribe {@link #onReply} to {@link #replySubjects()}.
    *
-   * @param programs the beginning of the subjects to which other programs answer
+   * @param programPrefix the beginning of the subjects to which other programs answer
    */
-  RequestMultiplexer(Connection connection, String programs) {
+  RequestMultiplexer(Connection connection, String programPrefix) {
     this.connection = connection;
-    this.answers = connection.createInbox() + ".";
-    this.programReplies = programs + NUID.nextGlobal() + ".";
+    this.serverReplies = connection.createInbox() + ".";
+    this.programReplies = programPrefix + NUID.nextGlobal() + ".";
   }
 
-  List<String> answers() {
-    return List.of(answers + "*", programReplies + "*");
+  List<String> replySubjects() {
+    return List.of(serverReplies + "*", programReplies + "*");
   }
 
   /** Asks JetStream. */
   CompletableFuture<Message> ask(NatsMessage.Builder message, String subject, Duration limit) {
-    return ask(message, new SingleReply(subject, answers), limit);
+    return ask(message, new SingleReply(subject, serverReplies), limit);
   }
 
   /** Asks another program of the app. */
@@ -108,71 +108,72 @@ final class RequestMultiplexer {
     return ask(message, new SingleReply(subject, programReplies), limit);
   }
 
-  /** Until the server says that these are all. */
+  /** Asks JetStream for several messages; done when it says that no more follow. */
   CompletableFuture<List<Message>> askForMany(NatsMessage.Builder message, String subject, Duration limit) {
-    return ask(message, new MultiReply(subject, answers), limit);
+    return ask(message, new MultiReply(subject, serverReplies), limit);
   }
 
-  private <T> CompletableFuture<T> ask(NatsMessage.Builder message, PendingReply<T> one, Duration limit) {
+  private <T> CompletableFuture<T> ask(NatsMessage.Builder message, PendingReply<T> reply, Duration limit) {
     long number = numbers.incrementAndGet();
-    var sent = message.replyTo(one.from + number).build();
+    var request = message.replyTo(reply.replyPrefix + number).build();
     var timer = Scheduler.system().schedule(limit,
-        () -> one.fail(Failure.TIMED_OUT, "no answer from " + one.subject + " came in time"));
-    pending.put(number, one);
-    one.answer.whenComplete((answer, failure) -> {
+        () -> reply.fail(Failure.TIMED_OUT, "no answer from " + reply.subject + " came in time"));
+    pending.put(number, reply);
+    reply.answer.whenComplete((answer, failure) -> {
       pending.remove(number);
       timer.cancel();
     });
     try {
-      publish(sent);
-      if (closed) close(one); // it may have been overlooked
-    } catch (TransportException lost) {
-      one.answer.completeExceptionally(lost);
+      publish(request);
+      if (closed) close(reply); // close() may have run before the request was added
+    } catch (TransportException failure) {
+      reply.answer.completeExceptionally(failure);
     }
-    return one.answer;
+    return reply.answer;
   }
 
-  /** The client silently drops messages of an interrupted thread. */
+  /** Publishes without the interrupt, because the client drops messages of interrupted threads. */
   void publish(NatsMessage message) {
-    boolean interrupted = Thread.interrupted();
+    boolean wasInterrupted = Thread.interrupted();
     try {
       connection.publish(message);
       if (Thread.currentThread().isInterrupted()) throw new TransportException(Failure.UNKNOWN,
           "the thread was interrupted while a message to " + message.getSubject() + " left");
-    } catch (IllegalStateException cut) {
+    } catch (IllegalStateException failure) {
       throw new TransportException(Failure.DISCONNECTED,
-          "a message to " + message.getSubject() + " did not leave: " + ConnectionErrors.text(cut));
+          "a message to " + message.getSubject() + " did not leave: " + ConnectionErrors.text(failure));
     } finally {
-      if (interrupted) Thread.currentThread().interrupt();
+      if (wasInterrupted) Thread.currentThread().interrupt();
     }
   }
 
   /** Called by the subscription. */
   void onReply(Message message) {
     String subject = message.getSubject();
-    var one = pending.get(number(subject));
-    if (one != null && subject.startsWith(one.from)) one.onMessage(message); // otherwise it is late, or forged
+    var reply = pending.get(number(subject));
+    // otherwise the answer is late or forged
+    if (reply != null && subject.startsWith(reply.replyPrefix)) reply.onMessage(message);
   }
 
   private static long number(String subject) {
     try {
       return Long.parseLong(subject, subject.lastIndexOf('.') + 1, subject.length(), 10);
-    } catch (NumberFormatException foreign) {
+    } catch (NumberFormatException malformed) {
       return -1;
     }
   }
 
   void onDenied(String subject, String text) {
-    for (var one : pending.values()) if (one.subject.equals(subject)) one.fail(Failure.DENIED, text);
+    for (var reply : pending.values()) if (reply.subject.equals(subject)) reply.fail(Failure.DENIED, text);
   }
 
-  /** After the connection. */
+  /** Fails all pending requests. Called after the connection was closed. */
   void close() {
     closed = true;
     pending.values().forEach(RequestMultiplexer::close);
   }
 
-  private static void close(PendingReply<?> one) {
-    one.fail(Failure.UNKNOWN, "the connection was closed before an answer came from " + one.subject);
+  private static void close(PendingReply<?> reply) {
+    reply.fail(Failure.UNKNOWN, "the connection was closed before an answer came from " + reply.subject);
   }
 }

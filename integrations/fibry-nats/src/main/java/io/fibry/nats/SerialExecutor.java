@@ -10,22 +10,22 @@ import java.util.function.Consumer;
 final class SerialExecutor<E extends CompletableFuture<?>> {
   private final String name;
   private final Consumer<List<E>> worker;
-  private final Runnable idle;
-  private final ArrayDeque<E> queue = new ArrayDeque<>(); // all below under this object's monitor
+  private final Runnable onIdle;
+  private final ArrayDeque<E> queue = new ArrayDeque<>(); // this and fiber: guarded by this object's monitor
   private Thread fiber;
 
   /**
-   * @param worker gets all that waits
-   * @param idle called when nothing is left
+   * @param worker gets all waiting tasks
+   * @param onIdle called when no task is left
    */
-  SerialExecutor(String name, Consumer<List<E>> worker, Runnable idle) {
+  SerialExecutor(String name, Consumer<List<E>> worker, Runnable onIdle) {
     this.name = name;
     this.worker = worker;
-    this.idle = idle;
+    this.onIdle = onIdle;
   }
 
-  synchronized void add(E one) {
-    queue.add(one);
+  synchronized void add(E task) {
+    queue.add(task);
     if (fiber != null) return;
     boolean started = false;
     try {
@@ -40,39 +40,39 @@ final class SerialExecutor<E extends CompletableFuture<?>> {
   }
 
   private void run() {
-    for (var all = takeNext(); !all.isEmpty(); all = takeNext()) work(all);
-    idle.run();
+    for (var tasks = takeNext(); !tasks.isEmpty(); tasks = takeNext()) work(tasks);
+    onIdle.run();
   }
 
-  private void work(List<E> all) {
-    Thread.interrupted(); // what an answer runs may have left it
+  private void work(List<E> tasks) {
+    Thread.interrupted(); // a callback of a completed task may have set the interrupt
     try {
-      worker.accept(all);
-    } catch (Throwable failure) { // of memory
-      for (var one : all) one.completeExceptionally(failure);
+      worker.accept(tasks);
+    } catch (Throwable failure) { // such as an OutOfMemoryError
+      for (var task : tasks) task.completeExceptionally(failure);
     }
   }
 
   private List<E> takeNext() {
     while (true) try {
       return takeAll();
-    } catch (OutOfMemoryError later) { // waiting tasks stay in the queue
+    } catch (OutOfMemoryError noMemory) { // waiting tasks stay in the queue
       Thread.onSpinWait();
     }
   }
 
   private synchronized List<E> takeAll() {
-    var all = new ArrayList<>(queue);
+    var tasks = new ArrayList<>(queue);
     queue.clear();
-    if (all.isEmpty()) fiber = null;
-    return all;
+    if (tasks.isEmpty()) fiber = null;
+    return tasks;
   }
 
   synchronized boolean isIdle() {
     return fiber == null;
   }
 
-  synchronized boolean isOwn(Thread other) {
-    return fiber == other;
+  synchronized boolean isRunBy(Thread thread) {
+    return fiber == thread;
   }
 }

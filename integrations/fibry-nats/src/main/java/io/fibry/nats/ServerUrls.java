@@ -4,7 +4,7 @@ import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
-/** URLs of servers as people may read them: without users, passwords and tokens. */
+/** Removes users, passwords and tokens from URLs of servers, for logs and exceptions. */
 final class ServerUrls {
   private static final String SEPARATOR = "\\s*,\\s*";
   private static final Pattern PUBLIC = Pattern.compile("(?:[a-z]+://)?(?:[\\w.-]+|\\[[0-9a-fA-F:.]+])(?::\\d+)?/?");
@@ -31,7 +31,7 @@ final class ServerUrls {
     return (scheme < 0 ? "" : url.substring(0, scheme + 3)) + "***@" + (PUBLIC.matcher(host).matches() ? host : "***");
   }
 
-  /** {@return whether the text has no URL: a malformed one could show its password} */
+  /** {@return whether the text has no URL, so that it shows no password of a malformed URL} */
   static boolean mayShow(String text) {
     return !text.contains("@") && !text.contains(":/");
   }

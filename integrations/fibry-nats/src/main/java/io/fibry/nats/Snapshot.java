@@ -4,10 +4,10 @@ import io.fibry.codec.Codec;
 import io.nats.client.api.MessageInfo;
 
 /**
- * All that is known after a turn.
+ * The state of an actor after a turn.
  *
- * @param number of the turn
- * @param seq of the message that has this turn, in the stream
+ * @param number the number of the turn
+ * @param seq the number in the stream of the message that has this turn
  */
 record Snapshot(long number, long seq, byte[] body) {
   private static final Codec<Snapshot> CODEC = Codec.of(Snapshot.class);

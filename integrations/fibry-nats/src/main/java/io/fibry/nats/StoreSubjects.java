@@ -5,15 +5,15 @@ import java.io.ByteArrayOutputStream;
 import java.nio.charset.StandardCharsets;
 
 /**
- * Names of what a store keeps: a stream, and in it subjects for the turns of each actor, its last
- * snapshot, and each message that waits for it.
+ * The names of a store's stream, and of the subjects in it. An actor has a subject for its turns,
+ * a subject for its last snapshot, and a subject for each id of its pending messages.
  *
- * @param app whose
+ * @param app the name of the app
  */
 record StoreSubjects(String app) {
   private static final String HEX = "0123456789ABCDEF";
   private static final char ESCAPE = '=';
-  private static final int KIND = 3; // of the names between the dots
+  private static final int KIND = 3; // index among the names between the dots
   private static final int KEY = 4;
   private static final int MESSAGE = 5;
 
@@ -25,7 +25,7 @@ record StoreSubjects(String app) {
     return allTurns() + of(actor);
   }
 
-  /** A filter. */
+  /** Returns a filter for the turns of all actors of a kind. */
   String turnsOf(String kind) {
     return allTurns() + encode(kind) + ".*";
   }
@@ -38,18 +38,18 @@ record StoreSubjects(String app) {
     return allMessages() + of(to) + "." + encode(id);
   }
 
-  /** A filter. */
+  /** Returns a filter for all messages to an actor. */
   String messages(Store.ActorId to) {
     return allMessages() + of(to) + ".*";
   }
 
-  /** A filter. */
+  /** Returns a filter for the messages to all actors of a kind. */
   String messagesOf(String kind) {
     return allMessages() + encode(kind) + ".>";
   }
 
-  /** Filters: all that there is. */
-  String[] all() {
+  /** Returns filters that together match all subjects of the stream. */
+  String[] allFilters() {
     return new String[] {allTurns() + ">", allSnapshots() + ">", allMessages() + ">"};
   }
 
@@ -66,9 +66,9 @@ record StoreSubjects(String app) {
   }
 
   /**
-   * {@return whether this is a subject of one actor's turns, of its snapshot, or of one message}
+   * {@return whether this is the subject of an actor's turns or snapshot, or of one message}
    */
-  boolean isOfOne(String subject) {
+  boolean isOfOneActor(String subject) {
     return subject.matches("fb\\.\\Q" + app + "\\E\\.(?:[js](?:\\.[\\w=-]+){2}|m(?:\\.[\\w=-]+){3})");
   }
 
@@ -81,23 +81,24 @@ record StoreSubjects(String app) {
     return new Store.ActorId(decode(names[KIND]), decode(names[KEY]));
   }
 
-  /** Its id. */
+  /** Returns the id in the subject of a message. */
   static String message(String subject) {
     return decode(subject.split("\\.")[MESSAGE]);
   }
 
-  /** Any text as one name. */
+  /** Encodes any text as one name between two dots. */
   static String encode(String text) {
     if (text.isEmpty()) return String.valueOf(ESCAPE);
     var encoded = new StringBuilder(text.length());
-    for (byte one : text.getBytes(StandardCharsets.UTF_8))
-      if (isPlain(one)) encoded.append((char) one);
-      else encoded.append(ESCAPE).append(HEX.charAt(one >> 4 & 15)).append(HEX.charAt(one & 15));
+    for (byte octet : text.getBytes(StandardCharsets.UTF_8))
+      if (isPlain(octet)) encoded.append((char) octet);
+      else encoded.append(ESCAPE).append(HEX.charAt(octet >> 4 & 15)).append(HEX.charAt(octet & 15));
     return encoded.toString();
   }
 
-  private static boolean isPlain(byte one) {
-    return one >= 'a' && one <= 'z' || one >= 'A' && one <= 'Z' || one >= '0' && one <= '9' || one == '-' || one == '_';
+  private static boolean isPlain(byte octet) {
+    return octet >= 'a' && octet <= 'z' || octet >= 'A' && octet <= 'Z' || octet >= '0' && octet <= '9'
+        || octet == '-' || octet == '_';
   }
 
   static String decode(String name) {

@@ -3,17 +3,17 @@ package io.fibry.nats;
 import io.fibry.store.Store;
 import java.util.concurrent.CompletableFuture;
 
-/** What a store is to do for one actor; as a future, done when that is done. */
+/** A task of a store for one actor, and the future of its outcome. */
 abstract sealed class StoreTask<T> extends CompletableFuture<T> {
-  private static final int OVERHEAD_BYTES = 128; // bytes that it takes besides bodies
+  private static final int OVERHEAD_BYTES = 128; // of a task or message, besides its body
 
   private final int size;
 
-  private StoreTask(long bodies) {
-    size = (int) Math.min(Integer.MAX_VALUE, OVERHEAD_BYTES + bodies);
+  private StoreTask(long bodyBytes) {
+    size = (int) Math.min(Integer.MAX_VALUE, OVERHEAD_BYTES + bodyBytes);
   }
 
-  /** In bytes. */
+  /** Returns the bytes that the task takes of the store's budget. */
   int size() {
     return size;
   }
@@ -23,11 +23,12 @@ abstract sealed class StoreTask<T> extends CompletableFuture<T> {
     private final Store.Turn turn;
     private final boolean isEnd;
 
-    /** @param ends the actor */
-    AppendTask(Store.Turn turn, boolean ends) {
-      super(turn.body().length + turn.outbox().stream().mapToLong(one -> OVERHEAD_BYTES + one.body().length).sum());
+    /** @param isEnd whether the turn ends the actor */
+    AppendTask(Store.Turn turn, boolean isEnd) {
+      super(turn.body().length + turn.outbox().stream().mapToLong(message -> OVERHEAD_BYTES + message.body().length)
+          .sum());
       this.turn = turn;
-      this.isEnd = ends;
+      this.isEnd = isEnd;
     }
 
     Store.Turn turn() {
@@ -39,7 +40,7 @@ abstract sealed class StoreTask<T> extends CompletableFuture<T> {
     }
   }
 
-  /** Stores a snapshot: it may be lost. */
+  /** Stores a snapshot, which may be lost. */
   static final class SnapshotTask extends StoreTask<Void> {
     private final Store.Turn turn;
 
@@ -53,14 +54,14 @@ abstract sealed class StoreTask<T> extends CompletableFuture<T> {
     }
   }
 
-  /** Begins a life, and reads what is stored. */
+  /** Begins a life, and reads the stored state. */
   static final class LoadTask extends StoreTask<Store.LoadedActor> {
     LoadTask() {
       super(0);
     }
   }
 
-  /** Begins a life after another turn. */
+  /** Begins a life whose first turn follows the turn {@code last}. */
   static final class BeginLifeTask extends StoreTask<Long> {
     private final long last;
 
@@ -88,16 +89,16 @@ abstract sealed class StoreTask<T> extends CompletableFuture<T> {
     }
   }
 
-  /** Stores a message that is to wait, unless too many do. */
+  /** Stores a message for the actor, unless too many are pending. */
   static final class EnqueueTask extends StoreTask<Boolean> {
     private final Store.PendingMessage message;
     private final int maxPending;
     private final Thread senderThread = Thread.currentThread();
 
-    EnqueueTask(Store.PendingMessage message, int max) {
+    EnqueueTask(Store.PendingMessage message, int maxPending) {
       super(message.body().length);
       this.message = message;
-      this.maxPending = max;
+      this.maxPending = maxPending;
     }
 
     Store.PendingMessage message() {
@@ -108,7 +109,7 @@ abstract sealed class StoreTask<T> extends CompletableFuture<T> {
       return maxPending;
     }
 
-    /** The thread that gave it. */
+    /** Returns the thread that sent the message. */
     Thread senderThread() {
       return senderThread;
     }

@@ -15,25 +15,25 @@ import java.util.concurrent.TimeUnit;
 import java.util.regex.Pattern;
 
 /**
- * Reads the turns of a kind, page by page. It is woken by turns of this store; for turns of other
- * stores it looks again after pauses that grow.
+ * Reads the turns of a kind, page by page. A reader that waits is woken when this store has stored
+ * turns. It polls for turns of other stores, with pauses that grow.
  */
 final class StreamHistory implements History {
-  private static final Pattern PLACE = Pattern.compile("(\\d{1,18})\\.(\\d{1,9})");
-  private static final int PAGE = 256;
-  private static final long FIRST_PAUSE = 5; // milliseconds
+  private static final Pattern OFFSET = Pattern.compile("(\\d{1,18})\\.(\\d{1,9})");
+  private static final int PAGE_SIZE = 256;
+  private static final long FIRST_PAUSE_MILLIS = 5;
 
   private final StreamStore store;
   private final String kind;
   private final String filter;
-  private final long poll; // the longest pause
+  private final long maxPause; // milliseconds
   private final Semaphore wakeUps = new Semaphore(0);
   private volatile boolean closed;
-  private long seq; // of the message in the stream that is read next
-  private int index; // of the turn in it
+  private long seq; // number in the stream of the message to read next
+  private int index; // of the next turn in that message
 
-  StreamHistory(StreamStore store, String kind, String after) {
-    this(store, kind, store.subjects().turnsOf(kind), after);
+  StreamHistory(StreamStore store, String kind, String offset) {
+    this(store, kind, store.subjects().turnsOf(kind), offset);
   }
 
   /** Reads the turns of one actor, from its first turn on. */
@@ -41,29 +41,31 @@ final class StreamHistory implements History {
     this(store, actor.kind(), store.subjects().turns(actor), "");
   }
 
-  private StreamHistory(StreamStore store, String kind, String filter, String after) {
+  private StreamHistory(StreamStore store, String kind, String filter, String offset) {
     this.store = store;
     this.kind = kind;
     this.filter = filter;
-    this.poll = store.pollInterval().toMillis();
-    var first = StreamPosition.behind(after, kind);
-    this.seq = first.seq;
-    this.index = first.index;
+    this.maxPause = store.pollInterval().toMillis();
+    var start = StreamPosition.behind(offset, kind);
+    this.seq = start.seq;
+    this.index = start.index;
   }
 
   /**
-   * Where the next turn may be.
+   * The position at which the next turn may be.
    *
-   * @param seq of the message in the stream
-   * @param index of the turn in it, or how many it has: then the turn is in a later one
+   * @param seq the number of a message in the stream
+   * @param index the index of the turn in this message; if the message does not have so many turns,
+   * the next turn is in a later message
    */
   record StreamPosition(long seq, int index) implements Comparable<StreamPosition> {
-    /** @param place the place of the turn before, or empty for the beginning */
-    static StreamPosition behind(String place, String kind) {
-      if (place.isEmpty()) return new StreamPosition(1, 0);
-      var form = PLACE.matcher(place);
-      if (form.matches()) return new StreamPosition(Long.parseLong(form.group(1)), Integer.parseInt(form.group(2)) + 1);
-      throw new IllegalArgumentException("'" + place + "' is no place in the history of kind '" + kind + "'");
+    /** @param offset the offset of the turn before, or empty for the beginning */
+    static StreamPosition behind(String offset, String kind) {
+      if (offset.isEmpty()) return new StreamPosition(1, 0);
+      var matcher = OFFSET.matcher(offset);
+      if (matcher.matches())
+        return new StreamPosition(Long.parseLong(matcher.group(1)), Integer.parseInt(matcher.group(2)) + 1);
+      throw new IllegalArgumentException("'" + offset + "' is no place in the history of kind '" + kind + "'");
     }
 
     @Override
@@ -78,11 +80,11 @@ final class StreamHistory implements History {
 
   @Override
   public List<StoredTurn> take() throws InterruptedException {
-    for (long pause = FIRST_PAUSE;; pause *= 2) {
-      wakeUps.drainPermits(); // later turns are told again
-      var found = poll();
-      if (!found.isEmpty()) return found;
-      if (wakeUps.tryAcquire(Math.min(pause, poll), TimeUnit.MILLISECONDS)) pause = FIRST_PAUSE;
+    for (long pause = FIRST_PAUSE_MILLIS;; pause *= 2) {
+      wakeUps.drainPermits(); // turns that are stored from now on give a permit again
+      var turns = poll();
+      if (!turns.isEmpty()) return turns;
+      if (wakeUps.tryAcquire(Math.min(pause, maxPause), TimeUnit.MILLISECONDS)) pause = FIRST_PAUSE_MILLIS;
     }
   }
 
@@ -92,27 +94,27 @@ final class StreamHistory implements History {
       if (closed || store.isClosed())
         throw new StoreClosedException("the history of kind '" + kind + "' in " + store + " is closed");
       var page = page();
-      var found = new ArrayList<StoredTurn>();
-      for (var one : page) add(one, found);
-      if (!found.isEmpty() || page.isEmpty()) return found;
+      var turns = new ArrayList<StoredTurn>();
+      for (var message : page) add(message, turns);
+      if (!turns.isEmpty() || page.isEmpty()) return turns;
     }
   }
 
   private List<MessageInfo> page() throws InterruptedException {
     try {
-      return store.log().page(filter, seq, PAGE);
+      return store.log().page(filter, seq, PAGE_SIZE);
     } catch (CancellationException interrupt) {
       if (Thread.interrupted()) throw new InterruptedException(Lines.message(interrupt));
       throw interrupt;
     }
   }
 
-  private void add(MessageInfo message, List<StoredTurn> found) {
+  private void add(MessageInfo message, List<StoredTurn> turns) {
     var entry = JournalEntry.read(message);
     var key = StoreSubjects.actor(message.getSubject()).key();
     for (int i = message.getSeq() == seq ? index : 0; i < entry.turns().size(); i++) {
       var turn = entry.turns().get(i);
-      found.add(new StoredTurn(message.getSeq() + "." + i, key, entry.number(i), Instant.ofEpochMilli(turn.at()),
+      turns.add(new StoredTurn(message.getSeq() + "." + i, key, entry.number(i), Instant.ofEpochMilli(turn.at()),
           turn.whole(), turn.body()));
     }
     seq = message.getSeq() + 1;

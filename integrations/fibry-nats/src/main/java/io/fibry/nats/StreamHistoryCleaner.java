@@ -18,16 +18,16 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Takes turns away that are older than is wanted, and behind a snapshot. It looks at the oldest
- * turns of a kind when it hears of the age, and when there are snapshots, now and then.
- * Thread-safe.
+ * Deletes turns that are older than the retention of their kind, and covered by a snapshot. It
+ * checks the oldest turns of a kind when the retention is set, and after a snapshot if the last
+ * check is long enough ago. Thread-safe.
  *
- * <p>Purges turns that later whole turns replaced, too: at once if no view of the kind may still
- * have to read them, otherwise when all views have passed the whole turn. For that it looks for
- * whole turns up to the place of the slowest view, when a view begins and when one moves. The first
- * look in this process begins at the beginning of the stream, later looks continue from there. So
- * it finds what a process that ended has left. One thread at a time looks at a kind; another
- * process may look, too, and purges the same.
+ * <p>It also purges turns that a later full-state turn has replaced. If no view of the kind may
+ * still have to read them, it does so at once, otherwise when all views have passed the full-state
+ * turn. Therefore it scans for full-state turns up to the offset of the slowest view, whenever a
+ * view begins or moves. The first scan in a process starts at the beginning of the stream, so it
+ * finds turns that an earlier process left. Later scans continue from there. One thread at a time
+ * scans a kind. Another process may scan, too, and purges the same turns.
  */
 final class StreamHistoryCleaner {
   private static final int CHECKS_PER_RETENTION = 16; // times while a turn gets old
@@ -48,30 +48,30 @@ final class StreamHistoryCleaner {
 
   void begin(String kind, Duration age) {
     retentions.merge(kind, new StreamRetention(age, Instant.MIN),
-        (before, now) -> before.age.equals(age) ? before : now);
+        (previous, added) -> previous.age.equals(age) ? previous : added);
     onSnapshotStored(kind);
   }
 
   /** A snapshot of the kind was stored. */
   void onSnapshotStored(String kind) {
     var now = store.clock().instant();
-    var age = retentions.get(kind);
-    if (age == null || now.isBefore(age.nextCheck) || !activeKinds.add(kind)) return;
-    var pause = age.age.dividedBy(CHECKS_PER_RETENTION);
-    retentions.replace(kind, age,
-        new StreamRetention(age.age, now.plus(pause.compareTo(MIN_INTERVAL) < 0 ? MIN_INTERVAL : pause)));
-    boolean begun = false;
+    var retention = retentions.get(kind);
+    if (retention == null || now.isBefore(retention.nextCheck) || !activeKinds.add(kind)) return;
+    var pause = retention.age.dividedBy(CHECKS_PER_RETENTION);
+    retentions.replace(kind, retention,
+        new StreamRetention(retention.age, now.plus(pause.compareTo(MIN_INTERVAL) < 0 ? MIN_INTERVAL : pause)));
+    boolean isStarted = false;
     try {
-      Thread.ofVirtual().name("forgetting of " + kind).start(() -> run(kind, now.minus(age.age)));
-      begun = true;
+      Thread.ofVirtual().name("forgetting of " + kind).start(() -> run(kind, now.minus(retention.age)));
+      isStarted = true;
     } finally {
-      if (!begun) activeKinds.remove(kind);
+      if (!isStarted) activeKinds.remove(kind);
     }
   }
 
-  private void run(String kind, Instant before) {
+  private void run(String kind, Instant cutoff) {
     try {
-      delete(kind, before.toEpochMilli());
+      delete(kind, cutoff.toEpochMilli());
     } catch (RuntimeException failure) {
       if (!store.isClosed())
         LoggerFactory.getLogger(NatsStore.class).warn("{} keeps old turns of kind '{}' for now", store, kind, failure);
@@ -81,24 +81,24 @@ final class StreamHistoryCleaner {
   }
 
   /** Messages in which all turns are old, and which are before that of the snapshot. */
-  private void delete(String kind, long before) {
+  private void delete(String kind, long cutoffMillis) {
     String filter = store.subjects().turnsOf(kind);
-    var covered = new HashMap<String, Long>(); // before these numbers of the stream, by subject
-    long at = 1;
-    for (var page = store.log().page(filter, at, PAGE); !page.isEmpty() && !store.isClosed(); page =
-        store.log().page(filter, at, PAGE)) {
-      var gone = new HashMap<String, Long>();
-      for (var one : page) {
-        boolean isOld = JournalEntry.read(one).turns().stream().allMatch(turn -> turn.at() < before);
-        if (isOld && one.getSeq() < covered.computeIfAbsent(one.getSubject(), this::covered))
-          gone.put(one.getSubject(), one.getSeq());
+    var snapshotSeqs = new HashMap<String, Long>(); // before these numbers of the stream, by subject
+    long nextSeq = 1;
+    for (var page = store.log().page(filter, nextSeq, PAGE); !page.isEmpty() && !store.isClosed(); page =
+        store.log().page(filter, nextSeq, PAGE)) {
+      var lastDeleted = new HashMap<String, Long>();
+      for (var message : page) {
+        boolean isOld = JournalEntry.read(message).turns().stream().allMatch(turn -> turn.at() < cutoffMillis);
+        if (isOld && message.getSeq() < snapshotSeqs.computeIfAbsent(message.getSubject(), this::snapshotSeq))
+          lastDeleted.put(message.getSubject(), message.getSeq());
       }
-      gone.forEach(store.log()::purge);
-      at = page.getLast().getSeq() + 1;
+      lastDeleted.forEach(store.log()::purge);
+      nextSeq = page.getLast().getSeq() + 1;
     }
   }
 
-  private long covered(String subject) {
+  private long snapshotSeq(String subject) {
     return Optional.of(StoreSubjects.actor(subject))
         .flatMap(id -> store.log().lastMessage(store.subjects().snapshot(id)))
         .map(last -> Snapshot.read(last).seq()).orElse(0L);
@@ -107,27 +107,27 @@ final class StreamHistoryCleaner {
   // ---- what whole turns replaced
 
   /** Messages of an actor before this number have only turns that a later whole one replaced. */
-  void removeDead(Store.ActorId actor, long number) {
+  void purgeBefore(Store.ActorId actor, long firstLive) {
     start("purging of " + actor, actor.kind(), () -> {
-      var unread = unread(actor.kind());
-      if (unread.isEmpty() || number <= unread.get().seq()) purge(actor, number);
+      var unread = firstUnread(actor.kind());
+      if (unread.isEmpty() || firstLive <= unread.get().seq()) purge(actor, firstLive);
     });
   }
 
-  private void purge(Store.ActorId actor, long number) {
-    store.log().purge(store.subjects().turns(actor), number - 1);
+  private void purge(Store.ActorId actor, long firstLive) {
+    store.log().purge(store.subjects().turns(actor), firstLive - 1);
   }
 
   /** A view of the kind has begun, has moved, or was forgotten. */
   void onViewMoved(String kind) {
     var sweep = sweeps.computeIfAbsent(kind, HistorySweep::new);
     if (sweep.requests.getAndIncrement() > 0) return; // the thread that runs sees it
-    boolean begun = false;
+    boolean isStarted = false;
     try {
       start("purging of kind " + kind, kind, sweep::run);
-      begun = true;
+      isStarted = true;
     } finally {
-      if (!begun) sweep.requests.set(0);
+      if (!isStarted) sweep.requests.set(0);
     }
   }
 
@@ -135,7 +135,7 @@ final class StreamHistoryCleaner {
     Thread.ofVirtual().name(name).start(() -> {
       try {
         task.run();
-      } catch (StoreClosedException over) {
+      } catch (StoreClosedException closed) {
         // the next process does it
       } catch (RuntimeException failure) {
         if (!store.isClosed()) LoggerFactory.getLogger(NatsStore.class)
@@ -145,10 +145,11 @@ final class StreamHistoryCleaner {
   }
 
   /** The first place that some view of the kind has not passed; empty if there is no view. */
-  private Optional<StreamHistory.StreamPosition> unread(String kind) {
-    var all = store.log().subjects(store.subjects().turnsOf(Store.VIEWS)).keySet();
-    return store.log().lastMessages(all.stream().filter(one -> isTurnsOfKind(kind, one)).toList()).stream()
-        .flatMap(one -> view(one).stream()).map(view -> StreamHistory.StreamPosition.behind(view.offset(), kind))
+  private Optional<StreamHistory.StreamPosition> firstUnread(String kind) {
+    var subjects = store.log().countBySubject(store.subjects().turnsOf(Store.VIEWS)).keySet();
+    return store.log().lastMessages(subjects.stream().filter(subject -> isTurnsOfKind(kind, subject)).toList()).stream()
+        .flatMap(message -> view(message).stream())
+        .map(view -> StreamHistory.StreamPosition.behind(view.offset(), kind))
         .min(Comparator.naturalOrder());
   }
 
@@ -172,42 +173,42 @@ final class StreamHistoryCleaner {
   private final class HistorySweep {
     private final String kind;
     private final AtomicInteger requests = new AtomicInteger(); // 0 while no thread runs
-    private long at = 1; // where it continues; used by the running thread
+    private long nextSeq = 1; // where it continues; used by the running thread
 
     HistorySweep(String kind) {
       this.kind = kind;
     }
 
     void run() {
-      boolean over = false;
+      boolean isFinished = false;
       try {
-        while (!over) {
-          int seen = requests.get();
+        while (!isFinished) {
+          int seenRequests = requests.get();
           purge();
-          over = requests.compareAndSet(seen, 0);
+          isFinished = requests.compareAndSet(seenRequests, 0);
         }
       } finally {
-        if (!over) requests.set(0); // it failed: the next move of a view tries again
+        if (!isFinished) requests.set(0); // it failed: the next move of a view tries again
       }
     }
 
     private void purge() {
-      var unread = unread(kind);
+      var unread = firstUnread(kind);
       String filter = store.subjects().turnsOf(kind);
-      for (var page = store.log().page(filter, at, PAGE); !page.isEmpty() && !store.isClosed(); page =
-          store.log().page(filter, at, PAGE)) {
-        var whole = new HashMap<String, Long>(); // the last message with a whole turn, by subject
-        long next = at;
-        boolean over = false;
-        for (var one : page) {
-          over = unread.isPresent() && !isPassed(one, unread.get());
-          if (over) break;
-          if (JournalEntry.read(one).hasWhole()) whole.put(one.getSubject(), one.getSeq());
-          next = one.getSeq() + 1;
+      for (var page = store.log().page(filter, nextSeq, PAGE); !page.isEmpty() && !store.isClosed(); page =
+          store.log().page(filter, nextSeq, PAGE)) {
+        var lastFullState = new HashMap<String, Long>(); // the last message with a whole turn, by subject
+        long afterPassed = nextSeq;
+        boolean isUnreadReached = false;
+        for (var message : page) {
+          isUnreadReached = unread.isPresent() && !isPassed(message, unread.get());
+          if (isUnreadReached) break;
+          if (JournalEntry.read(message).hasFullState()) lastFullState.put(message.getSubject(), message.getSeq());
+          afterPassed = message.getSeq() + 1;
         }
-        if (!isPurged(whole)) return; // such as without a keeper: the next move of a view tries again from here
-        at = next;
-        if (over) return;
+        if (!tryPurge(lastFullState)) return; // such as without a keeper: the next move of a view tries again from here
+        nextSeq = afterPassed;
+        if (isUnreadReached) return;
       }
     }
 
@@ -217,12 +218,12 @@ final class StreamHistoryCleaner {
           || message.getSeq() == unread.seq() && unread.index() >= JournalEntry.read(message).turns().size();
     }
 
-    private boolean isPurged(Map<String, Long> whole) {
-      var purgeTarget = new ArrayList<CompletableFuture<WriteOutcome>>();
-      whole.forEach((subject, seq) -> {
-        if (seq > 1) purgeTarget.add(store.log().purge(subject, seq - 1));
+    private boolean tryPurge(Map<String, Long> lastFullState) {
+      var purges = new ArrayList<CompletableFuture<WriteOutcome>>();
+      lastFullState.forEach((subject, seq) -> {
+        if (seq > 1) purges.add(store.log().purge(subject, seq - 1));
       });
-      return purgeTarget.stream().map(CompletableFuture::join).allMatch(WriteOutcome.WriteSuccess.class::isInstance);
+      return purges.stream().map(CompletableFuture::join).allMatch(WriteOutcome.WriteSuccess.class::isInstance);
     }
   }
 }

@@ -15,11 +15,11 @@ import java.util.Map;
 import java.util.Set;
 import java.util.TreeSet;
 
-/** Makes streams, or compares them with existing ones, and never changes one silently. */
+/** Creates streams. Checks the settings of a stream that exists, and never changes them. */
 final class StreamSetup {
   static final Duration DEDUPLICATION_WINDOW = Duration.ofMinutes(2);
   private static final int NOT_FOUND = 10059;
-  private static final int NAME_IN_USE = 10058; // was made meanwhile, differently
+  private static final int NAME_IN_USE = 10058; // another program created it meanwhile, with other settings
 
   private static final Set<String> HARMLESS = Set.of("name", "description", "metadata", "placement", "compression");
   private static final Set<String> LIMITS = Set.of("discard", "max_bytes", "max_msgs");
@@ -27,7 +27,7 @@ final class StreamSetup {
 
   private StreamSetup() {}
 
-  /** Only a keeper makes streams. */
+  /** Creates a stream if it does not exist, as a keeper. Checks a stream that exists. */
   static void create(JetStreamManagement management, Role role, StreamConfiguration wanted) throws IOException {
     try {
       if (exists(management, role, wanted)) return;
@@ -35,8 +35,8 @@ final class StreamSetup {
           + " is missing, and a program with the role " + role + " does not make it; start one with the role KEEPER, "
           + "which does when it first uses the stream");
       management.addStream(wanted);
-    } catch (JetStreamApiException refused) {
-      if (refused.getApiErrorCode() != NAME_IN_USE) throw refused(wanted, refused);
+    } catch (JetStreamApiException refusal) {
+      if (refusal.getApiErrorCode() != NAME_IN_USE) throw toException(wanted, refusal);
       compareAgain(management, role, wanted);
     }
   }
@@ -45,14 +45,14 @@ final class StreamSetup {
       throws IOException {
     try {
       exists(management, role, wanted);
-    } catch (JetStreamApiException refused) {
-      throw refused(wanted, refused);
+    } catch (JetStreamApiException refusal) {
+      throw toException(wanted, refusal);
     }
   }
 
-  private static RuntimeException refused(StreamConfiguration wanted, JetStreamApiException refused) {
-    String text = "stream " + wanted.getName() + " cannot be made: " + Lines.message(refused);
-    return refused.getErrorCode() == 503 ? new TransportException(Failure.DISCONNECTED, text)
+  private static RuntimeException toException(StreamConfiguration wanted, JetStreamApiException refusal) {
+    String text = "stream " + wanted.getName() + " cannot be made: " + Lines.message(refusal);
+    return refusal.getErrorCode() == 503 ? new TransportException(Failure.DISCONNECTED, text)
         : new IllegalStateException(text);
   }
 
@@ -61,28 +61,28 @@ final class StreamSetup {
     try {
       compare(wanted, role, management.getStreamInfo(wanted.getName()).getJv().map.get("config").map);
       return true;
-    } catch (JetStreamApiException none) {
-      if (none.getApiErrorCode() == NOT_FOUND) return false;
-      throw none;
+    } catch (JetStreamApiException failure) {
+      if (failure.getApiErrorCode() == NOT_FOUND) return false;
+      throw failure;
     }
   }
 
   /**
-   * Refuses a stream whose settings differ from the wanted ones, even in a setting that this client
-   * does not know, because some settings make the server drop messages that it has acknowledged.
-   * Harmless settings may differ; so may limits, if a full stream refuses new messages. A store
-   * that an earlier version made allows roll-ups, by which each program that publishes can delete
-   * all of it: only keepers use such a stream.
+   * Refuses a stream whose settings differ from the wanted ones, also in settings that this client
+   * does not know. The reason is that some settings make the server drop messages that it has
+   * acknowledged. Harmless settings may differ. Limits may differ if a full stream refuses new
+   * messages. A stream of an earlier version allows roll-ups, by which each program that publishes
+   * can delete all of it. So only keepers use such a stream.
    */
-  private static void compare(StreamConfiguration wanted, Role role, Map<String, JsonValue> there) {
-    var ours = JsonParser.parseUnchecked(wanted.toJson()).map;
-    var fields = new TreeSet<>(there.keySet());
-    fields.addAll(ours.keySet());
+  private static void compare(StreamConfiguration wanted, Role role, Map<String, JsonValue> existing) {
+    var expected = JsonParser.parseUnchecked(wanted.toJson()).map;
+    var fields = new TreeSet<>(existing.keySet());
+    fields.addAll(expected.keySet());
     fields.removeAll(HARMLESS);
     if (role == Role.KEEPER && !wanted.getAllowRollup()) fields.remove("allow_rollup_hdrs");
-    if (value(there, "discard").equals("\"new\"")) fields.removeAll(LIMITS); // then a full stream refuses
-    var differences = fields.stream().filter(field -> !value(ours, field).equals(value(there, field)))
-        .map(field -> Lines.escaped(field + " is " + value(there, field) + " instead of " + value(ours, field)))
+    if (value(existing, "discard").equals("\"new\"")) fields.removeAll(LIMITS); // a full stream refuses messages
+    var differences = fields.stream().filter(field -> !value(expected, field).equals(value(existing, field)))
+        .map(field -> Lines.escaped(field + " is " + value(existing, field) + " instead of " + value(expected, field)))
         .toList();
     if (!differences.isEmpty()) throw new IllegalStateException("stream " + wanted.getName()
         + " is not as this program would make it: " + String.join("; ", differences)

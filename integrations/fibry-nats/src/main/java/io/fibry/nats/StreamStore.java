@@ -27,34 +27,34 @@ import java.util.function.BiConsumer;
 import java.util.function.Consumer;
 import java.util.stream.Collectors;
 
-/** It has a keeper for each actor that lives, or is being stored. */
+/** The store, with a {@link TurnWriter} for each actor that is loaded or has pending tasks. */
 final class StreamStore extends NatsStore {
-  private static final int PAGE = 1_000;
-  private static final int MESSAGE_OVERHEAD = 64 << 10; // bytes of a message, besides what actors give
+  private static final int PAGE_SIZE = 1_000;
+  private static final int MESSAGE_OVERHEAD = 64 << 10; // bytes of a message besides the bodies that actors give
   private static final int HEADER_BYTES = 8 << 10;
 
   private final JetStreamLog log;
   private final StoreSubjects subjects;
   private final Options options;
-  private final Runnable closing; // closes the parts that belong to this store alone
-  private final String self = NUID.nextGlobal();
-  private final AtomicLong numbers = new AtomicLong();
-  private final AtomicLong lives = new AtomicLong();
-  private final Semaphore byteBudget; // in bytes
+  private final Runnable onClose; // closes the connection, unless others use it
+  private final String storeId = NUID.nextGlobal();
+  private final AtomicLong lastNumber = new AtomicLong();
+  private final AtomicLong lastLife = new AtomicLong();
+  private final Semaphore byteBudget; // one permit per byte
   private final Map<ActorId, TurnWriter> writers = new ConcurrentHashMap<>();
-  private final Set<StreamHistory> histories = ConcurrentHashMap.newKeySet(); // that are open
+  private final Set<StreamHistory> histories = ConcurrentHashMap.newKeySet(); // open ones
   private final StreamHistoryCleaner historyCleaner = new StreamHistoryCleaner(this);
   private volatile boolean closed;
 
-  StreamStore(JetStreamLog log, StoreSubjects subjects, Options options, Runnable closing) {
+  StreamStore(JetStreamLog log, StoreSubjects subjects, Options options, Runnable onClose) {
     this.log = log;
     this.subjects = subjects;
     this.options = options;
-    this.closing = closing;
+    this.onClose = onClose;
     this.byteBudget = new Semaphore(options.maxPendingBytes(), true);
   }
 
-  // ---- for its parts
+  // ---- used by the other classes of the store
 
   JetStreamLog log() {
     return log;
@@ -72,12 +72,12 @@ final class StreamStore extends NatsStore {
     return options.pollInterval();
   }
 
-  /** How many bytes of turns a message may have. */
+  /** Returns how many bytes the bodies of turns in one message may have. */
   int maxBytes() {
     return log.maxBytes() - MESSAGE_OVERHEAD;
   }
 
-  /** With all that is said about them. */
+  /** Returns how many bytes an encoded {@link JournalEntry} may have. */
   int maxEntryBytes() {
     return log.maxBytes() - HEADER_BYTES;
   }
@@ -86,21 +86,19 @@ final class StreamStore extends NatsStore {
     return closed;
   }
 
-  /**
-   * Returns a number of a life that no other life here has, after a life that the server knows.
-   */
-  long nextLife(long before) {
-    return lives.updateAndGet(last -> Math.max(last, before) + 1);
+  /** Returns the number of a new life: greater than the given one, and than all returned before. */
+  long nextLife(long previous) {
+    return lastLife.updateAndGet(last -> Math.max(last, previous) + 1);
   }
 
-  /** A name for an entry or a message that no other one has. */
+  /** Returns a name that no other entry or message has. */
   String uniqueName() {
-    return self + "." + numbers.incrementAndGet();
+    return storeId + "." + lastNumber.incrementAndGet();
   }
 
-  /** Turns were stored. */
+  /** Wakes the histories of a kind whose turns were stored. */
   void onStored(String kind) {
-    for (var one : histories) if (one.kind().equals(kind)) one.wake();
+    for (var history : histories) if (history.kind().equals(kind)) history.wake();
   }
 
   void removeHistory(StreamHistory history) {
@@ -115,22 +113,23 @@ final class StreamStore extends NatsStore {
         : new StoreWriteException(this + " failed: " + ConnectionErrors.text(cause), cause);
   }
 
-  /** It may be there. */
-  StoreBusyException outcomeUnknown(Throwable failure, String what) {
-    return new StoreBusyException(this + " failed, and nobody knows whether it has " + what + ": "
+  /** Returns the exception for a write that may have been stored. */
+  StoreBusyException outcomeUnknown(Throwable failure, String description) {
+    return new StoreBusyException(this + " failed, and nobody knows whether it has " + description + ": "
         + ConnectionErrors.text(failure), failure);
   }
 
-  StoreException refusal(WriteOutcome outcome, String what) {
+  StoreException refusal(WriteOutcome outcome, String description) {
     return switch (outcome) {
-      case WriteOutcome.RetryableFailure again when again.isUnknown() -> new StoreBusyException(
-          "nobody knows whether " + this + " has " + what + ": " + again.reason());
-      case WriteOutcome.RetryableFailure again -> new StoreWriteException(
-          this + " does not take " + what + ", after " + options.requestLimit() + ": " + again.reason(), null);
-      case WriteOutcome.WriteRejection refused when refused.isFull() -> new StoreFullException(
-          this + " has no room for " + what + ": " + refused.reason(), null);
-      case WriteOutcome.WriteRejection refused -> new StoreWriteException(
-          this + " refuses " + what + ": " + refused.reason(), null);
+      case WriteOutcome.RetryableFailure retryable when retryable.mayBeStored() -> new StoreBusyException(
+          "nobody knows whether " + this + " has " + description + ": " + retryable.reason());
+      case WriteOutcome.RetryableFailure retryable -> new StoreWriteException(
+          this + " does not take " + description + ", after " + options.requestLimit() + ": " + retryable.reason(),
+          null);
+      case WriteOutcome.WriteRejection rejection when rejection.isFull() -> new StoreFullException(
+          this + " has no room for " + description + ": " + rejection.reason(), null);
+      case WriteOutcome.WriteRejection rejection -> new StoreWriteException(
+          this + " refuses " + description + ": " + rejection.reason(), null);
       default -> throw new AssertionError(outcome);
     };
   }
@@ -147,50 +146,51 @@ final class StreamStore extends NatsStore {
 
   private <T> StoreTask<T> add(ActorId actor, StoreTask<T> task) {
     if (task.size() > options.maxPendingBytes())
-      throw new IllegalArgumentException("what " + actor + " does or gets takes "
-          + task.size() + " bytes; " + this + " has room for " + options.maxPendingBytes() + ", as its options say");
-    try { // an interrupt matters only to those who wait, and none overtakes them
+      throw new IllegalArgumentException("a turn of or message for " + actor + " takes "
+          + task.size() + " bytes; " + this + " permits " + options.maxPendingBytes()
+          + ", as its option maxPendingBytes says");
+    try { // only a waiting thread can be interrupted, and no thread overtakes it
       if (byteBudget.hasQueuedThreads() || !byteBudget.tryAcquire(task.size())) byteBudget.acquire(task.size());
     } catch (InterruptedException interrupt) {
       Thread.currentThread().interrupt();
       throw new CancellationException(actor + " was interrupted while it waited for room in " + this);
     }
     task.whenComplete((value, failure) -> byteBudget.release(task.size()));
-    if (closed) { // the closing thread waits for all others
+    if (closed) { // close() waits until this task releases its bytes
       task.completeExceptionally(closed());
       return task;
     }
-    boolean added = false;
+    boolean isAdded = false;
     try {
-      writers.compute(actor, (same, there) -> {
-        var writer = there == null ? new TurnWriter(this, actor, () -> retire(actor)) : there;
+      writers.compute(actor, (key, existing) -> {
+        var writer = existing == null ? new TurnWriter(this, actor, () -> retire(actor)) : existing;
         writer.add(task);
         return writer;
       });
-      added = true;
+      isAdded = true;
     } finally {
-      if (!added) task.cancel(false);
+      if (!isAdded) task.cancel(false);
     }
     return task;
   }
 
   private void retire(ActorId actor) {
-    writers.computeIfPresent(actor, (same, writer) -> writer.isIdle() ? null : writer);
+    writers.computeIfPresent(actor, (key, writer) -> writer.isIdle() ? null : writer);
   }
 
   private <T> T await(ActorId actor, StoreTask<T> task) {
     checkOpen();
     var writer = writers.get(actor);
-    if (writer != null && writer.storesTurns(Thread.currentThread()))
+    if (writer != null && writer.isTurnThread(Thread.currentThread()))
       throw new IllegalStateException(actor + " cannot be read by what its own answer runs; read on another thread");
     try {
-      return JetStreamLog.answer(add(actor, task));
+      return JetStreamLog.awaitAnswer(add(actor, task));
     } catch (InterruptedException interrupt) {
       task.cancel(false);
       Thread.currentThread().interrupt();
       throw new CancellationException("interrupted while " + actor + " was read from " + this);
-    } catch (ExecutionException failed) {
-      throw refusal(failed.getCause());
+    } catch (ExecutionException failure) {
+      throw refusal(failure.getCause());
     }
   }
 
@@ -203,14 +203,14 @@ final class StreamStore extends NatsStore {
 
   @Override
   public List<StoredTurn> turns(ActorId actor) {
-    var found = new ArrayList<StoredTurn>();
-    try (var turns = new StreamHistory(this, Objects.requireNonNull(actor, "actor"))) {
-      for (var page = turns.poll(); !page.isEmpty(); page = turns.poll()) found.addAll(page);
+    var turns = new ArrayList<StoredTurn>();
+    try (var history = new StreamHistory(this, Objects.requireNonNull(actor, "actor"))) {
+      for (var page = history.poll(); !page.isEmpty(); page = history.poll()) turns.addAll(page);
     } catch (InterruptedException interrupt) {
       Thread.currentThread().interrupt();
       throw new CancellationException("interrupted while the turns of " + actor + " were read from " + this);
     }
-    return found;
+    return turns;
   }
 
   @Override
@@ -233,15 +233,15 @@ final class StreamStore extends NatsStore {
     return store(turn, true);
   }
 
-  private CompletionStage<Void> store(Turn turn, boolean ends) {
+  private CompletionStage<Void> store(Turn turn, boolean isEnd) {
     check("a turn of ", turn.actor(), turn.body());
     for (var message : turn.outbox()) check("a message for ", message.to(), message.body());
     if (turn.outbox().size() > TurnWriter.maxSends()) throw new IllegalArgumentException("a turn of " + turn.actor()
         + " sends " + turn.outbox().size() + " messages; " + this + " takes at most " + TurnWriter.maxSends());
-    return add(turn.actor(), new StoreTask.AppendTask(turn, ends));
+    return add(turn.actor(), new StoreTask.AppendTask(turn, isEnd));
   }
 
-  /** Each actor has its own lane. */
+  /** Returns false: turns of different actors are stored independently. */
   @Override
   public boolean preservesGlobalOrder() {
     return false;
@@ -253,13 +253,13 @@ final class StreamStore extends NatsStore {
     if (!closed) add(turn.actor(), new StoreTask.SnapshotTask(turn));
   }
 
-  private void check(String what, ActorId actor, byte[] body) {
-    if (body.length > maxBytes()) throw new IllegalArgumentException(what + actor + " takes " + body.length
+  private void check(String description, ActorId actor, byte[] body) {
+    if (body.length > maxBytes()) throw new IllegalArgumentException(description + actor + " takes " + body.length
         + " bytes; " + this + " takes at most " + maxBytes() + ", since max_payload of its servers is "
         + log.maxBytes());
   }
 
-  // ---- what waits
+  // ---- pending messages
 
   @Override
   public CompletionStage<Boolean> enqueue(PendingMessage message, int max) {
@@ -268,8 +268,8 @@ final class StreamStore extends NatsStore {
   }
 
   /**
-   * For an actor that does not live here, messages that its last turn has done may still be
-   * present.
+   * Returns the pending messages of an actor. If the actor is not loaded here, messages that its
+   * last turn handled may still be in the stream; they are hidden and purged.
    */
   private PendingMessages pendingMessages(ActorId actor) {
     checkOpen();
@@ -296,34 +296,37 @@ final class StreamStore extends NatsStore {
     return pendingMessages(actor).nextDueTime(Objects.requireNonNull(after, "after"));
   }
 
-  /** If an id was sent again, the former message may be told, too. */
+  /** Reports also an earlier message with the same id, if it is still in the stream. */
   @Override
   public void forEachPending(String kind, BiConsumer<ActorId, Instant> reader) {
     checkOpen();
     String filter = subjects.messagesOf(kind);
-    for (var page = log.page(filter, 1, PAGE); !page.isEmpty(); page =
-        log.page(filter, page.getLast().getSeq() + 1, PAGE))
-      for (var one : page) {
-        var to = StoreSubjects.actor(one.getSubject());
-        var writer = writers.get(to);
+    for (var page = log.page(filter, 1, PAGE_SIZE); !page.isEmpty(); page =
+        log.page(filter, page.getLast().getSeq() + 1, PAGE_SIZE))
+      for (var message : page) {
+        var actor = StoreSubjects.actor(message.getSubject());
+        var writer = writers.get(actor);
         if (writer == null
-            || !writer.pendingMessages().isBeingRemoved(StoreSubjects.message(one.getSubject()), one.getSeq()))
-          reader.accept(to, JetStreamLog.dueTime(one));
+            || !writer.pendingMessages().isBeingRemoved(StoreSubjects.message(message.getSubject()), message.getSeq()))
+          reader.accept(actor, JetStreamLog.readDueTime(message));
       }
   }
 
-  /** A subject with one message may say only that an actor was read. */
+  /** Skips actors of which the stream has only the begin of a life. */
   @Override
   public void forEachActor(Consumer<ActorId> reader) {
     checkOpen();
-    var turns = log.subjects(subjects.allTurns() + ">");
-    var ids = turns.entrySet().stream().filter(one -> one.getValue() > 1).map(one -> StoreSubjects.actor(one.getKey()))
+    var countsBySubject = log.countBySubject(subjects.allTurns() + ">");
+    var actors = countsBySubject.entrySet().stream().filter(count -> count.getValue() > 1)
+        .map(count -> StoreSubjects.actor(count.getKey()))
         .collect(Collectors.toSet());
-    var single = turns.entrySet().stream().filter(one -> one.getValue() == 1).map(Map.Entry::getKey).toList();
-    for (var one : log.lastMessages(single))
-      if (JournalEntry.read(one).number() > 0) ids.add(StoreSubjects.actor(one.getSubject()));
-    for (var one : log.subjects(subjects.allMessages() + ">").keySet()) ids.add(StoreSubjects.actor(one));
-    ids.forEach(reader);
+    var subjectsWithOne = countsBySubject.entrySet().stream().filter(count -> count.getValue() == 1)
+        .map(Map.Entry::getKey).toList();
+    for (var message : log.lastMessages(subjectsWithOne))
+      if (JournalEntry.read(message).number() > 0) actors.add(StoreSubjects.actor(message.getSubject()));
+    for (var subject : log.countBySubject(subjects.allMessages() + ">").keySet())
+      actors.add(StoreSubjects.actor(subject));
+    actors.forEach(reader);
   }
 
   // ---- history
@@ -338,8 +341,8 @@ final class StreamStore extends NatsStore {
 
   @Override
   public void setRetention(String kind, Duration age) {
-    // A keeper could not know whether the age is the right one.
-    if (!log.purgesThroughKeeper()) historyCleaner.begin(kind, age);
+    // A keeper could not check the age that another node gives.
+    if (!log.isPurgedByKeeper()) historyCleaner.begin(kind, age);
   }
 
   @Override
@@ -347,18 +350,18 @@ final class StreamStore extends NatsStore {
     return options.clock();
   }
 
-  // ---- the whole
+  // ---- closing
 
   @Override
   public void close() {
-    if (writers.values().stream().anyMatch(one -> one.isOwn(Thread.currentThread())))
+    if (writers.values().stream().anyMatch(writer -> writer.isRunBy(Thread.currentThread())))
       throw new IllegalStateException("a store cannot be closed by what an answer runs; close it on another thread");
-    boolean first = !closed;
+    boolean isFirst = !closed;
     closed = true;
-    byteBudget.acquireUninterruptibly(options.maxPendingBytes()); // when no turn is being stored
+    byteBudget.acquireUninterruptibly(options.maxPendingBytes()); // waits until no task is pending
     byteBudget.release(options.maxPendingBytes());
     histories.forEach(StreamHistory::wake);
-    if (first) closing.run();
+    if (isFirst) onClose.run();
   }
 
   @Override

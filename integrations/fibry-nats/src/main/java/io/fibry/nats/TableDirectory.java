@@ -15,11 +15,12 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Reads the table for askers. They may not call JetStream themselves: its server sends answers
- * wherever a call asks it to, so each program that may call could write into any stream.
+ * Reads the table for askers. They may not call JetStream themselves, because the server sends an
+ * answer to any subject that a call names. So a program that may call it could write into any
+ * stream.
  *
  * <p>Questions are answered on fibers, at most 16 at a time. The list of nodes is read at most once
- * a second; {@code read} and {@code nodes} are written under the lock.
+ * a second; {@code readAt} and {@code nodes} are guarded by the lock.
  */
 final class TableDirectory {
   private static final Logger LOG = LoggerFactory.getLogger(NatsNetwork.class);
@@ -31,28 +32,28 @@ final class TableDirectory {
   /** @param key the key of the wanted entry, or empty for the entries of all nodes */
   record Question(Optional<String> key) {}
 
-  /** An entry. */
+  /** An entry of the table. */
   record Row(String key, byte[] value, long version) {
     Entry entry() {
       return new Entry(key, Optional.of(value), version);
     }
   }
 
-  /** All that was found. */
+  /** The answer to a question. */
   record Found(List<Row> rows) {}
 
   private final ProgramMessaging messages;
   private final NatsTable table;
-  private final String keys; // of nodes
+  private final String keyPrefix; // of the keys of nodes
   private final Semaphore permits = new Semaphore(MAX_PARALLEL);
   private final ReentrantLock lock = new ReentrantLock();
   private Optional<Found> nodes = Optional.empty();
-  private long read; // when, in nanoseconds
+  private long readAt; // when nodes was read, in nanoseconds
 
   private TableDirectory(ProgramMessaging messages, NatsTable table, String app) {
     this.messages = messages;
     this.table = table;
-    this.keys = keys(app);
+    this.keyPrefix = nodeKeyPrefix(app);
   }
 
   static String subject(String app) {
@@ -60,43 +61,43 @@ final class TableDirectory {
   }
 
   /** {@return the beginning of the keys of nodes} */
-  static String keys(String app) {
+  static String nodeKeyPrefix(String app) {
     return "fb." + app + ".node.";
   }
 
-  static byte[] question(Optional<String> key) {
+  static byte[] encodeQuestion(Optional<String> key) {
     return QUESTION.encode(new Question(key));
   }
 
-  static List<Row> rows(WireMessage answer) {
+  static List<Row> decodeRows(WireMessage answer) {
     return FOUND.decode(answer.body()).rows();
   }
 
-  /** Until the connection is closed. */
+  /** Answers questions until the connection is closed. */
   static void begin(ProgramMessaging messages, NatsTable table, String app) {
     messages.subscribe(subject(app), Optional.of("directory"), new TableDirectory(messages, table, app)::onQuestion);
   }
 
-  /** On the thread of the subscription: a question too many gets no answer, and is asked again. */
+  /** Called on the thread of the subscription. A question above the limit is not answered. */
   private void onQuestion(WireMessage question) {
     if (question.replyTo().isEmpty() || !permits.tryAcquire()) return;
-    boolean begun = false;
+    boolean isStarted = false;
     try {
       Thread.ofVirtual().name("directory").start(() -> answer(question));
-      begun = true;
+      isStarted = true;
     } finally {
-      if (!begun) permits.release();
+      if (!isStarted) permits.release();
     }
   }
 
   private void answer(WireMessage question) {
     try {
       var key = QUESTION.decode(question.body()).key();
-      var found =
+      var result =
           key.isPresent() ? new Found(table.get(key.get()).map(TableDirectory::row).stream().toList()) : nodes();
-      messages.publish(WireMessage.to(question.replyTo().orElseThrow(), Map.of(), FOUND.encode(found)));
-    } catch (TransportException | CodecException | IllegalArgumentException failed) {
-      LOG.debug("a question about the table was not answered", failed);
+      messages.publish(WireMessage.to(question.replyTo().orElseThrow(), Map.of(), FOUND.encode(result)));
+    } catch (TransportException | CodecException | IllegalArgumentException failure) {
+      LOG.debug("a question about the table was not answered", failure);
     } finally {
       permits.release();
     }
@@ -105,10 +106,10 @@ final class TableDirectory {
   private Found nodes() {
     lock.lock();
     try {
-      if (nodes.isEmpty() || System.nanoTime() - read > CACHE_NANOS) {
-        nodes = Optional.of(new Found(table.list().keys().stream().filter(key -> key.startsWith(keys)).sorted()
+      if (nodes.isEmpty() || System.nanoTime() - readAt > CACHE_NANOS) {
+        nodes = Optional.of(new Found(table.list().keys().stream().filter(key -> key.startsWith(keyPrefix)).sorted()
             .flatMap(key -> table.get(key).stream()).map(TableDirectory::row).toList()));
-        read = System.nanoTime();
+        readAt = System.nanoTime();
       }
       return nodes.get();
     } finally {

@@ -15,9 +15,10 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Watches entries by reading them every two seconds. Lists of two nodes may come in the wrong
- * order. An entry that is older than the known one is skipped, and a missing entry is reported as
- * gone only if it is missing twice in a row. Fields are of the thread that reads.
+ * Watches entries by reading them every two seconds. Successive lists may come from different
+ * nodes, and the later list may be older. Therefore an entry that is older than the known version
+ * is skipped. A missing entry is reported as ended only if it is missing twice in a row. Fields are
+ * used by the polling thread only.
  */
 final class TablePoller {
   private static final Logger LOG = LoggerFactory.getLogger(NatsNetwork.class);
@@ -25,8 +26,8 @@ final class TablePoller {
 
   private final Supplier<List<Entry>> entrySource;
   private final Consumer<Entry> reader;
-  private final Map<String, Long> knownVersions = new HashMap<>(); // versions by key
-  private final HashSet<String> missing = new HashSet<>(); // from the last list
+  private final Map<String, Long> knownVersions = new HashMap<>(); // by key
+  private final HashSet<String> missing = new HashSet<>(); // known keys that the last list did not have
 
   private TablePoller(Supplier<List<Entry>> entrySource, Consumer<Entry> reader) {
     this.entrySource = entrySource;
@@ -42,7 +43,7 @@ final class TablePoller {
     while (!Thread.currentThread().isInterrupted()) try {
       read();
       Thread.sleep(POLL_INTERVAL);
-    } catch (InterruptedException closed) {
+    } catch (InterruptedException interrupt) {
       return;
     }
   }
@@ -50,27 +51,27 @@ final class TablePoller {
   private void read() {
     try {
       compare(entrySource.get());
-    } catch (TransportException cut) {
-      if (cut.failure() == TransportException.Failure.NO_RECEIVER) compare(List.of()); // no node is alive
-      else LOG.debug("the nodes could not be read", cut);
+    } catch (TransportException failure) {
+      if (failure.failure() == TransportException.Failure.NO_RECEIVER) compare(List.of()); // no node is alive
+      else LOG.debug("the nodes could not be read", failure);
     } catch (RuntimeException failure) {
       LOG.error("the nodes could not be read; this is tried again in 2 seconds", failure);
     }
   }
 
-  private void compare(List<Entry> all) {
-    var gone = new HashSet<>(knownVersions.keySet());
-    for (var one : all) {
-      gone.remove(one.key());
-      if (knownVersions.getOrDefault(one.key(), 0L) >= one.version()) continue;
-      reader.accept(one);
-      knownVersions.put(one.key(), one.version());
+  private void compare(List<Entry> entries) {
+    var unlisted = new HashSet<>(knownVersions.keySet());
+    for (var entry : entries) {
+      unlisted.remove(entry.key());
+      if (knownVersions.getOrDefault(entry.key(), 0L) >= entry.version()) continue;
+      reader.accept(entry);
+      knownVersions.put(entry.key(), entry.version());
     }
-    for (var key : gone) if (missing.contains(key)) {
+    for (var key : unlisted) if (missing.contains(key)) {
       reader.accept(new Entry(key, Optional.empty(), knownVersions.remove(key)));
     }
     missing.clear();
-    missing.addAll(gone);
+    missing.addAll(unlisted);
     missing.retainAll(knownVersions.keySet());
   }
 }

@@ -18,10 +18,11 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Tells the watches of a table which entries ended while they were cut off. After a reconnection
- * the client continues behind the last change that it has read, but the server remembers only for a
- * while that an entry ended. Therefore a thread lists the keys of the table every 30 seconds and
- * after each reconnection. It reports the entries that a watch knows and the table does not have.
+ * Tells the watches of a table which entries ended while they were disconnected. After a
+ * reconnection the client continues behind the last change that it has read, but the server
+ * remembers only for a while that an entry ended. Therefore a thread lists the keys of the table
+ * every 30 seconds and after each reconnection. It reports the entries that a watch knows and the
+ * table does not have.
  *
  * <p>The list may come from a replica that is behind. It proves that an entry has ended only if its
  * last change is newer than the entry. A reader is called under the lock of its watch, since both
@@ -29,14 +30,14 @@ import org.slf4j.LoggerFactory;
  */
 final class TableWatches implements AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(NatsNetwork.class);
-  private static final long RETRY = TimeUnit.SECONDS.toNanos(2);
+  private static final long RETRY_NANOS = TimeUnit.SECONDS.toNanos(2);
 
   /**
    * The keys that a table had.
    *
-   * @param last the number of the table's last change at that time
+   * @param lastChange the number of the table's last change at that time
    */
-  record KeyListing(Set<String> keys, long last) {}
+  record KeyListing(Set<String> keys, long lastChange) {}
 
   /** The table that is watched. */
   interface WatchedTable {
@@ -46,14 +47,14 @@ final class TableWatches implements AutoCloseable {
   }
 
   private final WatchedTable table;
-  private final Duration pause;
-  private final List<TableWatch> open = new CopyOnWriteArrayList<>();
+  private final Duration checkInterval;
+  private final List<TableWatch> openWatches = new CopyOnWriteArrayList<>();
   private final Thread thread;
   private volatile boolean closed;
 
-  TableWatches(String name, WatchedTable table, Duration pause) {
+  TableWatches(String name, WatchedTable table, Duration checkInterval) {
     this.table = table;
-    this.pause = pause;
+    this.checkInterval = checkInterval;
     this.thread = Thread.ofVirtual().name(name).start(this::run);
   }
 
@@ -61,7 +62,7 @@ final class TableWatches implements AutoCloseable {
   final class TableWatch implements Consumer<Entry> {
     private final Consumer<Entry> reader;
     private final ReentrantLock lock = new ReentrantLock();
-    private final Map<String, Long> knownVersions = new HashMap<>(); // versions by key; under the lock
+    private final Map<String, Long> knownVersions = new HashMap<>(); // by key; guarded by lock
 
     private TableWatch(Consumer<Entry> reader) {
       this.reader = reader;
@@ -89,11 +90,11 @@ final class TableWatches implements AutoCloseable {
       }
     }
 
-    private void end(String key, KeyListing listed) {
+    private void reportEnd(String key, KeyListing listed) {
       lock.lock();
       try {
         var version = knownVersions.get(key);
-        if (version != null && version < listed.last) accept(new Entry(key, Optional.empty(), listed.last));
+        if (version != null && version < listed.lastChange) accept(new Entry(key, Optional.empty(), listed.lastChange));
       } finally {
         lock.unlock();
       }
@@ -103,53 +104,53 @@ final class TableWatches implements AutoCloseable {
   /** {@return a watch that passes entries on to the reader, until it is closed} */
   TableWatch open(Consumer<Entry> reader) {
     var watch = new TableWatch(reader);
-    open.add(watch);
+    openWatches.add(watch);
     return watch;
   }
 
   void close(TableWatch watch) {
-    open.remove(watch);
+    openWatches.remove(watch);
   }
 
   /** Lists the keys soon, on another thread. */
-  void checkSoon() {
+  void wake() {
     LockSupport.unpark(thread);
   }
 
   private void run() {
-    for (long wait = pause.toNanos(); !closed; wait = compareAll() ? pause.toNanos() : RETRY)
+    for (long wait = checkInterval.toNanos(); !closed; wait = compareAll() ? checkInterval.toNanos() : RETRY_NANOS)
       LockSupport.parkNanos(this, wait);
   }
 
   /** {@return whether all watches are up to date; if not, this is tried again in 2 seconds} */
   private boolean compareAll() {
-    if (closed || open.isEmpty()) return true;
-    boolean known = true;
+    if (closed || openWatches.isEmpty()) return true;
+    boolean isUpToDate = true;
     try {
       var listed = table.list();
-      for (var watch : open) known &= compare(watch, listed);
+      for (var watch : openWatches) isUpToDate &= compare(watch, listed);
     } catch (Throwable failure) {
-      failed("the keys of the table could not be listed", failure);
-      known = false;
+      logFailure("the keys of the table could not be listed", failure);
+      isUpToDate = false;
     }
-    return known;
+    return isUpToDate;
   }
 
   /** Reads each missing key, because a long list comes in pages and may leave one out. */
   private boolean compare(TableWatch watch, KeyListing listed) {
-    boolean known = true;
+    boolean isUpToDate = true;
     for (var key : watch.missing(listed)) try {
-      if (!table.has(key)) watch.end(key, listed);
+      if (!table.has(key)) watch.reportEnd(key, listed);
     } catch (Throwable failure) {
-      failed("the end of entry '" + key + "' was not reported to a watch", failure);
-      known = false;
+      logFailure("the end of entry '" + key + "' was not reported to a watch", failure);
+      isUpToDate = false;
     }
-    return known;
+    return isUpToDate;
   }
 
-  private static void failed(String what, Throwable failure) {
-    if (failure instanceof TransportException) LOG.debug(what, failure);
-    else LOG.error("{}; this is tried again in 2 seconds", what, failure);
+  private static void logFailure(String text, Throwable failure) {
+    if (failure instanceof TransportException) LOG.debug(text, failure);
+    else LOG.error("{}; this is tried again in 2 seconds", text, failure);
   }
 
   @Override

@@ -6,7 +6,7 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * Reads the turns of an actor: from the last whole one on, or from a snapshot. Used by one thread.
+ * Reads the turns of an actor, from the last full-state turn or a snapshot on. Used by one thread.
  */
 final class TurnReader {
   private static final int PAGE = 256;
@@ -15,7 +15,7 @@ final class TurnReader {
   private final StoreSubjects subjects;
   private final Store.ActorId id;
   private final List<byte[]> bodies = new ArrayList<>();
-  private long nextNumber = 1; // the number of the turn that is missing
+  private long nextNumber = 1; // number of the turn that must be read next
 
   TurnReader(JetStreamLog log, StoreSubjects subjects, Store.ActorId id) {
     this.log = log;
@@ -23,17 +23,19 @@ final class TurnReader {
     this.id = id;
   }
 
-  /** Up to the last message, which says this. */
-  List<byte[]> readUpTo(long last, JournalEntry entry) {
-    long from = entry.from() == 0 ? last : entry.from();
-    if (entry.number() > 0 && !entry.hasWhole()) {
+  /**
+   * Returns the bodies from which the state follows; the last message has this number and entry.
+   */
+  List<byte[]> readUpTo(long lastSeq, JournalEntry entry) {
+    long firstSeq = entry.from() == 0 ? lastSeq : entry.from();
+    if (entry.number() > 0 && !entry.hasFullState()) {
       var snapshot = log.lastMessage(subjects.snapshot(id)).map(Snapshot::read)
-          .filter(one -> one.seq() >= from && one.number() <= entry.number());
-      snapshot.ifPresent(one -> {
-        bodies.add(one.body());
-        nextNumber = one.number() + 1;
+          .filter(stored -> stored.seq() >= firstSeq && stored.number() <= entry.number());
+      snapshot.ifPresent(stored -> {
+        bodies.add(stored.body());
+        nextNumber = stored.number() + 1;
       });
-      if (nextNumber <= entry.number()) read(snapshot.map(Snapshot::seq).orElse(from), last);
+      if (nextNumber <= entry.number()) read(snapshot.map(Snapshot::seq).orElse(firstSeq), lastSeq);
     }
     if (nextNumber <= entry.number()) add(entry);
     if (nextNumber <= entry.number()) throw missing();
@@ -41,23 +43,24 @@ final class TurnReader {
   }
 
   /**
-   * Messages from one number to before another. Where a page ends early, its server may be behind.
+   * Reads messages from one number of the stream to before another. If the pages end early, the
+   * server may be behind; then a turn is missing.
    */
-  private void read(long first, long last) {
+  private void read(long firstSeq, long endSeq) {
     String subject = subjects.turns(id);
-    long at = first;
-    while (at < last) {
-      var page = log.page(subject, at, PAGE);
+    long nextSeq = firstSeq;
+    while (nextSeq < endSeq) {
+      var page = log.page(subject, nextSeq, PAGE);
       if (page.isEmpty()) return;
-      for (var one : page) if (one.getSeq() < last) add(JournalEntry.read(one));
-      at = page.getLast().getSeq() + 1;
+      for (var message : page) if (message.getSeq() < endSeq) add(JournalEntry.read(message));
+      nextSeq = page.getLast().getSeq() + 1;
     }
   }
 
   private void add(JournalEntry entry) {
-    for (int i = entry.lastWhole(); i < entry.turns().size(); i++) {
+    for (int i = entry.lastFullState(); i < entry.turns().size(); i++) {
       var turn = entry.turns().get(i);
-      if (entry.number(i) < nextNumber) continue; // the snapshot knows it
+      if (entry.number(i) < nextNumber) continue; // the snapshot covers it
       if (turn.whole()) bodies.clear();
       else if (entry.number(i) != nextNumber) throw missing();
       bodies.add(turn.body());

@@ -3,9 +3,9 @@ package io.fibry.nats;
 import io.fibry.nats.JetStreamLog.StreamMessage;
 import io.fibry.nats.JournalEntry.Written;
 import io.fibry.store.StaleLifeException;
-import io.fibry.store.Store;
 import io.fibry.store.Store.PendingMessage;
 import io.fibry.store.Store.Turn;
+import io.fibry.store.Store;
 import io.fibry.store.StoreWriteException;
 import io.fibry.store.ViewOffset;
 import io.nats.client.api.MessageInfo;
@@ -19,21 +19,25 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Stores the turns of an actor. The server takes a message of its journal only if the message
- * before is the last one that this store knows. So of two stores that both own the actor, one is
- * refused. One message is being stored at a time, with all waiting turns; the messages that they
- * send are in one batch with it. Fields are of the lane.
+ * Stores the turns of an actor. The server stores an entry of its journal only if the last
+ * message of the subject is the message that this store expects. So if two stores own the actor,
+ * one of them is refused. One entry is in flight at a time, with all waiting turns. The messages
+ * that these turns send are in one batch with it. Fields are used on the fiber of
+ * {@link #executor}.
  */
 final class TurnWriter {
   private static final Logger LOG = LoggerFactory.getLogger(NatsStore.class);
   private static final int MAX_SENDS = 999; // the server's limit, less the turn
-  private static final int PURGE_THRESHOLD = 64; // messages of turns that later whole ones replaced
-  private static final int PURGE_THRESHOLD_AT_END = 16; // when the actor goes
+  private static final int PURGE_THRESHOLD = 64; // dead messages that are worth a purge
+  private static final int PURGE_THRESHOLD_AT_END = 16; // when a life ends
 
-  /** If a turn sends several messages with an id, the last one counts. */
+  /**
+   * The key of a message that turns send. If several messages have one key, only the last is
+   * stored.
+   */
   private record OutboxKey(Store.ActorId to, String id) {}
 
-  /** The last message of the turns, where it is in the stream. */
+  /** The last message in the subject of the turns. */
   private record LastEntry(long seq, JournalEntry entry) {}
 
   private final StreamStore store;
@@ -44,33 +48,33 @@ final class TurnWriter {
   private final MessageWriter messageWriter;
   private long life;
   private long number; // of the last turn
-  private long seq; // of the last message in the stream
-  private long from; // where reading begins, as a number in the stream
-  private long messages; // stored since dead messages were last removed
-  private boolean isRefused = true; // a turn of this life was refused, or there is none
-  private volatile boolean isAlive; // a life has begun, and has not been left
+  private long seq; // number in the stream of the last message of the turns
+  private long from; // number in the stream of the message from which the actor is read
+  private long messages; // of turns, since the last purge
+  private boolean isRefused = true; // a turn of this life was refused, or no life has begun
+  private volatile boolean isAlive; // a life has begun and not ended; read by any thread
 
-  TurnWriter(StreamStore store, Store.ActorId id, Runnable idle) {
+  TurnWriter(StreamStore store, Store.ActorId id, Runnable onIdle) {
     this.store = store;
     this.log = store.log();
     this.id = id;
     this.pendingMessages = new PendingMessages(log, store.subjects(), id);
-    this.messageWriter = new MessageWriter(store, id, pendingMessages, idle);
-    this.executor = new SerialExecutor<>("turns of " + id, this::work, idle);
+    this.messageWriter = new MessageWriter(store, id, pendingMessages, onIdle);
+    this.executor = new SerialExecutor<>("turns of " + id, this::work, onIdle);
   }
 
   void add(StoreTask<?> task) {
-    if (task instanceof StoreTask.EnqueueTask accept) messageWriter.executor().add(accept);
+    if (task instanceof StoreTask.EnqueueTask message) messageWriter.executor().add(message);
     else executor.add(task);
   }
 
-  /** Whether a thread is that of the turns. */
-  boolean storesTurns(Thread thread) {
-    return executor.isOwn(thread);
+  /** Returns whether this is the thread that stores the turns. */
+  boolean isTurnThread(Thread thread) {
+    return executor.isRunBy(thread);
   }
 
-  boolean isOwn(Thread thread) {
-    return executor.isOwn(thread) || messageWriter.executor().isOwn(thread);
+  boolean isRunBy(Thread thread) {
+    return executor.isRunBy(thread) || messageWriter.executor().isRunBy(thread);
   }
 
   PendingMessages pendingMessages() {
@@ -81,7 +85,7 @@ final class TurnWriter {
     return isAlive;
   }
 
-  /** It knows nothing that could not be read again. */
+  /** Returns whether this writer can be dropped: no life, no tasks. */
   boolean isIdle() {
     return !isAlive && executor.isIdle() && messageWriter.executor().isIdle();
   }
@@ -89,9 +93,9 @@ final class TurnWriter {
   private void work(List<StoreTask<?>> tasks) {
     var turns = new ArrayList<StoreTask.AppendTask>();
     for (var task : tasks) {
-      boolean fits = task instanceof StoreTask.AppendTask one && fits(turns, one.turn());
+      boolean fits = task instanceof StoreTask.AppendTask append && fits(turns, append.turn());
       if (!fits) append(turns);
-      if (task instanceof StoreTask.AppendTask one) turns.add(one);
+      if (task instanceof StoreTask.AppendTask append) turns.add(append);
       else run(task);
     }
     append(turns);
@@ -100,9 +104,9 @@ final class TurnWriter {
   private boolean fits(List<StoreTask.AppendTask> turns, Turn turn) {
     long bytes = turn.body().length;
     long sends = turn.outbox().size();
-    for (var one : turns) {
-      bytes += one.size();
-      sends += one.turn().outbox().size();
+    for (var task : turns) {
+      bytes += task.size();
+      sends += task.turn().outbox().size();
     }
     return bytes <= store.maxBytes() && sends <= MAX_SENDS;
   }
@@ -115,21 +119,21 @@ final class TurnWriter {
     try {
       switch (task) {
         case StoreTask.LoadTask load -> {
-          if (!load.complete(load())) endLife(); // the load is not awaited any more
+          if (!load.complete(load())) endLife(); // the task was cancelled
         }
         case StoreTask.BeginLifeTask begin -> {
           if (!begin.complete(startLife(begin.last()))) endLife();
         }
-        case StoreTask.SnapshotTask snap -> {
-          snapshot(snap.turn());
-          snap.complete(null);
+        case StoreTask.SnapshotTask snapshot -> {
+          snapshot(snapshot.turn());
+          snapshot.complete(null);
         }
-        case StoreTask.EndLifeTask leave -> {
-          if (leave.life() == life) endLife();
-          leave.complete(null);
+        case StoreTask.EndLifeTask end -> {
+          if (end.life() == life) endLife();
+          end.complete(null);
         }
         case StoreTask.AppendTask append -> throw new AssertionError(append);
-        case StoreTask.EnqueueTask accept -> throw new AssertionError(accept);
+        case StoreTask.EnqueueTask enqueue -> throw new AssertionError(enqueue);
       }
     } catch (Throwable failure) {
       task.completeExceptionally(store.refusal(failure));
@@ -140,57 +144,57 @@ final class TurnWriter {
 
   private void append(List<StoreTask.AppendTask> tasks) {
     if (tasks.isEmpty()) return;
-    var taken = new ArrayList<StoreTask.AppendTask>();
+    var accepted = new ArrayList<StoreTask.AppendTask>();
     for (var task : tasks)
-      if (isNext(task.turn(), taken.size())) taken.add(task);
+      if (isNext(task.turn(), accepted.size())) accepted.add(task);
       else task.completeExceptionally(new StaleLifeException(task.turn()));
     try {
-      if (!taken.isEmpty()) commit(taken);
+      if (!accepted.isEmpty()) commit(accepted);
     } catch (Throwable failure) {
       isRefused = true;
-      for (var one : taken) one.completeExceptionally(store.refusal(failure));
+      for (var task : accepted) task.completeExceptionally(store.refusal(failure));
     } finally {
       tasks.clear();
     }
   }
 
-  private boolean isNext(Turn turn, int before) {
-    return !isRefused && turn.life() == life && turn.number() == number + before + 1;
+  private boolean isNext(Turn turn, int turnsBefore) {
+    return !isRefused && turn.life() == life && turn.number() == number + turnsBefore + 1;
   }
 
   private void commit(List<StoreTask.AppendTask> tasks) {
     var turns = tasks.stream().map(StoreTask.AppendTask::turn).toList();
     var sends = new LinkedHashMap<OutboxKey, PendingMessage>();
-    var done = new LinkedHashSet<String>();
+    var handledIds = new LinkedHashSet<String>();
     for (var turn : turns) {
-      for (var one : turn.handledIds()) {
-        sends.remove(new OutboxKey(id, one));
-        done.add(one);
+      for (var messageId : turn.handledIds()) {
+        sends.remove(new OutboxKey(id, messageId));
+        handledIds.add(messageId);
       }
-      for (var one : turn.outbox()) {
-        var key = new OutboxKey(one.to(), one.id());
-        sends.remove(key); // so that it is the last one
-        sends.put(key, one);
+      for (var message : turn.outbox()) {
+        var key = new OutboxKey(message.to(), message.id());
+        sends.remove(key); // so that it moves to the end
+        sends.put(key, message);
       }
     }
-    var removed = done.isEmpty() ? List.<JournalEntry.Done>of() : pendingMessages.findPresent(done);
-    var left = new ArrayList<>(pendingMessages.stillPresent());
-    left.addAll(removed);
-    boolean whole = turns.stream().anyMatch(Turn::isFullState);
-    var entry = new JournalEntry(store.uniqueName(), life, number + turns.size(), whole ? 0 : from, left,
+    var handled = handledIds.isEmpty() ? List.<JournalEntry.Done>of() : pendingMessages.findPresent(handledIds);
+    var stillPresent = new ArrayList<>(pendingMessages.stillPresent());
+    stillPresent.addAll(handled);
+    boolean hasFullState = turns.stream().anyMatch(Turn::isFullState);
+    var entry = new JournalEntry(store.uniqueName(), life, number + turns.size(), hasFullState ? 0 : from, stillPresent,
         turns.stream().map(Written::of).toList());
     byte[] bytes = entry.bytes();
     if (bytes.length > store.maxEntryBytes()) {
-      commitPartially(tasks, bytes.length, left.size());
+      commitPartially(tasks, bytes.length, stillPresent.size());
       return;
     }
-    var all = new ArrayList<StreamMessage>();
-    all.add(StreamMessage.of(store.subjects().turns(id), bytes));
-    sends.values().forEach(one -> all.add(pendingMessages.addition(one)));
-    var outcome = write(entry, all);
+    var messages = new ArrayList<StreamMessage>();
+    messages.add(StreamMessage.of(store.subjects().turns(id), bytes));
+    sends.values().forEach(message -> messages.add(pendingMessages.toStreamMessage(message)));
+    var outcome = write(entry, messages);
     isRefused = !(outcome instanceof WriteOutcome.WriteSuccess);
     try {
-      if (!isRefused) onStored(entry, removed, sends.values());
+      if (!isRefused) onStored(entry, handled, sends.values());
     } finally {
       for (var task : tasks) completeTask(task, outcome);
     }
@@ -198,91 +202,92 @@ final class TurnWriter {
     if (!isRefused && tasks.stream().anyMatch(StoreTask.AppendTask::isEnd)) purgeDead();
   }
 
-  /** With all that is done and still there, they do not fit into a message. */
-  private void commitPartially(List<StoreTask.AppendTask> tasks, int bytes, int done) {
+  /** Commits the turns in two halves, because they are too large for one message. */
+  private void commitPartially(List<StoreTask.AppendTask> tasks, int bytes, int handledCount) {
     if (tasks.size() == 1) throw new StoreWriteException("turn " + tasks.getFirst().turn().number() + " of " + id
-        + " takes " + bytes + " bytes with the ids of " + done + " messages that are done and not deleted yet; " + store
+        + " takes " + bytes + " bytes with the ids of " + handledCount
+        + " messages that are done and not deleted yet; " + store
         + " takes at most " + store.maxEntryBytes() + log.purgeFailureText(), null);
     int half = tasks.size() / 2;
     append(new ArrayList<>(tasks.subList(0, half)));
     append(new ArrayList<>(tasks.subList(half, tasks.size())));
   }
 
-  private void onStored(JournalEntry entry, List<JournalEntry.Done> removed, Collection<PendingMessage> sends) {
+  private void onStored(JournalEntry entry, List<JournalEntry.Done> handled, Collection<PendingMessage> sends) {
     ViewOffset.kindOf(id).ifPresent(store.historyCleaner()::onViewMoved);
     number = entry.number();
     messages++;
-    pendingMessages.remove(removed);
-    long at = seq;
-    for (var one : sends) {
-      at++;
-      if (!one.to().equals(id)) continue;
-      var before = pendingMessages.positions().get(one.id());
-      pendingMessages.notePending(one.id(), at, one.due());
-      if (before != null) pendingMessages.removeBefore(one.id(), at);
+    pendingMessages.remove(handled);
+    long messageSeq = seq;
+    for (var message : sends) {
+      messageSeq++;
+      if (!message.to().equals(id)) continue;
+      var previous = pendingMessages.positions().get(message.id());
+      pendingMessages.notePending(message.id(), messageSeq, message.due());
+      if (previous != null) pendingMessages.removeBefore(message.id(), messageSeq);
     }
-    if (entry.hasWhole() && messages >= PURGE_THRESHOLD) purgeDead();
+    if (entry.hasFullState() && messages >= PURGE_THRESHOLD) purgeDead();
   }
 
   private void completeTask(StoreTask.AppendTask task, WriteOutcome outcome) {
     switch (outcome) {
-      case WriteOutcome.WriteSuccess here -> task.complete(null);
-      case WriteOutcome.WriteConflict outdated -> task.completeExceptionally(new StaleLifeException(task.turn()));
+      case WriteOutcome.WriteSuccess success -> task.complete(null);
+      case WriteOutcome.WriteConflict conflict -> task.completeExceptionally(new StaleLifeException(task.turn()));
       default -> task.completeExceptionally(
           store.refusal(outcome, "turn " + task.turn().number() + " of " + id));
     }
   }
 
-  /** The first of the messages is this entry. Sets where it is. */
-  private WriteOutcome write(JournalEntry entry, List<StreamMessage> all) {
+  /** Stores the messages, of which the entry is the first, and notes its position. */
+  private WriteOutcome write(JournalEntry entry, List<StreamMessage> messages) {
     WriteOutcome outcome;
     try {
-      outcome = log.settle(() -> log.addAll(all, seq));
-    } catch (Throwable failure) { // of memory; it may have left
+      outcome = log.retryUntilSettled(() -> log.addAll(messages, seq));
+    } catch (Throwable failure) { // such as an OutOfMemoryError; the entry may have been sent
       return new WriteOutcome.RetryableFailure(ConnectionErrors.text(failure), true);
     }
-    if (outcome instanceof WriteOutcome.WriteSuccess here) onWritten(entry, here.seq() - all.size() + 1);
-    return outcome instanceof WriteOutcome.WriteConflict outdated && outdated.mayBeOwn() ? findEntry(entry) : outcome;
+    if (outcome instanceof WriteOutcome.WriteSuccess success) onWritten(entry, success.seq() - messages.size() + 1);
+    return outcome instanceof WriteOutcome.WriteConflict conflict && conflict.mayBeOwn() ? findEntry(entry) : outcome;
   }
 
-  private void onWritten(JournalEntry entry, long at) {
-    seq = at;
-    from = entry.from() == 0 ? at : entry.from();
+  private void onWritten(JournalEntry entry, long entrySeq) {
+    seq = entrySeq;
+    from = entry.from() == 0 ? entrySeq : entry.from();
   }
 
-  /** An attempt of which nothing was heard may have stored it. */
+  /** Looks for an entry that an attempt without an answer may have stored. */
   private WriteOutcome findEntry(JournalEntry entry) {
     var subject = store.subjects().turns(id);
     try {
-      for (var one = log.nextMessage(subject, seq + 1); one.isPresent();
-          one = log.nextMessage(subject, one.get().getSeq() + 1))
-        if (JournalEntry.read(one.get()).by().equals(entry.by())) {
-          onWritten(entry, one.get().getSeq());
+      for (var message = log.nextMessage(subject, seq + 1); message.isPresent();
+          message = log.nextMessage(subject, message.get().getSeq() + 1))
+        if (JournalEntry.read(message.get()).by().equals(entry.by())) {
+          onWritten(entry, message.get().getSeq());
           return new WriteOutcome.WriteSuccess(seq);
         }
       return new WriteOutcome.RetryableFailure(
           "another store has stored turns since, and what was before may be taken away", true);
-    } catch (RuntimeException unread) {
-      return new WriteOutcome.RetryableFailure(ConnectionErrors.text(unread), true);
+    } catch (RuntimeException failure) {
+      return new WriteOutcome.RetryableFailure(ConnectionErrors.text(failure), true);
     }
   }
 
   private void purgeDead() {
     messages = 0;
-    if (from > 1) store.historyCleaner().removeDead(id, from);
+    if (from > 1) store.historyCleaner().purgeBefore(id, from);
   }
 
   /**
-   * Does not replace the snapshot of a store that has stored more, because turns before that one
-   * may be gone.
+   * Stores a snapshot, unless another store has stored a later one: turns before the later one may
+   * have been deleted.
    */
   private void snapshot(Turn turn) {
     if (isRefused || turn.life() != life || turn.number() != number) return;
     String subject = store.subjects().snapshot(id);
-    var before = log.lastMessage(subject);
-    if (before.map(Snapshot::read).filter(one -> one.seq() > seq).isPresent()) return;
+    var previous = log.lastMessage(subject);
+    if (previous.map(Snapshot::read).filter(stored -> stored.seq() > seq).isPresent()) return;
     var snapshot = StreamMessage.of(subject, new Snapshot(number, seq, turn.body()).bytes());
-    var outcome = log.replace(snapshot, before.map(MessageInfo::getSeq).orElse(0L)).join();
+    var outcome = log.replace(snapshot, previous.map(MessageInfo::getSeq).orElse(0L)).join();
     if (outcome instanceof WriteOutcome.WriteSuccess) store.historyCleaner().onSnapshotStored(id.kind());
     else LOG.debug("a snapshot of {} was not stored: {}", id, outcome);
   }
@@ -290,52 +295,55 @@ final class TurnWriter {
   // ---- lives
 
   private Store.LoadedActor load() {
-    boolean loaded = false;
+    boolean isLoaded = false;
     try {
-      var last = beginLife(Optional.empty());
-      ViewOffset.kindOf(id).ifPresent(store.historyCleaner()::onViewMoved); // a store that is gone may not have purged
+      var lastEntry = beginLife(Optional.empty());
+      ViewOffset.kindOf(id).ifPresent(store.historyCleaner()::onViewMoved); // an earlier store may not have purged
       var bodies =
-          last.map(one -> new TurnReader(log, store.subjects(), id).readUpTo(one.seq, one.entry)).orElse(List.of());
-      var waiting = pendingMessages.loadIds();
-      loaded = true;
-      return new Store.LoadedActor(life, number, bodies, waiting);
+          lastEntry.map(last -> new TurnReader(log, store.subjects(), id).readUpTo(last.seq, last.entry))
+              .orElse(List.of());
+      var pendingIds = pendingMessages.loadIds();
+      isLoaded = true;
+      return new Store.LoadedActor(life, number, bodies, pendingIds);
     } finally {
-      if (!loaded) isAlive = false; // no actor knows this life, so none will leave it
+      if (!isLoaded) isAlive = false; // no actor got this life, so no actor will end it
     }
   }
 
-  private long startLife(long after) {
-    beginLife(Optional.of(after));
+  private long startLife(long lastNumber) {
+    beginLife(Optional.of(lastNumber));
     return life;
   }
 
-  /** Returns the last message before. */
-  private Optional<LastEntry> beginLife(Optional<Long> after) {
+  /** Begins a life after the given turn, or after the last. Returns the last message before it. */
+  private Optional<LastEntry> beginLife(Optional<Long> lastNumber) {
     isRefused = true;
-    for (int times = 1;; times++) {
+    for (int attempt = 1;; attempt++) {
       var last =
-          log.lastMessage(store.subjects().turns(id)).map(one -> new LastEntry(one.getSeq(), JournalEntry.read(one)));
-      var before = last.map(LastEntry::entry);
+          log.lastMessage(store.subjects().turns(id))
+              .map(message -> new LastEntry(message.getSeq(), JournalEntry.read(message)));
+      var previous = last.map(LastEntry::entry);
       seq = last.map(LastEntry::seq).orElse(0L);
-      from = before.isPresent() && before.get().from() > 0 ? before.get().from() : seq;
-      life = store.nextLife(before.map(JournalEntry::life).orElse(0L));
-      number = after.orElse(before.map(JournalEntry::number).orElse(0L));
-      var done = before.map(JournalEntry::done).orElse(List.of());
-      var begins = new JournalEntry(store.uniqueName(), life, number, after.isPresent() ? 0 : from, done, List.of());
-      var outcome = write(begins, List.of(StreamMessage.of(store.subjects().turns(id), begins.bytes())));
+      from = previous.isPresent() && previous.get().from() > 0 ? previous.get().from() : seq;
+      life = store.nextLife(previous.map(JournalEntry::life).orElse(0L));
+      number = lastNumber.orElse(previous.map(JournalEntry::number).orElse(0L));
+      var handled = previous.map(JournalEntry::done).orElse(List.of());
+      var beginning = new JournalEntry(store.uniqueName(), life, number, lastNumber.isPresent() ? 0 : from, handled,
+          List.of());
+      var outcome = write(beginning, List.of(StreamMessage.of(store.subjects().turns(id), beginning.bytes())));
       if (outcome instanceof WriteOutcome.WriteSuccess) {
         isAlive = true;
         isRefused = false;
-        pendingMessages.beginLife(done);
+        pendingMessages.beginLife(handled);
         return last;
       }
       if (!(outcome instanceof WriteOutcome.WriteConflict)) throw store.refusal(outcome, "a life of " + id);
-      JetStreamLog.pause(times); // another store begins one, too
+      JetStreamLog.pause(attempt); // another store begins a life, too
     }
   }
 
   private void endLife() {
-    // No trace of the reading is needed.
+    // There is no turn, so the entry of the life is not needed.
     if (number == 0 && !isRefused) log.purge(store.subjects().turns(id), seq).join();
     else if (messages >= PURGE_THRESHOLD_AT_END && !isRefused) purgeDead();
     pendingMessages.endLife();

@@ -45,28 +45,28 @@ final class WireMessageConverter {
   static String encode(String text) {
     if (isPlain(text)) return text;
     var encoded = new StringBuilder();
-    for (byte one : text.getBytes(StandardCharsets.UTF_8)) {
-      if (isPlain(one) && one != ' ') encoded.append((char) one);
-      else encoded.append('%').append((char) HEX[one >> 4 & 15]).append((char) HEX[one & 15]);
+    for (byte octet : text.getBytes(StandardCharsets.UTF_8)) {
+      if (isPlain(octet) && octet != ' ') encoded.append((char) octet);
+      else encoded.append('%').append((char) HEX[octet >> 4 & 15]).append((char) HEX[octet & 15]);
     }
     return encoded.toString();
   }
 
   private static boolean isPlain(String text) {
     for (int i = 0; i < text.length(); i++) if (!isPlain(text.charAt(i))) return false;
-    return !text.startsWith(" ") && !text.endsWith(" "); // the client trims
+    return !text.startsWith(" ") && !text.endsWith(" "); // the client would trim them
   }
 
-  private static boolean isPlain(int letter) {
-    return letter >= ' ' && letter <= '~' && letter != '%';
+  private static boolean isPlain(int character) {
+    return character >= ' ' && character <= '~' && character != '%';
   }
 
-  /** A foreign program may write what is no code: then that is the text. */
+  /** Decodes a header. A header of a foreign program that is not encoded is returned unchanged. */
   static String decode(String text) {
     if (text.indexOf('%') < 0) return text;
     try {
       return URLDecoder.decode(text.replace("+", "%2B"), StandardCharsets.UTF_8);
-    } catch (IllegalArgumentException plain) {
+    } catch (IllegalArgumentException malformed) {
       return text;
     }
   }

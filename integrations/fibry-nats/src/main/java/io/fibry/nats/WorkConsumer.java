@@ -21,16 +21,16 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Asks a consumer of JetStream for as many pieces of work as may be worked on, and reports those
- * that are, so that the server does not give them to other nodes. An actor.
+ * Requests as much work from a consumer of JetStream as the worker may handle at a time. Reports
+ * progress for the work in hand, so that the server does not deliver it to other nodes. An actor.
  */
 final class WorkConsumer implements Subscription {
-  static final Duration ACK_TIMEOUT = Duration.ofSeconds(15); // by the server, without progress of its reader
+  static final Duration ACK_TIMEOUT = Duration.ofSeconds(15); // without progress for so long, work is delivered again
   private static final Logger LOG = LoggerFactory.getLogger(NatsNetwork.class);
   private static final Duration TICK_INTERVAL = Duration.ofSeconds(2);
-  private static final Duration PULL_EXPIRY = Duration.ofSeconds(5); // so long the server waits for work
-  private static final long PULL_LOST_NANOS = PULL_EXPIRY.plus(TICK_INTERVAL).toNanos(); // then it has not heard of it
-  private static final int STATUS_TIMEOUT = 408; // of what was asked for, not all has come
+  private static final Duration PULL_EXPIRY = Duration.ofSeconds(5); // of a request for work
+  private static final long PULL_LOST_NANOS = PULL_EXPIRY.plus(TICK_INTERVAL).toNanos(); // then the request was lost
+  private static final int STATUS_TIMEOUT = 408; // a request has expired
   private static final int STATUS_NOT_FOUND = 404;
   private static final int STATUS_HEARTBEAT = 100;
 
@@ -46,12 +46,12 @@ final class WorkConsumer implements Subscription {
   private final int maxParallel;
   private final Consumer<WorkItem> worker;
   private final Actor<Object> actor;
-  private final Subscription arrivals;
-  private final Set<NatsWorkItem> inProgress = new HashSet<>(); // the actor's, as what follows
-  private int requested; // and has not come
-  private long requestedAt;
+  private final Subscription deliveries;
+  private final Set<NatsWorkItem> inProgress = new HashSet<>(); // this and below: used by the actor
+  private int requested; // work that was requested and has not come
+  private long requestedAt; // in nanoseconds
   private boolean isBroken; // the consumer does not answer
-  private long number; // of the last time it asked
+  private long number; // of the last request for work
   private volatile boolean closed;
 
   private WorkConsumer(NatsConnection connection, JetStreamLog log, String subject, int maxParallel,
@@ -65,38 +65,38 @@ final class WorkConsumer implements Subscription {
     this.worker = worker;
     makeConsumer();
     this.actor = ActorSystem.anonymous().onFailure(FailurePolicy.resume()).newActor(this::handle);
-    Subscription begun = null;
+    Subscription subscription = null;
     try {
-      begun = connection.listen(inbox + ".*", Optional.empty(), actor::sendMessage);
+      subscription = connection.listen(inbox + ".*", Optional.empty(), actor::sendMessage);
     } finally {
-      if (begun == null) actor.kill();
+      if (subscription == null) actor.kill();
     }
-    this.arrivals = begun;
+    this.deliveries = subscription;
   }
 
   static WorkConsumer begin(NatsConnection connection, JetStreamLog log, String subject, int maxParallel,
       Consumer<WorkItem> worker) {
-    var taking = new WorkConsumer(connection, log, subject, maxParallel, worker);
-    taking.actor.sendMessage(new ConsumerTick());
-    taking.actor.sendMessageEvery(new ConsumerTick(), TICK_INTERVAL);
-    return taking;
+    var workConsumer = new WorkConsumer(connection, log, subject, maxParallel, worker);
+    workConsumer.actor.sendMessage(new ConsumerTick());
+    workConsumer.actor.sendMessageEvery(new ConsumerTick(), TICK_INTERVAL);
+    return workConsumer;
   }
 
-  /** Pieces that come from now on go back. The actor stays until all pieces are finished. */
+  /** Stops taking work. Work that still comes is released. The actor ends when no work is left. */
   @Override
   public void close() {
     if (closed) return;
     closed = true;
-    arrivals.close();
+    deliveries.close();
     actor.sendMessage(new ConsumerTick());
   }
 
   private void handle(Object message, ActorContext<Object> context) {
     switch (message) {
-      case Message given when given.isStatusMessage() -> onStatus(given);
-      case Message given -> take(given);
-      case WorkEnded over -> inProgress.remove(over.piece);
-      case ConsumerTick beat -> reportProgress();
+      case Message delivery when delivery.isStatusMessage() -> onStatus(delivery);
+      case Message delivery -> take(delivery);
+      case WorkEnded ended -> inProgress.remove(ended.piece);
+      case ConsumerTick tick -> reportProgress();
       default -> throw new AssertionError(message);
     }
     if (!closed) requestWork();
@@ -106,36 +106,38 @@ final class WorkConsumer implements Subscription {
   private void requestWork() {
     if (requested > 0 || inProgress.size() >= maxParallel) return;
     int free = maxParallel - inProgress.size();
-    String what = "{\"batch\":" + free + ",\"expires\":" + PULL_EXPIRY.toNanos() + "}";
-    if (!trySend(log.requestSubject(consumer), what, Optional.of(inbox + "." + ++number))) return; // at the next beat
+    String request = "{\"batch\":" + free + ",\"expires\":" + PULL_EXPIRY.toNanos() + "}";
+    // retried at the next tick
+    if (!trySend(log.requestSubject(consumer), request, Optional.of(inbox + "." + ++number))) return;
     requested = free;
     requestedAt = System.nanoTime();
   }
 
   private void onStatus(Message status) {
     int code = status.getStatus().getCode();
-    if (code == STATUS_HEARTBEAT || !status.getSubject().equals(inbox + "." + number)) return; // it says nothing of now
+    if (code == STATUS_HEARTBEAT || !status.getSubject().equals(inbox + "." + number)) return; // an older request
     if (code == STATUS_TIMEOUT || code == STATUS_NOT_FOUND) requested = 0;
     else onConsumerFailure(status.getStatus().getMessageWithCode());
   }
 
-  /** The server that has the consumer ends, or somebody has deleted it. */
-  private void onConsumerFailure(String why) {
-    if (!isBroken) LOG.warn("work of {} does not come at the moment: {}", subject, Lines.escaped(why));
+  /** Notes that the consumer failed: its server ends, or the consumer was deleted. */
+  private void onConsumerFailure(String reason) {
+    if (!isBroken) LOG.warn("work of {} does not come at the moment: {}", subject, Lines.escaped(reason));
     isBroken = true;
   }
 
   private void makeConsumer() {
     try {
       log.createConsumer(consumer, subject, ACK_TIMEOUT);
-    } catch (StoreReadException | StoreClosedException failed) {
+    } catch (StoreReadException | StoreClosedException failure) {
       throw new TransportException(TransportException.Failure.DISCONNECTED,
-          "work of " + subject + " cannot be taken: " + Lines.message(failed));
+          "work of " + subject + " cannot be taken: " + Lines.message(failure));
     }
   }
 
-  private void take(Message given) {
-    var piece = new NatsWorkItem(given, given.metaData().streamSequence(), (int) given.metaData().deliveredCount());
+  private void take(Message message) {
+    var piece = new NatsWorkItem(message, message.metaData().streamSequence(), (int) message.metaData()
+        .deliveredCount());
     requested = Math.max(0, requested - 1);
     inProgress.add(piece);
     if (closed) piece.release(Duration.ZERO);
@@ -143,7 +145,7 @@ final class WorkConsumer implements Subscription {
   }
 
   private void reportProgress() {
-    for (var piece : inProgress) trySend(piece.answers, "+WPI", Optional.empty());
+    for (var piece : inProgress) trySend(piece.replySubject, "+WPI", Optional.empty());
     if (requested > 0 && System.nanoTime() - requestedAt > PULL_LOST_NANOS) requested = 0;
     if (isBroken && !closed) recoverConsumer();
   }
@@ -153,35 +155,35 @@ final class WorkConsumer implements Subscription {
       makeConsumer();
       isBroken = false;
       requested = 0;
-    } catch (TransportException again) {
-      LOG.debug("work of {} does not come yet", subject, again); // at the next beat
+    } catch (TransportException failure) {
+      LOG.debug("work of {} does not come yet", subject, failure); // retried at the next tick
     }
   }
 
-  private boolean trySend(String subject, String text, Optional<String> answerTo) {
+  private boolean trySend(String subject, String text, Optional<String> replyTo) {
     var message = NatsMessage.builder().subject(subject).data(text);
-    answerTo.ifPresent(message::replyTo);
+    replyTo.ifPresent(message::replyTo);
     try {
       connection.requests().publish(message.build());
       return true;
-    } catch (TransportException cut) {
-      LOG.debug("{} did not leave", subject, cut);
+    } catch (TransportException failure) {
+      LOG.debug("{} did not leave", subject, failure);
       return false;
     }
   }
 
-  /** A piece of work. Thread-safe. */
+  /** A piece of work that was delivered. Thread-safe. */
   private final class NatsWorkItem implements WorkItem {
     private final long number;
     private final byte[] work;
-    private final int times;
-    private final String answers; // where the server hears of it
+    private final int attempts;
+    private final String replySubject; // the server's subject for progress and acknowledgement
 
-    NatsWorkItem(Message message, long number, int times) {
+    NatsWorkItem(Message message, long number, int attempts) {
       this.number = number;
       this.work = message.getData();
-      this.times = times;
-      this.answers = message.getReplyTo();
+      this.attempts = attempts;
+      this.replySubject = message.getReplyTo();
     }
 
     @Override
@@ -196,14 +198,14 @@ final class WorkConsumer implements Subscription {
 
     @Override
     public int attempts() {
-      return times;
+      return attempts;
     }
 
     @Override
     public boolean acknowledge() {
-      boolean interrupted = Thread.interrupted(); // an interrupted thread could not send
+      boolean interrupted = Thread.interrupted(); // the client drops messages of interrupted threads
       try {
-        return log.settle(() -> log.acknowledge(answers)) instanceof WriteOutcome.WriteSuccess;
+        return log.retryUntilSettled(() -> log.acknowledge(replySubject)) instanceof WriteOutcome.WriteSuccess;
       } finally {
         actor.sendMessage(new WorkEnded(this));
         if (interrupted) Thread.currentThread().interrupt();
@@ -211,8 +213,8 @@ final class WorkConsumer implements Subscription {
     }
 
     @Override
-    public void release(Duration later) {
-      trySend(answers, later.isPositive() ? "-NAK {\"delay\":" + later.toNanos() + "}" : "-NAK", Optional.empty());
+    public void release(Duration delay) {
+      trySend(replySubject, delay.isPositive() ? "-NAK {\"delay\":" + delay.toNanos() + "}" : "-NAK", Optional.empty());
       actor.sendMessage(new WorkEnded(this));
     }
   }

@@ -1,7 +1,7 @@
 package io.fibry.nats;
 
-import io.fibry.cluster.TransportException;
 import io.fibry.cluster.TransportException.Failure;
+import io.fibry.cluster.TransportException;
 import io.nats.client.Message;
 import io.nats.client.support.JsonParseException;
 import io.nats.client.support.JsonParser;
@@ -16,45 +16,45 @@ sealed interface WriteOutcome {
   /**
    * The message is stored.
    *
-   * @param seq its number
+   * @param seq its number in the stream
    */
   record WriteSuccess(long seq) implements WriteOutcome {}
 
   /**
-   * Another message was there before.
+   * The message was not stored, because the last message of its subject is not the expected one.
    *
-   * @param mayBeOwn that of an attempt before, of which nothing was heard
+   * @param mayBeOwn whether an earlier attempt, whose answer was lost, may have stored it before
    */
   record WriteConflict(boolean mayBeOwn) implements WriteOutcome {}
 
   /**
-   * It may be tried again.
+   * The write failed, and may be tried again.
    *
-   * @param isUnknown it may be there
+   * @param mayBeStored whether the message may be stored all the same
    */
-  record RetryableFailure(String reason, boolean isUnknown) implements WriteOutcome {}
+  record RetryableFailure(String reason, boolean mayBeStored) implements WriteOutcome {}
 
   /**
    * The message is not stored.
    *
-   * @param isFull there is no room
+   * @param isFull whether the server or the stream has no space for it
    */
   record WriteRejection(String reason, boolean isFull) implements WriteOutcome {}
 
-  /** The server's numbers of errors. */
+  /** Error code: the last message of the subject does not have the expected number. */
   int WRONG_NUMBER = 10071;
-  /** Another message to the subject is being stored. */
+  /** Error code: another message to the subject is being stored. */
   int BUSY = 10164;
-  /** A message with the same id is being stored. */
-  int UNDER_WAY = 10158;
-  /** A batch that lost a part, since its leader did. */
-  int INCOMPLETE = 10176;
-  /** Codes for lack of memory, of disk space, and for the stream's own limits. */
-  Set<Integer> NO_ROOM = Set.of(10023, 10028, 10047);
-  /** The stream could not store it: its limits are among the reasons. */
-  int FAILED = 10077;
+  /** Error code: a message with the same id is being stored. */
+  int DUPLICATE_PENDING = 10158;
+  /** Error code: the leader has lost a part of the batch. */
+  int BATCH_INCOMPLETE = 10176;
+  /** Error codes: no memory, no disk space, or a limit of the stream. */
+  Set<Integer> NO_SPACE = Set.of(10023, 10028, 10047);
+  /** Error code: the stream could not store the message, perhaps because of its limits. */
+  int STORE_FAILED = 10077;
 
-  /** Reads the server's answer. */
+  /** Returns the outcome from the server's answer, or from the failure if that is not null. */
   static WriteOutcome of(@Nullable Message answer, @Nullable Throwable failure) {
     if (failure != null) return of(failure instanceof CompletionException ? failure.getCause() : failure);
     try {
@@ -71,16 +71,18 @@ sealed interface WriteOutcome {
     int status = JsonValueUtils.readInteger(error, "code", 0);
     String text = JsonValueUtils.readString(error, "description", "no reason") + " [" + code + "]";
     if (code == WRONG_NUMBER) return new WriteConflict(false);
-    if (NO_ROOM.contains(code) || code == FAILED && text.contains("maximum")) return new WriteRejection(text, true);
-    if (code == UNDER_WAY || code == FAILED) return new RetryableFailure(text, true);
-    if (code == BUSY || code == INCOMPLETE || status == 429 || status == 503) return new RetryableFailure(text, false);
+    if (NO_SPACE.contains(code) || code == STORE_FAILED && text.contains("maximum"))
+      return new WriteRejection(text, true);
+    if (code == DUPLICATE_PENDING || code == STORE_FAILED) return new RetryableFailure(text, true);
+    if (code == BUSY || code == BATCH_INCOMPLETE || status == 429 || status == 503)
+      return new RetryableFailure(text, false);
     return new WriteRejection(text, false);
   }
 
   private static WriteOutcome of(Throwable failure) {
     String text = ConnectionErrors.text(failure);
-    if (!(failure instanceof TransportException lost)) return new RetryableFailure(text, true);
-    return lost.failure() == Failure.DENIED ? new WriteRejection(text, false)
-        : new RetryableFailure(text, lost.failure() == Failure.TIMED_OUT || lost.failure() == Failure.UNKNOWN);
+    if (!(failure instanceof TransportException known)) return new RetryableFailure(text, true);
+    return known.failure() == Failure.DENIED ? new WriteRejection(text, false)
+        : new RetryableFailure(text, known.failure() == Failure.TIMED_OUT || known.failure() == Failure.UNKNOWN);
   }
 }

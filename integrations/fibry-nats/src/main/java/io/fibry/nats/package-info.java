@@ -1,2 +1,2 @@
-/** Nodes that find each other by servers of NATS: {@link io.fibry.nats.NatsNetwork}. */
+/** A network for clusters, over NATS servers: {@link io.fibry.nats.NatsNetwork}. */
 package io.fibry.nats;

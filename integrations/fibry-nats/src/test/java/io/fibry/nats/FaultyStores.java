@@ -127,9 +127,9 @@ public final class FaultyStores {
     }
 
     @Override
-    Map<String, Long> subjects(String filter) {
+    Map<String, Long> countBySubject(String filter) {
       awaitServer();
-      return super.subjects(filter);
+      return super.countBySubject(filter);
     }
 
     @Override
@@ -209,7 +209,7 @@ public final class FaultyStores {
 
     /** The servers have acknowledged a message, which the present leader does not have. */
     void acknowledged(long seq) {
-      log.acknowledged(seq);
+      log.noteAcknowledged(seq);
     }
 
     /** Lets the server go down, or come up again. */
@@ -258,8 +258,8 @@ public final class FaultyStores {
     var subjects = new StoreSubjects(app);
     var link = network.openConnection(app, "test");
     try {
-      var log = new FaultyLog(link, subjects.stream(), options.requestLimit(), network.purges(app));
-      log.make(subjects.all(), 1, link.identity().role());
+      var log = new FaultyLog(link, subjects.stream(), options.requestLimit(), network.purgeTarget(app));
+      log.createStream(subjects.allFilters(), 1, link.identity().role());
       return new One(new StreamStore(log, subjects, options, link::close), link, log);
     } catch (IOException failure) {
       throw new UncheckedIOException(failure);

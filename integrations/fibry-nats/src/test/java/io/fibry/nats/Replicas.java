@@ -247,7 +247,7 @@ public final class Replicas {
     }
 
     @Override
-    Map<String, Long> subjects(String filter) {
+    Map<String, Long> countBySubject(String filter) {
       var counts = new TreeMap<String, Long>();
       read(by, leader(), filter, 0, Integer.MAX_VALUE).forEach(one -> counts.merge(one.subject, 1L, Long::sum));
       return counts;

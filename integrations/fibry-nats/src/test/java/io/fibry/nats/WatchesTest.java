@@ -2,8 +2,8 @@ package io.fibry.nats;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
-import io.fibry.cluster.TransportException;
 import io.fibry.cluster.TransportException.Failure;
+import io.fibry.cluster.TransportException;
 import io.fibry.cluster.spi.ClusterTransport.Entry;
 import io.fibry.nats.TableWatches.KeyListing;
 import io.fibry.support.Patience;
@@ -45,14 +45,14 @@ class WatchesTest implements TableWatches.WatchedTable {
   @Override
   public KeyListing list() {
     lists.incrementAndGet();
-    if (list.last() < 0) throw new TransportException(Failure.DISCONNECTED, "planned");
+    if (list.lastChange() < 0) throw new TransportException(Failure.DISCONNECTED, "planned");
     return list;
   }
 
   private void look(TableWatches watches, KeyListing listed) {
     list = listed;
     int before = lists.get();
-    watches.checkSoon();
+    watches.wake();
     Patience.eventually(() -> lists.get() > before);
   }
 
@@ -193,13 +193,13 @@ class WatchesTest implements TableWatches.WatchedTable {
         });
         for (int i = 0; i < 200; i++) {
           table.change("k" + random.nextInt(5), random.nextBoolean(), random.nextBoolean());
-          if (random.nextInt(4) == 0) watches.checkSoon();
+          if (random.nextInt(4) == 0) watches.wake();
         }
         table.change("end", true, false);
         Patience.joined(client);
         Patience.eventually(() -> {
           table.change("other", true, false); // a table changes all the time: leases are renewed
-          watches.checkSoon();
+          watches.wake();
           return known.equals(table.keys());
         });
       }

@@ -9,7 +9,7 @@ import io.fibry.nats.NatsNetwork;
 import io.nats.client.Nats;
 import java.time.Duration;
 
-/** The other process of {@link Figures}: actors that answer, and a bare client that does. */
+/** The remote process of {@link Figures}: actors that reply, and a client of NATS that replies. */
 final class Echo {
   sealed interface Message {}
 
@@ -26,7 +26,7 @@ final class Echo {
 
   private Echo() {}
 
-  /** Its servers, and how many there are. */
+  /** @param args the URLs of the servers, and the number of servers */
   public static void main(String[] args) throws Exception {
     var bare = Nats.connect(args[0]);
     bare.createDispatcher(message -> bare.publish(message.getReplyTo(), message.getData())).subscribe("bare");
@@ -47,10 +47,10 @@ final class Echo {
         options -> options.withNode(name).withPartitions(64));
   }
 
-  /** Entities that keep nothing. */
+  /** Hosts entities without stored state. */
   static void host(Cluster node) {
     node.host("echo", Message.class, ActorSystem.anonymous(), Duration.ofMinutes(5),
-        (how, key) -> how.newActor(Echo::handle));
+        (builder, key) -> builder.newActor(Echo::handle));
   }
 
   static void handle(Message message, ActorContext<Message> context) {

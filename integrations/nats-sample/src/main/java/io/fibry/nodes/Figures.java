@@ -31,25 +31,25 @@ import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 
 /**
- * Measures requests and messages to another process, beside the bare client of NATS. Both sides
- * take turns in one run; a ratio is that of a round, and the median of nine is shown.
+ * Measures requests and messages to another process, and compares them with the plain client of
+ * NATS. A run measures both sides alternately. The table shows the median of nine ratios.
  */
 final class Figures implements AutoCloseable {
   private static final int WARM_UP = 3;
   private static final int ROUNDS = 9;
-  private static final Duration ROUND = Duration.ofMillis(700);
-  private static final Duration LIMIT = Duration.ofSeconds(10);
-  private static final int TELLS = 100_000;
-  private static final int BUSY = 10_164; // what a leader says
+  private static final Duration ROUND_TIME = Duration.ofMillis(700);
+  private static final Duration ASK_LIMIT = Duration.ofSeconds(10);
+  private static final int MESSAGES = 100_000;
+  private static final int SUBJECT_BUSY = 10_164; // error code: another message to the subject is being stored
   private static final byte[] BODY = new byte[8];
 
-  /** Does it once; which thread does it is told. */
+  /** An operation that a thread with this index repeats. */
   @FunctionalInterface
-  private interface Act {
+  private interface Operation {
     void run(int thread) throws Exception;
   }
 
-  /** {@return how often a second} */
+  /** {@return the operations per second} */
   @FunctionalInterface
   private interface Side {
     double measure() throws Exception;
@@ -57,23 +57,23 @@ final class Figures implements AutoCloseable {
 
   private final List<NatsServer> servers;
   private final String urls;
-  private final Process there;
-  private final Connection bare;
+  private final Process remoteProcess;
+  private final Connection client;
   private final JetStream stream;
-  private final Cluster here;
+  private final Cluster node;
 
   private Figures(List<NatsServer> servers) throws Exception {
     this.servers = servers;
     urls = servers.stream().map(NatsServer::url).collect(Collectors.joining(","));
-    there = new ProcessBuilder(Path.of(System.getProperty("java.home"), "bin", "java").toString(), "-cp",
+    remoteProcess = new ProcessBuilder(Path.of(System.getProperty("java.home"), "bin", "java").toString(), "-cp",
         System.getProperty("java.class.path"), "-Dorg.slf4j.simpleLogger.defaultLogLevel=error", Echo.class.getName(),
         urls, Integer.toString(servers.size())).inheritIO().start();
-    bare = Nats.connect(urls);
-    bare.jetStreamManagement().addStream(StreamConfiguration.builder().name("BARE").subjects("turns.*")
+    client = Nats.connect(urls);
+    client.jetStreamManagement().addStream(StreamConfiguration.builder().name("BARE").subjects("turns.*")
         .storageType(StorageType.File).maxMessagesPerSubject(1).replicas(servers.size()).build());
-    stream = bare.jetStream();
-    here = join("here");
-    while (here.members().stream().noneMatch(one -> one.hosts().contains("counter")))
+    stream = client.jetStream();
+    node = join("here");
+    while (node.members().stream().noneMatch(member -> member.hosts().contains("counter")))
       TimeUnit.MILLISECONDS.sleep(50);
   }
 
@@ -96,13 +96,13 @@ final class Figures implements AutoCloseable {
   }
 
   private void run() throws Exception {
-    var named = here.actor("echo", Message.class);
+    var named = node.actor("echo", Message.class);
     for (int threads : new int[] {1, 64, 1_024})
       compare("requests to a name, askers: " + threads, times(threads, thread -> named.ask(new Ask(thread))),
-          "bare requests", times(threads, thread -> bare.requestWithTimeout("bare", BODY, LIMIT).get()));
-    var entities = here.entities("echo", Message.class);
+          "bare requests", times(threads, thread -> client.requestWithTimeout("bare", BODY, ASK_LIMIT).get()));
+    var entities = node.entities("echo", Message.class);
     compare("requests to 64 entities, an asker each", times(64, thread -> entity(entities, thread).ask(new Ask(1))),
-        "bare requests", times(64, thread -> bare.requestWithTimeout("bare", BODY, LIMIT).get()));
+        "bare requests", times(64, thread -> client.requestWithTimeout("bare", BODY, ASK_LIMIT).get()));
     compare("messages to an entity", this::tells, "bare publishing", this::publishes);
     durable();
     local();
@@ -110,15 +110,15 @@ final class Figures implements AutoCloseable {
   }
 
   private void durable() throws Exception {
-    var counters = here.entities(Echo.COUNTER);
+    var counters = node.entities(Echo.COUNTER);
     for (int threads : new int[] {1, 64}) {
-      String among = ", servers: " + servers.size() + ", askers: " + threads;
+      String setting = ", servers: " + servers.size() + ", askers: " + threads;
       var asks = times(threads, thread -> counters.actor("c" + thread).ask(new Ask(1)));
-      var stored = times(threads, thread -> bare.requestWithTimeout("store." + thread, BODY, LIMIT).get());
+      var stored = times(threads, thread -> client.requestWithTimeout("store." + thread, BODY, ASK_LIMIT).get());
       var turns = turns(threads);
-      compare("requests to durable actors" + among, asks, "bare messages to a stream, as turns expect them", turns);
-      compare("bare requests whose answerer stores first" + among, stored, "the same", turns);
-      compare("requests to durable actors" + among, asks, "bare requests whose answerer stores first", stored);
+      compare("requests to durable actors" + setting, asks, "bare messages to a stream, as turns expect them", turns);
+      compare("bare requests whose answerer stores first" + setting, stored, "the same", turns);
+      compare("requests to durable actors" + setting, asks, "bare requests whose answerer stores first", stored);
     }
   }
 
@@ -126,57 +126,60 @@ final class Figures implements AutoCloseable {
     return entities.actor("k" + thread);
   }
 
-  // ---- sides
+  // ---- measurements
 
-  private static Side times(int threads, Act act) {
+  private static Side times(int threads, Operation operation) {
     return () -> {
-      var done = new LongAdder();
-      long begin = System.nanoTime();
-      long end = begin + ROUND.toNanos();
+      var count = new LongAdder();
+      long start = System.nanoTime();
+      long deadline = start + ROUND_TIME.toNanos();
       try (var fibers = Executors.newVirtualThreadPerTaskExecutor()) {
-        var all = IntStream.range(0, threads).mapToObj(i -> fibers.submit(() -> {
-          while (System.nanoTime() < end) {
-            act.run(i);
-            done.increment();
+        var loops = IntStream.range(0, threads).mapToObj(i -> fibers.submit(() -> {
+          while (System.nanoTime() < deadline) {
+            operation.run(i);
+            count.increment();
           }
           return null;
         })).toList();
-        for (var one : all) one.get();
+        for (var loop : loops) loop.get();
       }
-      return done.sum() * 1e9 / (System.nanoTime() - begin);
+      return count.sum() * 1e9 / (System.nanoTime() - start);
     };
   }
 
   private double tells() {
-    var entity = here.entities("echo", Message.class).actor("tells");
-    var tell = new Tell("x".repeat(50));
+    var entity = node.entities("echo", Message.class).actor("tells");
+    var message = new Tell("x".repeat(50));
     long begin = System.nanoTime();
-    for (int i = 0; i < TELLS; i++) entity.sendMessage(tell);
-    entity.ask(new Ask(1)); // all before it have been handled
-    return TELLS * 1e9 / (System.nanoTime() - begin);
+    for (int i = 0; i < MESSAGES; i++) entity.sendMessage(message);
+    entity.ask(new Ask(1)); // all earlier messages were handled
+    return MESSAGES * 1e9 / (System.nanoTime() - begin);
   }
 
   private double publishes() throws Exception {
     long begin = System.nanoTime();
-    for (int i = 0; i < TELLS; i++) bare.publish("sink", Echo.TEXT);
-    bare.flush(LIMIT);
-    return TELLS * 1e9 / (System.nanoTime() - begin);
+    for (int i = 0; i < MESSAGES; i++) client.publish("sink", Echo.TEXT);
+    client.flush(ASK_LIMIT);
+    return MESSAGES * 1e9 / (System.nanoTime() - begin);
   }
 
   private Side turns(int threads) {
-    var last = new AtomicLong[threads];
-    Arrays.setAll(last, i -> new AtomicLong());
-    return times(threads, thread -> last[thread].set(turn("turns." + threads + "-" + thread, last[thread].get())));
+    var lastNumbers = new AtomicLong[threads];
+    Arrays.setAll(lastNumbers, i -> new AtomicLong());
+    return times(threads,
+        thread -> lastNumbers[thread].set(turn("turns." + threads + "-" + thread, lastNumbers[thread].get())));
   }
 
-  /** Until a leader of several servers is not busy with another one of the same subject. */
-  private long turn(String subject, long last) throws Exception {
+  /**
+   * Stores a message after the given one. Repeats that while the leader is busy with the subject.
+   */
+  private long turn(String subject, long lastNumber) throws Exception {
     while (true) {
       try {
-        var options = PublishOptions.builder().expectedLastSubjectSequence(last).build();
+        var options = PublishOptions.builder().expectedLastSubjectSequence(lastNumber).build();
         return stream.publish(subject, Echo.TEXT, options).getSeqno();
-      } catch (JetStreamApiException busy) {
-        if (busy.getApiErrorCode() != BUSY) throw busy;
+      } catch (JetStreamApiException refusal) {
+        if (refusal.getApiErrorCode() != SUBJECT_BUSY) throw refusal;
       }
     }
   }
@@ -184,50 +187,50 @@ final class Figures implements AutoCloseable {
   /** Measures the cost of names, bytes and limits, without a network. */
   private static void local() throws Exception {
     var codec = Codec.of(Message.class);
-    try (var alone = Cluster.local("alone"); var actor = ActorSystem.anonymous().newActor(Echo::handle)) {
-      alone.expose("echo", Message.class, actor);
-      var far = alone.actor("echo", Message.class);
-      compare("requests within a process, by name", times(8, thread -> far.ask(new Ask(1))),
+    try (var cluster = Cluster.local("alone"); var actor = ActorSystem.anonymous().newActor(Echo::handle)) {
+      cluster.expose("echo", Message.class, actor);
+      var actorByName = cluster.actor("echo", Message.class);
+      compare("requests within a process, by name", times(8, thread -> actorByName.ask(new Ask(1))),
           "requests to the actor itself, whose messages become bytes and are read",
           times(8, thread -> actor.ask((Ask) codec.decode(codec.encode(new Ask(1))))));
     }
     try (var actor = ActorSystem.anonymous().newActor(Echo::handle)) {
       Side plain = times(8, thread -> actor.ask(new Ask(1)));
       compare("requests to an actor, while its process is a node", () -> {
-        try (var node = Cluster.local("beside")) {
-          Echo.host(node);
+        try (var otherCluster = Cluster.local("beside")) {
+          Echo.host(otherCluster);
           return plain.measure();
         }
       }, "the same without a node", plain);
     }
   }
 
-  /** Keys that are asked while another node comes and goes. */
+  /** Measures the longest wait of requests to entities while another node joins and leaves. */
   private void moves(Entities<String, Message> entities) throws Exception {
-    var silences = new ArrayList<Double>();
+    var longestWaits = new ArrayList<Double>();
     for (int i = 0; i < 2 * WARM_UP + ROUNDS; i++) {
-      var end = new AtomicBoolean();
-      var longest = new AtomicLong();
+      var isEnded = new AtomicBoolean();
+      var longestWait = new AtomicLong();
       try (var fibers = Executors.newVirtualThreadPerTaskExecutor()) {
-        for (int n = 0; n < 16; n++) {
-          var entity = entity(entities, n);
+        for (int key = 0; key < 16; key++) {
+          var entity = entity(entities, key);
           fibers.submit(() -> {
-            while (!end.get()) {
+            while (!isEnded.get()) {
               long begin = System.nanoTime();
               entity.ask(new Ask(1));
-              longest.accumulateAndGet(System.nanoTime() - begin, Math::max);
+              longestWait.accumulateAndGet(System.nanoTime() - begin, Math::max);
             }
           });
         }
-        try (var other = join("other")) {
-          Echo.host(other);
-          while (other.health().partitions().get("echo") < 30) TimeUnit.MILLISECONDS.sleep(5);
+        try (var otherNode = join("other")) {
+          Echo.host(otherNode);
+          while (otherNode.health().partitions().get("echo") < 30) TimeUnit.MILLISECONDS.sleep(5);
         }
-        end.set(true);
+        isEnded.set(true);
       }
-      if (i >= 2 * WARM_UP) silences.add(longest.get() / 1e6);
+      if (i >= 2 * WARM_UP) longestWaits.add(longestWait.get() / 1e6);
     }
-    var sorted = silences.stream().sorted().toList();
+    var sorted = longestWaits.stream().sorted().toList();
     System.out.printf("While half of 64 parts move to another node and back, with 16 askers, the longest wait of a "
         + "request: %.0f ms in the median of %d runs (%.0f..%.0f)%n", sorted.get(sorted.size() / 2), sorted.size(),
         sorted.getFirst(), sorted.getLast());
@@ -235,32 +238,32 @@ final class Figures implements AutoCloseable {
 
   // ---- ratios
 
-  private static void compare(String what, Side ours, String reference, Side theirs) throws Exception {
+  private static void compare(String name, Side measured, String reference, Side referenceSide) throws Exception {
     for (int i = 0; i < WARM_UP; i++) {
-      ours.measure();
-      theirs.measure();
+      measured.measure();
+      referenceSide.measure();
     }
     var ratios = new ArrayList<Double>();
     for (int i = 0; i < ROUNDS; i++) {
-      boolean first = i % 2 == 0;
-      double other = first ? 0 : theirs.measure();
-      double mine = ours.measure();
-      ratios.add(mine / (first ? theirs.measure() : other));
+      boolean isFirst = i % 2 == 0;
+      double referenceRate = isFirst ? 0 : referenceSide.measure();
+      double rate = measured.measure();
+      ratios.add(rate / (isFirst ? referenceSide.measure() : referenceRate));
     }
     List<Double> sorted = ratios.stream().sorted().toList();
-    System.out.printf("| %s | %.2f | %.2f..%.2f | %s |%n", what, sorted.get(sorted.size() / 2), sorted.getFirst(),
+    System.out.printf("| %s | %.2f | %.2f..%.2f | %s |%n", name, sorted.get(sorted.size() / 2), sorted.getFirst(),
         sorted.getLast(), reference);
   }
 
   @Override
   public void close() {
-    here.close();
+    node.close();
     try {
-      bare.close();
+      client.close();
     } catch (InterruptedException interrupt) {
       Thread.currentThread().interrupt();
     }
-    there.destroyForcibly();
+    remoteProcess.destroyForcibly();
     servers.forEach(NatsServer::close);
   }
 }

@@ -5,13 +5,13 @@ import io.fibry.cluster.Cluster;
 import io.fibry.nats.NatsNetwork;
 import java.time.Duration;
 
-/** A process that hosts its share of the purses. */
+/** A process of {@link ThreeNodes} that hosts a share of the purses. */
 final class Node {
   static final String APP = "three-nodes";
 
   private Node() {}
 
-  /** Its name, and the servers. */
+  /** @param args the name of the node, and the URLs of the servers */
   public static void main(String[] args) throws InterruptedException {
     var node = join(args[0], args[1]);
     node.host(Purses.PURSE, ActorSystem.anonymous(), Duration.ofMinutes(5));

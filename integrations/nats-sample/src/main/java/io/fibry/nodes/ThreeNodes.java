@@ -32,17 +32,17 @@ final class ThreeNodes implements AutoCloseable {
   private static final Duration LIMIT = Duration.ofSeconds(2);
   private static final Duration PATIENCE = Duration.ofSeconds(60);
 
-  /** What happened. */
-  record Result(int paid, int askedAgain, int killed, Duration longestSilence, long cents) {}
+  /** The result of a run; {@code totalCents} is the sum of all purses at its end. */
+  record Result(int paid, int askedAgain, int killed, Duration longestSilence, long totalCents) {}
 
   private final List<NatsServer> servers;
   private final String urls;
   private final Cluster front;
   private final Entities<String, Purses.Message> purses;
-  private final ArrayDeque<Process> nodes = new ArrayDeque<>(); // the oldest first
+  private final ArrayDeque<Process> nodes = new ArrayDeque<>(); // oldest first
   private final AtomicInteger paid = new AtomicInteger();
   private final AtomicInteger askedAgain = new AtomicInteger();
-  private final AtomicBoolean end = new AtomicBoolean();
+  private final AtomicBoolean isEnded = new AtomicBoolean();
   private int started;
 
   private ThreeNodes(Path folder) throws IOException {
@@ -62,8 +62,8 @@ final class ThreeNodes implements AutoCloseable {
   }
 
   static Result run(Path folder, Duration time) throws Exception {
-    try (var all = new ThreeNodes(folder)) {
-      return all.run(time);
+    try (var demonstration = new ThreeNodes(folder)) {
+      return demonstration.run(time);
     }
   }
 
@@ -76,65 +76,68 @@ final class ThreeNodes implements AutoCloseable {
     System.out.println(name + " was started");
   }
 
-  private Result run(Duration time) throws Exception {
+  private Result run(Duration duration) throws Exception {
     await("three nodes",
-        () -> front.members().stream().filter(one -> one.hosts().contains("purse")).count() == NODES);
+        () -> front.members().stream().filter(member -> member.hosts().contains("purse")).count() == NODES);
     awaitAll();
-    System.out.println(PURSES + " purses with " + Purses.AT_FIRST + " cents each are at home on " + NODES + " nodes");
-    var longest = Duration.ZERO;
+    System.out
+        .println(PURSES + " purses with " + Purses.INITIAL_CENTS + " cents each are at home on " + NODES + " nodes");
+    var longestSilence = Duration.ZERO;
     int killed = 0;
-    long stop = System.nanoTime() + time.toNanos();
+    long deadline = System.nanoTime() + duration.toNanos();
     try (var fibers = Executors.newVirtualThreadPerTaskExecutor()) {
       var payers = IntStream.range(0, PAYERS).mapToObj(i -> fibers.submit(() -> pay(i))).toList();
       try {
-        while (System.nanoTime() < stop) {
-          int before = paid.get();
-          await("transfers", () -> paid.get() >= before + 200);
+        while (System.nanoTime() < deadline) {
+          int paidBefore = paid.get();
+          await("transfers", () -> paid.get() >= paidBefore + 200);
           nodes.remove().destroyForcibly().waitFor();
           killed++;
           var silence = awaitAll();
-          longest = silence.compareTo(longest) > 0 ? silence : longest;
+          longestSilence = silence.compareTo(longestSilence) > 0 ? silence : longestSilence;
           System.out.printf("a node was killed after %,d transfers; all purses answered again after %.1f s%n",
               paid.get(), silence.toMillis() / 1e3);
-          start(); // purses move to it, and nobody notices
+          start(); // purses move to it without failed requests
         }
       } finally {
-        end.set(true); // otherwise the payers would continue
+        isEnded.set(true); // the payers end, even after a failure
       }
-      for (var one : payers) one.get(PATIENCE.toSeconds(), TimeUnit.SECONDS);
+      for (var payer : payers) payer.get(PATIENCE.toSeconds(), TimeUnit.SECONDS);
     }
-    long all = PURSES * Purses.AT_FIRST;
-    await("the same sum", () -> sum() == all); // sent messages may not have arrived yet
+    long total = PURSES * Purses.INITIAL_CENTS;
+    await("the same sum", () -> sum() == total); // messages may still be in flight
     System.out.printf("%,d transfers were answered, %,d were asked for again; the purses have %,d cents, as before%n",
         paid.get(), askedAgain.get(), sum());
-    return new Result(paid.get(), askedAgain.get(), killed, longest, sum());
+    return new Result(paid.get(), askedAgain.get(), killed, longestSilence, sum());
   }
 
   /**
-   * Repeats each transfer until it is answered, or all is over: then it is stored as a whole, or
-   * not at all.
+   * Repeats each transfer until it is answered or the run ends. A transfer without an answer is
+   * stored as a whole, or not at all.
    */
   private void pay(int payer) {
     var random = new Random();
-    for (int i = 0; !end.get(); i++) {
-      var from = purses.actor("p" + random.nextInt(PURSES));
+    for (int i = 0; !isEnded.get(); i++) {
+      var purse = purses.actor("p" + random.nextInt(PURSES));
       var pay = new Purses.Pay(payer + "-" + i, "p" + random.nextInt(PURSES), random.nextInt(100));
-      boolean answered = isAnswered(() -> from.ask(pay, LIMIT));
-      for (; !answered && !end.get(); answered = isAnswered(() -> from.ask(pay, LIMIT))) askedAgain.incrementAndGet();
+      boolean answered = isAnswered(() -> purse.ask(pay, LIMIT));
+      for (; !answered
+          && !isEnded.get(); answered = isAnswered(() -> purse.ask(pay, LIMIT)))
+        askedAgain.incrementAndGet();
       if (answered) paid.incrementAndGet();
     }
   }
 
-  private static boolean isAnswered(Runnable asking) {
+  private static boolean isAnswered(Runnable request) {
     try {
-      asking.run();
+      request.run();
       return true;
-    } catch (RequestException | CancellationException again) {
+    } catch (RequestException | CancellationException failure) {
       return false;
     }
   }
 
-  /** How long it took until each purse had answered. */
+  /** Waits until each purse has answered, and returns how long that took. */
   private Duration awaitAll() throws InterruptedException {
     long begin = System.nanoTime();
     for (int i = 0; i < PURSES; i++) {
@@ -148,24 +151,27 @@ final class ThreeNodes implements AutoCloseable {
     return IntStream.range(0, PURSES).mapToLong(i -> purses.actor("p" + i).ask(new Purses.Count())).sum();
   }
 
-  /** The patience begins again as long as the nodes work, since a busy machine delays them. */
-  private void await(String what, BooleanSupplier fact) throws InterruptedException {
-    long end = System.nanoTime() + PATIENCE.toNanos();
-    for (long worked = 0; !fact.getAsBoolean(); TimeUnit.MILLISECONDS.sleep(10)) {
-      long now = nodes.stream().mapToLong(ThreeNodes::work).sum();
-      if (now != worked) end = System.nanoTime() + PATIENCE.toNanos();
-      else if (System.nanoTime() - end > 0) throw new IllegalStateException(what + ": it never came");
-      worked = now;
+  /**
+   * Waits until a condition holds. Fails if it does not hold for 60 seconds in which the nodes used
+   * no processor time: a busy machine delays them.
+   */
+  private void await(String description, BooleanSupplier condition) throws InterruptedException {
+    long deadline = System.nanoTime() + PATIENCE.toNanos();
+    for (long lastCpuMillis = 0; !condition.getAsBoolean(); TimeUnit.MILLISECONDS.sleep(10)) {
+      long cpuMillis = nodes.stream().mapToLong(ThreeNodes::cpuMillis).sum();
+      if (cpuMillis != lastCpuMillis) deadline = System.nanoTime() + PATIENCE.toNanos();
+      else if (System.nanoTime() - deadline > 0) throw new IllegalStateException(description + ": it never came");
+      lastCpuMillis = cpuMillis;
     }
   }
 
-  private static long work(Process node) {
+  private static long cpuMillis(Process node) {
     return node.info().totalCpuDuration().map(Duration::toMillis).orElse(0L);
   }
 
   @Override
   public void close() {
-    end.set(true);
+    isEnded.set(true);
     nodes.forEach(Process::destroyForcibly);
     front.close();
     servers.forEach(NatsServer::close);

@@ -29,7 +29,7 @@ class ThreeNodesTest {
   void noMoneyIsLostWhereNoNodeIsKilled() throws Exception {
     var result = ThreeNodes.run(folder, Duration.ZERO);
 
-    assertEquals(100_000, result.cents());
+    assertEquals(100_000, result.totalCents());
   }
 
   @Soak(counterpart = "ClusterSimulationTest")
@@ -37,7 +37,7 @@ class ThreeNodesTest {
   void noMoneyIsLostThoughNodesAreKilled() throws Exception {
     var result = ThreeNodes.run(folder, TIME);
 
-    assertEquals(100_000, result.cents());
+    assertEquals(100_000, result.totalCents());
     assertTrue(result.killed() > 0);
   }
 }
