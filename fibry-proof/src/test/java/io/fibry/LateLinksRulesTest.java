@@ -38,7 +38,7 @@ class LateLinksRulesTest {
       "message/AnswerFuture.completeAsync", // called by a user
       "message/Deadline.awaitByClock", // by a clock that a test moves
       "message/RequestFuture.awaitResult", "message/RequestFuture.awaitCallbacks", // for a user that cancels
-      "message/RequestFuture.takeBack", "message/WaitCycle.exception", "message/WaitCycle.failOneWait");
+      "message/RequestFuture.cancelUnlessBegun", "message/WaitCycle.exception", "message/WaitCycle.failOneWait");
 
   /** Breaks the rule. */
   static final class Late {

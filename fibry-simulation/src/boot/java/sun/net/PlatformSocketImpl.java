@@ -1,7 +1,7 @@
 package sun.net;
 
 /**
- * For javac only, which with a release does not see what the JDK hides. It is in no jar: the JVM
- * takes the JDK's own.
+ * Stands in for the JDK's interface of this name, for javac only: with {@code --release}, javac
+ * does not see internal types of the JDK. This type is in no jar, so the JVM loads the JDK's own.
  */
 public interface PlatformSocketImpl {}

@@ -9,21 +9,24 @@ import org.openjdk.jcstress.annotations.Outcome;
 import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.ZZZ_Result;
 
-/** A handler ends while its limit does. It sees its end, a second one, and the flag. */
+/**
+ * A handler ends its call while the limit of the call expires. Results: the two calls of {@code
+ * end} returned true, and the interrupt flag of the thread was set afterwards.
+ */
 @JCStressTest
-@Outcome(id = "false, false, false", expect = ACCEPTABLE, desc = "in time")
+@Outcome(id = "false, false, false", expect = ACCEPTABLE, desc = "the call ended before the limit")
 @Outcome(id = "true, false, false", expect = ACCEPTABLE, desc = "interrupted, and the flag is cleared")
-@Outcome(expect = FORBIDDEN, desc = "the interrupt reaches what comes next")
+@Outcome(expect = FORBIDDEN, desc = "the interrupt reaches the code after the call")
 @State
 public class LimitAgainstEnd {
-  private volatile InterruptibleCall run;
+  private volatile InterruptibleCall call; // written by the handler, read by the limit
 
   @Actor
   public void handler(ZZZ_Result result) {
-    var mine = new InterruptibleCall(Thread.currentThread());
-    run = mine;
-    result.r1 = mine.end();
-    result.r2 = mine.end();
+    var own = new InterruptibleCall(Thread.currentThread());
+    call = own;
+    result.r1 = own.end();
+    result.r2 = own.end();
     for (int i = 0; i < 20 && !result.r3; i++) result.r3 = Thread.currentThread().isInterrupted();
     Thread.interrupted();
   }
@@ -31,9 +34,9 @@ public class LimitAgainstEnd {
   @Actor
   public void limit() {
     for (int i = 0; i < 50; i++) {
-      var found = run;
-      if (found != null) {
-        found.run();
+      var published = call;
+      if (published != null) {
+        published.run();
         return;
       }
     }

@@ -11,23 +11,23 @@ import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.II_Result;
 
 /**
- * A use of an entity against its passivation. A user that entered (1) hands over before the pill,
- * and the sweeper sees it, both by plain fields. A user that finds the entity gone (0) uses the
- * next life.
+ * A thread uses an entity while the sweeper passivates it. A user that entered (1) hands over its
+ * message before the pill. The sweeper sees that message. Both use plain fields. A user that finds
+ * the entity gone (0) uses its next life. Results: the use, the passivation.
  */
 @JCStressTest
-@Outcome(id = "1, 0", expect = ACCEPTABLE, desc = "used, so not passivated")
-@Outcome(id = {"1, 1", "0, 1"}, expect = ACCEPTABLE, desc = "passivated, and nothing came after the pill")
+@Outcome(id = "1, 0", expect = ACCEPTABLE, desc = "used, and therefore not passivated")
+@Outcome(id = {"1, 1", "0, 1"}, expect = ACCEPTABLE, desc = "passivated, and no message came after the pill")
 @Outcome(expect = FORBIDDEN,
-    desc = "handed over after the pill (2), unseen by its sender (2), or refused without a pill")
+    desc = "handed over after the pill (2, x), unseen by the sweeper (x, 2), or refused without a pill")
 @State
 public class UseAgainstPassivation {
   private final Entity<String, String> entity = new Entity<>("key", 0);
-  private boolean pill; // written by the sweeper, after GONE
-  private int handed;
+  private boolean pillSent; // written by the sweeper, after it has set GONE
+  private int handed; // 1: the user has handed over a message
   private int used;
   private int swept;
-  private int seen;
+  private int seen; // the sweeper's reading of `handed`
 
   public UseAgainstPassivation() {
     entity.leave(0);
@@ -36,16 +36,16 @@ public class UseAgainstPassivation {
   @Actor
   public void user() {
     if (!entity.enter()) return;
-    used = pill ? 2 : 1;
+    used = pillSent ? 2 : 1;
     handed = 1;
     entity.leave(1);
   }
 
   @Actor
   public void sweeper() {
-    long word = entity.word();
+    long word = entity.useState();
     if (Entity.isUsed(word) || !entity.passivate(word)) return;
-    pill = true;
+    pillSent = true;
     seen = handed;
     swept = 1;
   }

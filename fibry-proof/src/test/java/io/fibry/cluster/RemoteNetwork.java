@@ -79,7 +79,7 @@ final class RemoteNetwork implements ClusterNetwork {
   /** The wall clock of the servers is set forward: they drop all entries that have a lease. */
   void dropLeases(String app) {
     toServers().add(delay(), () -> {
-      var server = networks.getFirst().engine();
+      var server = networks.getFirst().openTransport();
       for (var name : machines.keySet())
         server.get(new Subjects(app).keyOfNode(name)).ifPresent(entry -> server.delete(entry.key(), entry.version()));
     });
@@ -104,12 +104,12 @@ final class RemoteNetwork implements ClusterNetwork {
   public ClusterTransport connect(String app, String node) {
     int own = List.copyOf(machines.keySet()).indexOf(node) % networks.size();
     return new Remote(this, machines.get(node),
-        new Routes(this, networks.stream().map(MemoryNetwork::engine).toList(), own));
+        new Routes(this, networks.stream().map(MemoryNetwork::openTransport).toList(), own));
   }
 
   /** {@return the store, without a way to it} */
   Store store() {
-    return networks.getFirst().engine().store();
+    return networks.getFirst().openTransport().store();
   }
 
   // ---- for connections

@@ -38,7 +38,7 @@ class EntityTest {
 
     /** Sweeps like the wheel, at a tick when a user that left at 0 is idle. */
     boolean sweep() {
-      long word = entity.word();
+      long word = entity.useState();
       if (Entity.isGone(word) || Entity.isUsed(word) || Entity.tick(word) > 0 || !entity.passivate(word)) return false;
       pill = true;
       seen = handed[0] + handed[1];
@@ -60,7 +60,7 @@ class EntityTest {
       assertFalse(race.late, "handed over after the pill");
       assertTrue(came[2] || came[0] && came[1], "refused without a pill");
       if (came[2]) assertEquals(race.handed[0] + race.handed[1], race.seen, "unseen by who sent the pill");
-      if (!came[2]) assertFalse(Entity.isUsed(race.entity.word()), "somebody is still inside");
+      if (!came[2]) assertFalse(Entity.isUsed(race.entity.useState()), "somebody is still inside");
     });
   }
 
@@ -75,7 +75,7 @@ class EntityTest {
       Schedules.join(user);
 
       assertTrue(came[0] ^ came[1], "used and passivated, or neither");
-      if (came[0]) assertEquals(5, Entity.tick(race.entity.word()));
+      if (came[0]) assertEquals(5, Entity.tick(race.entity.useState()));
     });
   }
 
@@ -86,10 +86,10 @@ class EntityTest {
 
       var user = Schedules.start(() -> race.use(0, 5));
       var sweeper = Schedules.start(race::sweep);
-      race.entity.retire();
+      race.entity.markGone();
       Schedules.join(user, sweeper);
 
-      assertTrue(Entity.isGone(race.entity.word()));
+      assertTrue(Entity.isGone(race.entity.useState()));
       assertFalse(race.entity.enter());
     });
   }
@@ -103,8 +103,8 @@ class EntityTest {
       race.use(1, 7);
       Schedules.join(user);
 
-      assertEquals(7, Entity.tick(race.entity.word()));
-      assertFalse(Entity.isUsed(race.entity.word()));
+      assertEquals(7, Entity.tick(race.entity.useState()));
+      assertFalse(Entity.isUsed(race.entity.useState()));
     });
   }
 }

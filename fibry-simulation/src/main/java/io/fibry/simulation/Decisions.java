@@ -3,9 +3,9 @@ package io.fibry.simulation;
 import java.util.Arrays;
 
 /**
- * The decisions of a run. Each is a rank, the number of ready threads that had been ready for
- * longer than the chosen thread. At a fine point it is one if the thread gave way. Zero is what a
- * quiet machine does. The text form names only ranks other than zero: "3=1,17=2".
+ * The decisions of a run. Each decision is a rank: the number of ready threads that had been ready
+ * for longer than the chosen thread. At a yield point the rank is one if the thread gave way. On a
+ * quiet machine all ranks are zero. The text form has only the ranks that are not zero: "3=1,17=2".
  */
 final class Decisions {
   private int[] ranks = new int[64];
@@ -20,40 +20,41 @@ final class Decisions {
     return count;
   }
 
-  /** Beyond the last one it is zero. */
-  int rank(int at) {
-    return at < count ? ranks[at] : 0;
+  /** Returns the rank of a decision, or zero behind the last decision. */
+  int rank(int index) {
+    return index < count ? ranks[index] : 0;
   }
 
-  /** {@return where the rank is not zero} */
+  /** {@return the indices of the decisions whose rank is not zero, in ascending order} */
   int[] deviations() {
-    int[] all = new int[count];
-    int found = 0;
-    for (int i = 0; i < count; i++) if (ranks[i] != 0) all[found++] = i;
-    return Arrays.copyOf(all, found);
+    int[] indices = new int[count];
+    int size = 0;
+    for (int i = 0; i < count; i++) if (ranks[i] != 0) indices[size++] = i;
+    return Arrays.copyOf(indices, size);
   }
 
   /**
-   * {@return a copy that takes the oldest thread at the decisions from {@code from} to {@code to},
-   * as far as there are so many}
+   * {@return a copy in which some decisions have rank zero} The decisions are
+   * {@code indices[from]} to {@code indices[to - 1]}; indices behind the last decision are ignored.
    */
-  Decisions without(int[] at, int from, int to) {
-    var fewer = new Decisions();
-    fewer.ranks = ranks.clone();
-    fewer.count = count;
-    for (int i = from; i < to && at[i] < count; i++) fewer.ranks[at[i]] = 0;
-    return fewer;
+  Decisions without(int[] indices, int from, int to) {
+    var copy = new Decisions();
+    copy.ranks = ranks.clone();
+    copy.count = count;
+    for (int i = from; i < to && indices[i] < count; i++) copy.ranks[indices[i]] = 0;
+    return copy;
   }
 
   static Decisions parse(String text) {
     var parsed = new Decisions();
     if (text.isEmpty()) return parsed;
-    for (var one : text.split(",", -1)) {
-      var pair = one.split("=", 2);
-      if (pair.length < 2) throw new NumberFormatException("'" + one + "' is no decision and its rank");
-      int at = Integer.parseInt(pair[0]);
-      if (at < parsed.count) throw new NumberFormatException(text + " is not in order");
-      while (parsed.count < at) parsed.add(0);
+    for (var entry : text.split(",", -1)) {
+      var pair = entry.split("=", 2);
+      if (pair.length < 2) throw new NumberFormatException("'" + entry + "' is not of the form decision=rank");
+      int index = Integer.parseInt(pair[0]);
+      if (index < parsed.count)
+        throw new NumberFormatException("the decisions of " + text + " are not in ascending order");
+      while (parsed.count < index) parsed.add(0);
       parsed.add(Integer.parseInt(pair[1]));
     }
     return parsed;
@@ -62,7 +63,8 @@ final class Decisions {
   @Override
   public String toString() {
     var text = new StringBuilder();
-    for (int at : deviations()) text.append(text.isEmpty() ? "" : ",").append(at).append('=').append(ranks[at]);
+    for (int index : deviations())
+      text.append(text.isEmpty() ? "" : ",").append(index).append('=').append(ranks[index]);
     return text.toString();
   }
 }

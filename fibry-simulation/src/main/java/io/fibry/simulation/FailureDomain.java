@@ -12,13 +12,16 @@ import java.util.Map;
 import java.util.function.Supplier;
 
 /**
- * A unit that crashes and is paused as a whole, with its own copy of the objects of which a process
- * has one: a node, or the rest of the program. Threads and timers of a crashed place never
- * continue. Used by one simulated thread at a time.
+ * A unit that crashes or is paused as a whole: a node, or the part of the program outside of all
+ * nodes. It has its own instance of each object that a process has once, such as the root scope.
+ * After a crash, its threads and timers never continue. Used by one simulated thread at a time.
  */
 final class FailureDomain {
 
-  /** Gives a simulated thread what its place has, and all others what the process has. */
+  /**
+   * Gives a simulated thread the instances of its failure domain. All other threads get the
+   * instances of the process.
+   */
   static final Environment WORLD = new Environment() {
     @Override
     public <T> T instanceFor(T ofProcess, Supplier<? extends T> maker) {
@@ -27,19 +30,19 @@ final class FailureDomain {
     }
 
     @Override
-    public void noteEvent(Object actor, Supplier<String> what) {
+    public void recordEvent(Object actor, Supplier<String> text) {
       if (MachineLookup.machine() instanceof SimulationRun run && run.trace != null)
-        run.trace.note(run, (Actor<?>) actor, what.get());
+        run.trace.note(run, (Actor<?>) actor, text.get());
     }
   };
 
   final String name;
   boolean crashed;
   private final SimulationRun run;
-  private final Map<Object, Object> objects = new IdentityHashMap<>(); // by that of the process
+  private final Map<Object, Object> objects = new IdentityHashMap<>(); // the instances, by the instance of the process
   private final List<Runnable> heldTasks = new ArrayList<>(); // steps and timers that became due during the pause
   private boolean isPaused;
-  private long pausedUntil;
+  private long pausedUntil; // ns by the run's clock
 
   FailureDomain(SimulationRun run, String name) {
     this.run = run;
@@ -52,47 +55,51 @@ final class FailureDomain {
     return isPaused;
   }
 
-  /** The longest of several pauses counts. */
+  /** Begins a pause. If pauses overlap, the pause that ends last counts. */
   void pauseUntil(long until) {
     pausedUntil = isPaused ? Math.max(pausedUntil, until) : until;
     isPaused = true;
   }
 
-  /** All that was held happens, in its order; unless there is a longer pause. */
+  /** Runs all held tasks in their order, unless a longer pause has not ended. */
   void resume(long now) {
     if (crashed || !isPaused || now < pausedUntil) return;
     isPaused = false;
-    var all = List.copyOf(heldTasks);
+    var tasks = List.copyOf(heldTasks);
     heldTasks.clear();
-    all.forEach(Runnable::run);
+    tasks.forEach(Runnable::run);
   }
 
-  void hold(Runnable happens) {
-    heldTasks.add(happens);
+  /** Keeps a task until the pause has ended. */
+  void hold(Runnable task) {
+    heldTasks.add(task);
   }
 
-  // ---- what a process has once
+  // ---- objects that a process has once
 
-  @SuppressWarnings("unchecked") // each is of the type of that of the process
+  @SuppressWarnings("unchecked") // each instance has the type of the process's instance
   private <T> T localCopy(T ofProcess, Supplier<? extends T> maker) {
-    var known = objects.get(ofProcess);
-    if (known == null) {
-      YieldPoints.beginInitializer(); // no other thread makes a second one
+    var copy = objects.get(ofProcess);
+    if (copy == null) {
+      YieldPoints.beginInitializer(); // so that no other thread runs and makes a second instance
       try {
-        known = create(maker.get());
-        objects.put(ofProcess, known);
+        copy = adapt(maker.get());
+        objects.put(ofProcess, copy);
       } finally {
         YieldPoints.endInitializer();
       }
     }
-    return (T) known;
+    return (T) copy;
   }
 
-  private Object create(Object single) {
-    if (single instanceof Scheduler) return run.scheduler;
-    if (single instanceof Scope root)
+  /**
+   * Replaces a scheduler by the run's, and lets a root scope use the run's scheduler and a probe.
+   */
+  private Object adapt(Object instance) {
+    if (instance instanceof Scheduler) return run.scheduler;
+    if (instance instanceof Scope root)
       root.configure(
           options -> options.withScheduler(run.scheduler).withContextPropagator(new MessageProbe(run, this)));
-    return single;
+    return instance;
   }
 }

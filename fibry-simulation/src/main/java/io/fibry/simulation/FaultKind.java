@@ -2,7 +2,10 @@ package io.fibry.simulation;
 
 import java.util.Locale;
 
-/** The kinds of faults. Each has chance of its own, so that one more or less changes no other. */
+/**
+ * The kinds of faults. Each kind has random numbers of its own, so a kind that is added or left out
+ * does not change the others.
+ */
 enum FaultKind {
   KILLS,
   DELAYS,

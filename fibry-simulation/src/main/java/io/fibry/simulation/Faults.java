@@ -14,62 +14,63 @@ import java.util.SplittableRandom;
 import java.util.function.Predicate;
 
 /**
- * Injects faults from now on until {@link #stop}, and at the latest until the program returns. A
- * kind of fault that a program asks for strikes in every other run only, so that there are runs
- * with one kind alone. After {@link #always} it strikes in every run. For threads of the
- * simulation.
+ * Injects the faults that a program asks for, from the call that asks for a fault until
+ * {@link #stop}, or until the program returns. In each run, chance disables about half of the kinds
+ * of faults, so that there are runs with a single kind. After {@link #withAllKinds}, no further
+ * kind is disabled. For threads of the simulation.
  */
 public final class Faults {
 
-  /** @param max of what is drawn, in nanoseconds */
+  /** @param max the largest amount that is drawn: nanoseconds, or a number of messages, by kind */
   private record FaultOdds(double probability, long max) {}
 
-  private final Map<FaultKind, SplittableRandom> chances = new EnumMap<>(FaultKind.class);
+  private final Map<FaultKind, SplittableRandom> randoms = new EnumMap<>(FaultKind.class);
   private final Map<FaultKind, FaultOdds> odds = new EnumMap<>(FaultKind.class);
-  private final Set<FaultKind> disabled; // of the run: do not strike
+  private final Set<FaultKind> disabled; // kinds that the replay leaves out
   private final Set<FaultKind> struck = EnumSet.noneOf(FaultKind.class);
-  private final SplittableRandom kinds; // which of them this run has
-  // Whom messages were sent to, for kills.
+  private final SplittableRandom kindRandom; // decides which kinds this run has
+  // The actors to which messages were sent, for kills.
   private final Map<Actor<?>, FailureDomain> knownActors = new LinkedHashMap<>();
-  private Predicate<Actor<?>> victims = actor -> false;
-  private boolean always;
+  private Predicate<Actor<?>> mayKill = actor -> false;
+  private boolean hasAllKinds;
 
-  Faults(SplittableRandom chance, Set<FaultKind> disabled) {
-    for (var fault : FaultKind.values()) chances.put(fault, chance.split());
-    this.kinds = chance.split();
+  Faults(SplittableRandom random, Set<FaultKind> disabled) {
+    for (var fault : FaultKind.values()) randoms.put(fault, random.split());
+    this.kindRandom = random.split();
     this.disabled = disabled;
   }
 
-  // ---- what a program asks for
+  // ---- called by the program
 
   /**
-   * Lets all faults that are asked for from now on strike in each run.
+   * Enables all kinds of faults that are asked for after this call, in each run.
    *
    * @return this
    */
   public Faults withAllKinds() {
-    always = true;
+    hasAllKinds = true;
     return this;
   }
 
   /**
-   * Kills an actor when a message is sent: an actor to which a message was sent before.
+   * Kills a random actor when a message is sent. Only actors to which a message was sent are
+   * killed.
    *
-   * @param probability of each sending
-   * @param whom may be killed
+   * @param probability of a kill at each send
+   * @param mayKill returns whether an actor may be killed
    * @return this
    */
-  public Faults withKills(double probability, Predicate<Actor<?>> whom) {
-    this.victims = Objects.requireNonNull(whom, "whom");
+  public Faults withKills(double probability, Predicate<Actor<?>> mayKill) {
+    this.mayKill = Objects.requireNonNull(mayKill, "mayKill");
     return enable(FaultKind.KILLS, probability, 1);
   }
 
   /**
-   * Holds back a thread that could run: its message is late, and the order of a sender's messages
-   * stays.
+   * Delays a thread that could run. So its message arrives later, but the messages of one sender
+   * keep their order.
    *
-   * @param probability of each time that a thread becomes ready
-   * @param max time
+   * @param probability of a delay each time a thread becomes ready
+   * @param max the longest delay
    * @return this
    */
   public Faults withDelays(double probability, Duration max) {
@@ -79,8 +80,8 @@ public final class Faults {
   /**
    * Lets time pass although threads could run, as on a machine that is suspended.
    *
-   * @param probability of each step
-   * @param max time
+   * @param probability of a stall at each step
+   * @param max the longest stall
    * @return this
    */
   public Faults withStalls(double probability, Duration max) {
@@ -88,10 +89,10 @@ public final class Faults {
   }
 
   /**
-   * Lets clocks jump: all of them ahead, or the wall clock alone, ahead or back.
+   * Lets clocks jump: all clocks ahead, or only the wall clock, ahead or back.
    *
-   * @param probability of each step
-   * @param max time
+   * @param probability of a jump at each step
+   * @param max the longest jump
    * @return this
    */
   public Faults withClockJumps(double probability, Duration max) {
@@ -99,9 +100,9 @@ public final class Faults {
   }
 
   /**
-   * Lets a strategy get no thread for its actor.
+   * Lets the start of a thread for an actor fail.
    *
-   * @param probability of each start
+   * @param probability of a failure at each start
    * @return this
    */
   public Faults withFailedThreadStarts(double probability) {
@@ -109,16 +110,16 @@ public final class Faults {
   }
 
   /**
-   * Makes bounded mailboxes of the program smaller than it said: room for 1 to 3.
+   * Makes bounded mailboxes smaller than the program asked for: with a capacity of 1 to 3 messages.
    *
-   * @param probability of each call of {@code Mailbox.bounded}
+   * @param probability of a smaller mailbox at each call of {@code Mailbox.bounded}
    * @return this
    */
   public Faults withSmallMailboxes(double probability) {
     return enable(FaultKind.MAILBOXES, probability, 3);
   }
 
-  /** Ends all of them. */
+  /** Stops all faults. */
   public void stop() {
     odds.clear();
   }
@@ -126,30 +127,33 @@ public final class Faults {
   Faults enable(FaultKind fault, double probability, long max) {
     if (!(probability >= 0 && probability <= 1)) throw new IllegalArgumentException(
         "a probability of " + probability + " for " + fault.label() + "; give one from 0 to 1");
-    boolean chosen = kinds.nextBoolean() || always;
-    if (chosen) odds.put(fault, new FaultOdds(probability, max));
+    boolean isEnabled = kindRandom.nextBoolean() || hasAllKinds;
+    if (isEnabled) odds.put(fault, new FaultOdds(probability, max));
     return this;
   }
 
   private static long nanos(Duration max) {
-    if (!max.isPositive()) throw new IllegalArgumentException("at most " + max + "; give more than zero");
+    if (!max.isPositive()) throw new IllegalArgumentException("a fault of at most " + max + "; give more than zero");
     return SimulatedClock.nanos(max);
   }
 
-  // ---- what a run asks
+  // ---- called by the run
 
+  /** Returns whether this run has the kind of fault. */
   boolean mayStrike(FaultKind fault) {
     return odds.containsKey(fault);
   }
 
+  /** Decides by chance whether a fault strikes now, and returns whether it does. */
   boolean tryStrike(FaultKind fault) {
-    var asked = odds.get(fault);
-    if (asked == null || chances.get(fault).nextDouble() >= asked.probability || disabled.contains(fault)) return false;
+    var faultOdds = odds.get(fault);
+    if (faultOdds == null || randoms.get(fault).nextDouble() >= faultOdds.probability || disabled.contains(fault))
+      return false;
     struck.add(fault);
     return true;
   }
 
-  /** Perhaps all clocks, or the wall clock alone. */
+  /** Lets all clocks jump, or only the wall clock, if the fault strikes. */
   void jump(SimulatedClock clock) {
     if (!tryStrike(FaultKind.JUMPS)) return;
     long nanos = drawAmount(FaultKind.JUMPS);
@@ -160,9 +164,9 @@ public final class Faults {
     }
   }
 
-  /** Draws a number from one to the most that the program allowed. */
+  /** Draws an amount from one to the largest that the program allows for this kind. */
   long drawAmount(FaultKind fault) {
-    return 1 + chances.get(fault).nextLong(odds.get(fault).max);
+    return 1 + randoms.get(fault).nextLong(odds.get(fault).max);
   }
 
   /**
@@ -170,21 +174,21 @@ public final class Faults {
    * asked for.
    */
   long draw(FaultKind fault, long max) {
-    return chances.get(fault).nextLong(max);
+    return randoms.get(fault).nextLong(max);
   }
 
   Set<FaultKind> struck() {
     return struck;
   }
 
-  /** Null: nobody. */
+  /** Returns a random actor that may be killed, or null if there is none. */
   Actor<?> victim() {
-    List<Actor<?>> some = new ArrayList<>(knownActors.keySet());
-    some.removeIf(actor -> knownActors.get(actor).crashed || !victims.test(actor));
-    return some.isEmpty() ? null : some.get((int) draw(FaultKind.KILLS, some.size()));
+    List<Actor<?>> candidates = new ArrayList<>(knownActors.keySet());
+    candidates.removeIf(actor -> knownActors.get(actor).crashed || !mayKill.test(actor));
+    return candidates.isEmpty() ? null : candidates.get((int) draw(FaultKind.KILLS, candidates.size()));
   }
 
-  void noteSend(Actor<?> actor, FailureDomain at) {
-    knownActors.put(actor, at);
+  void noteSend(Actor<?> actor, FailureDomain domain) {
+    knownActors.put(actor, domain);
   }
 }

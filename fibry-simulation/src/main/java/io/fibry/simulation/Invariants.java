@@ -6,22 +6,23 @@ import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Conditions that must always hold. Used by one simulated thread at a time, and by the carrier.
+ * The conditions that must hold after each step. Used by one simulated thread at a time, and by the
+ * carrier.
  */
 final class Invariants {
-  private final Map<String, BooleanSupplier> conditions = new LinkedHashMap<>();
+  private final Map<String, BooleanSupplier> conditions = new LinkedHashMap<>(); // by their descriptions
 
-  void add(String what, BooleanSupplier fact) {
-    conditions.put(what, fact);
+  void add(String description, BooleanSupplier condition) {
+    conditions.put(description, condition);
   }
 
-  /** {@return why the first condition that does not hold fails, or null if all hold} */
+  /** {@return the failure of the first condition that is false or throws, or null if all hold} */
   @Nullable
   RunFailure findViolation() {
-    for (var one : conditions.entrySet()) {
+    for (var condition : conditions.entrySet()) {
       try {
-        if (!one.getValue().getAsBoolean())
-          return RunFailure.of(RunFailure.FailureKind.INVARIANT_VIOLATED, "not always so: " + one.getKey());
+        if (!condition.getValue().getAsBoolean())
+          return RunFailure.of(RunFailure.FailureKind.INVARIANT_VIOLATED, "not always so: " + condition.getKey());
       } catch (Throwable thrown) {
         return RunFailure.thrown(thrown);
       }

@@ -10,49 +10,49 @@ import org.jspecify.annotations.Nullable;
 
 /** The living threads of a run. Each has a number, which is the same in each run of a seed. */
 final class LivingThreads {
-  static final Comparator<SimulatedThread> BY_BIRTH = Comparator.comparingLong(task -> task.number);
+  static final Comparator<SimulatedThread> BY_BIRTH = Comparator.comparingLong(thread -> thread.number);
 
-  private final Map<Runnable, SimulatedThread> living = new IdentityHashMap<>(); // by their steps
-  private final Map<Thread, Long> numbers = new WeakHashMap<>(); // for looking up only
-  private long lastNumber; // threads
+  private final Map<Runnable, SimulatedThread> living = new IdentityHashMap<>(); // by the runnable of their steps
+  private final Map<Thread, Long> numbers = new WeakHashMap<>(); // never iterated, as its order is random
+  private long lastNumber; // the number that was given last
 
-  /** Returns null if no thread has this step so far. */
+  /** Returns the thread that a runnable runs, or null if no thread was added with this runnable. */
   @Nullable
   SimulatedThread of(Runnable step) {
     return living.get(step);
   }
 
-  SimulatedThread add(Runnable step, Thread thread, FailureDomain at) {
-    var task = new SimulatedThread(step, thread, idOf(thread), at);
-    living.put(step, task);
-    return task;
+  SimulatedThread add(Runnable step, Thread thread, FailureDomain domain) {
+    var fiber = new SimulatedThread(step, thread, idOf(thread), domain);
+    living.put(step, fiber);
+    return fiber;
   }
 
-  void remove(SimulatedThread task) {
-    living.remove(task.continuation);
+  void remove(SimulatedThread fiber) {
+    living.remove(fiber.continuation);
   }
 
   /**
-   * The number stays the same from the first look at the thread on, which may be before its start.
+   * Returns the number of a thread. The first call assigns it, perhaps before the thread starts.
    */
   long idOf(Thread thread) {
-    return numbers.computeIfAbsent(thread, unknown -> ++lastNumber);
+    return numbers.computeIfAbsent(thread, newThread -> ++lastNumber);
   }
 
   /**
-   * Returns the threads that live, in the order of their birth, without the threads of places that
-   * crashed.
+   * Returns the threads that have not ended, in the order of their numbers, without the threads of
+   * crashed failure domains.
    */
   List<SimulatedThread> livingThreads() {
-    var all = new ArrayList<SimulatedThread>();
-    for (var task : living.values()) if (task.thread.isAlive() && !task.isGone()) all.add(task);
-    all.sort(BY_BIRTH);
-    return all;
+    var threads = new ArrayList<SimulatedThread>();
+    for (var fiber : living.values()) if (fiber.thread.isAlive() && !fiber.isGone()) threads.add(fiber);
+    threads.sort(BY_BIRTH);
+    return threads;
   }
 
-  /** Those that never end are not kept by the JDK. */
+  /** Removes all threads, also from the JDK's list, which would keep threads that never end. */
   void forget() {
-    for (var task : living.values()) if (task.thread.isAlive()) VirtualThreadInternals.forget(task.thread);
+    for (var fiber : living.values()) if (fiber.thread.isAlive()) VirtualThreadInternals.forget(fiber.thread);
     living.clear();
   }
 }

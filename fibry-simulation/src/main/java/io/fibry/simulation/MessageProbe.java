@@ -5,12 +5,14 @@ import io.fibry.ContextPropagator;
 import io.fibry.simulation.tap.MachineLookup;
 
 /**
- * Travels with each message: others may run before it is sent, the trace sees it, and its handler's
- * thread is at the place of its actor.
+ * A context propagator that calls the simulation at each send and at each handling of a message. At
+ * a send, other threads may run first, and a fault may kill an actor. While a message is handled,
+ * the thread belongs to the failure domain of the actor. The context is the sender's name in the
+ * trace.
  */
 final class MessageProbe implements ContextPropagator<String> {
   private final SimulationRun run;
-  private final FailureDomain domain; // of the actors that have it
+  private final FailureDomain domain; // of the actors whose scope has this propagator
 
   MessageProbe(SimulationRun run, FailureDomain domain) {
     this.run = run;
@@ -23,13 +25,13 @@ final class MessageProbe implements ContextPropagator<String> {
   }
 
   @Override
-  public String capture(Actor<?> to, Object message) {
+  public String capture(Actor<?> receiver, Object message) {
     if (MachineLookup.machine() != run || run.current() == null) return "";
-    if (run.faults.mayStrike(FaultKind.KILLS)) killIfDue(to);
+    if (run.faults.mayStrike(FaultKind.KILLS)) maybeKill(receiver);
     run.hasMessages = true;
     String sender = "";
     if (run.trace != null) {
-      run.trace.onSend(run, to);
+      run.trace.onSend(run, receiver);
       sender = run.trace.name(run.current());
     }
     run.yieldPoint();
@@ -37,8 +39,8 @@ final class MessageProbe implements ContextPropagator<String> {
     return sender;
   }
 
-  private void killIfDue(Actor<?> to) {
-    run.faults.noteSend(to, domain);
+  private void maybeKill(Actor<?> receiver) {
+    run.faults.noteSend(receiver, domain);
     if (!run.faults.tryStrike(FaultKind.KILLS)) return;
     var victim = run.faults.victim();
     if (victim == null) return;
@@ -52,20 +54,20 @@ final class MessageProbe implements ContextPropagator<String> {
   }
 
   @Override
-  public AutoCloseable restore(String sender, Actor<?> at, Object message) {
-    var task = run.current();
-    if (MachineLookup.machine() != run || task == null) return () -> {};
-    var before = task.actor;
-    var wasAt = task.domain;
-    task.actor = at;
-    task.domain = domain;
-    if (task.isGone()) SimulatedThread.abandon();
-    if (domain.isPaused()) Thread.yield(); // a thread that was elsewhere so far
+  public AutoCloseable restore(String sender, Actor<?> receiver, Object message) {
+    var fiber = run.current();
+    if (MachineLookup.machine() != run || fiber == null) return () -> {};
+    var previousActor = fiber.actor;
+    var previousDomain = fiber.domain;
+    fiber.actor = receiver;
+    fiber.domain = domain;
+    if (fiber.isGone()) SimulatedThread.abandon();
+    if (domain.isPaused()) Thread.yield(); // the thread came from another domain, so the pause has not stopped it yet
     run.hasMessages = true;
-    if (run.trace != null) run.trace.onHandle(run, sender, at, message);
+    if (run.trace != null) run.trace.onHandle(run, sender, receiver, message);
     return () -> {
-      task.actor = before;
-      task.domain = wasAt;
+      fiber.actor = previousActor;
+      fiber.domain = previousDomain;
     };
   }
 }

@@ -10,10 +10,12 @@ import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
-/** The events of a run, as messages between actors. Only a run that is shown has one. */
+/**
+ * Records the events of a run: messages between actors, and notes. Only a shown run has a trace.
+ */
 final class MessageTrace {
-  private static final int MAX_EVENTS = 60; // events that are shown
-  private static final int MAX_TEXT = 60; // characters of a message
+  private static final int MAX_EVENTS = 60; // the last events, which are shown
+  private static final int MAX_TEXT = 60; // characters shown of a message
 
   private enum TraceArrow {
     MESSAGE(" --> ", "->>"), ANSWER(" ..> ", "-->>"), NOTE("", "");
@@ -27,62 +29,69 @@ final class MessageTrace {
     }
   }
 
-  /** @param overtakes the thread was not the thread that had been ready for longest */
-  private record TraceEvent(long step, long time, TraceArrow arrow, String from, String to, String what,
-      boolean overtakes) {}
+  /**
+   * @param isOvertaking whether another thread had been ready for longer than the thread that ran
+   */
+  private record TraceEvent(long step, long time, TraceArrow arrow, String from, String to, String text,
+      boolean isOvertaking) {}
 
   private final List<TraceEvent> events = new ArrayList<>();
   private final Map<Actor<?>, String> names = new IdentityHashMap<>();
-  private final Map<SimulatedThread, Actor<?>> askedActors = new HashMap<>(); // by each thread, the last one
+  // The actor to which each thread sent its last message.
+  private final Map<SimulatedThread, Actor<?>> askedActors = new HashMap<>();
 
-  // ---- what is told
+  // ---- recording
 
-  void onSend(SimulationRun run, Actor<?> to) {
-    askedActors.put(run.current(), to);
+  void onSend(SimulationRun run, Actor<?> receiver) {
+    askedActors.put(run.current(), receiver);
   }
 
-  void onHandle(SimulationRun run, String from, Actor<?> at, Object message) {
-    add(run, TraceArrow.MESSAGE, from, name(at), text(message));
+  void onHandle(SimulationRun run, String sender, Actor<?> receiver, Object message) {
+    add(run, TraceArrow.MESSAGE, sender, name(receiver), text(message));
   }
 
-  /** If a thread has asked the actor that wakes it, it has the answer. */
+  /** Records an answer if the woken thread sent its last message to the actor that wakes it. */
   void onWake(SimulationRun run, SimulatedThread woken) {
-    var by = run.current();
-    if (by == null || by == woken || by.actor == null || askedActors.get(woken) != by.actor) return;
+    var waker = run.current();
+    if (waker == null || waker == woken || waker.actor == null || askedActors.get(woken) != waker.actor) return;
     askedActors.remove(woken);
-    add(run, TraceArrow.ANSWER, name(by.actor), name(woken), "");
+    add(run, TraceArrow.ANSWER, name(waker.actor), name(woken), "");
   }
 
-  void note(SimulationRun run, String what) {
-    add(run, TraceArrow.NOTE, "", "", what);
+  void note(SimulationRun run, String text) {
+    add(run, TraceArrow.NOTE, "", "", text);
   }
 
-  void note(SimulationRun run, Actor<?> actor, String what) {
-    note(run, name(actor) + " " + what);
+  void note(SimulationRun run, Actor<?> actor, String text) {
+    note(run, name(actor) + " " + text);
   }
 
+  /** Records that the current thread gives way at a yield point, with the place in its code. */
   void onYield(SimulationRun run) {
-    var at = StackWalker.getInstance().walk(frames -> frames.map(StackWalker.StackFrame::toStackTraceElement)
-        .dropWhile(frame -> !frame.getClassName().equals(YieldPoints.class.getName())).skip(1).findFirst())
+    var frame = StackWalker.getInstance().walk(frames -> frames.map(StackWalker.StackFrame::toStackTraceElement)
+        .dropWhile(yieldFrame -> !yieldFrame.getClassName().equals(YieldPoints.class.getName())).skip(1).findFirst())
         .orElseThrow();
-    String type = at.getClassName().substring(at.getClassName().lastIndexOf('.') + 1);
-    String domain = at.getLineNumber() < 0 ? at.getMethodName() : at.getMethodName() + ':' + at.getLineNumber();
-    note(run, name(run.current()) + " gives way in " + type + '.' + domain);
+    String type = frame.getClassName().substring(frame.getClassName().lastIndexOf('.') + 1);
+    String location =
+        frame.getLineNumber() < 0 ? frame.getMethodName() : frame.getMethodName() + ':' + frame.getLineNumber();
+    note(run, name(run.current()) + " gives way in " + type + '.' + location);
   }
 
-  private void add(SimulationRun run, TraceArrow arrow, String from, String to, String what) {
-    events.add(new TraceEvent(run.steps(), run.clock.now(), arrow, from, to, what,
+  private void add(SimulationRun run, TraceArrow arrow, String from, String to, String text) {
+    events.add(new TraceEvent(run.steps(), run.clock.now(), arrow, from, to, text,
         arrow == TraceArrow.MESSAGE && run.isOvertaking));
   }
 
-  String name(@Nullable SimulatedThread task) {
-    if (task == null) return "outside";
-    return task.actor == null ? task.toString() : name(task.actor);
+  String name(@Nullable SimulatedThread fiber) {
+    if (fiber == null) return "outside";
+    return fiber.actor == null ? fiber.toString() : name(fiber.actor);
   }
 
-  /** Hash codes differ from run to run, so actors without a name have numbers. */
+  /**
+   * Returns an actor's name. Without a name it is a number, because hash codes differ between runs.
+   */
   private String name(Actor<?> actor) {
-    return names.computeIfAbsent(actor, unknown -> {
+    return names.computeIfAbsent(actor, newActor -> {
       String name = actor.name();
       return name.startsWith("anonymous@") ? "anonymous-" + (names.size() + 1) : name;
     });
@@ -100,9 +109,9 @@ final class MessageTrace {
     return text.length() > MAX_TEXT ? text.substring(0, MAX_TEXT - 3) + "..." : text;
   }
 
-  // ---- what is shown
+  // ---- showing
 
-  private List<TraceEvent> last() {
+  private List<TraceEvent> lastEvents() {
     return events.subList(Math.max(0, events.size() - MAX_EVENTS), events.size());
   }
 
@@ -110,12 +119,12 @@ final class MessageTrace {
   public String toString() {
     var text = new StringBuilder();
     if (events.size() > MAX_EVENTS) text.append("  ... ").append(events.size() - MAX_EVENTS).append(" before\n");
-    for (var event : last()) {
+    for (var event : lastEvents()) {
       text.append(String.format("  %5d %12.6f s  ", event.step, event.time / 1e9));
-      if (event.arrow == TraceArrow.NOTE) text.append("** ").append(event.what);
+      if (event.arrow == TraceArrow.NOTE) text.append("** ").append(event.text);
       else text.append(event.from).append(event.arrow.text).append(event.to);
-      if (event.arrow == TraceArrow.MESSAGE) text.append(": ").append(event.what);
-      if (event.overtakes) text.append("   <-- out of turn");
+      if (event.arrow == TraceArrow.MESSAGE) text.append(": ").append(event.text);
+      if (event.isOvertaking) text.append("   <-- out of turn");
       text.append('\n');
     }
     return text.toString();
@@ -124,7 +133,7 @@ final class MessageTrace {
   /** Returns a sequence diagram of Mermaid. */
   String diagram() {
     var parties = new LinkedHashSet<String>();
-    for (var event : last()) {
+    for (var event : lastEvents()) {
       if (event.arrow == TraceArrow.NOTE) continue;
       parties.add(event.from);
       parties.add(event.to);
@@ -136,16 +145,16 @@ final class MessageTrace {
       text.append("  participant ").append(aliases.get(party)).append(" as ").append(plain(party)).append('\n');
     }
     if (parties.isEmpty()) return text.toString();
-    String all = "p0" + (parties.size() > 1 ? ",p" + (parties.size() - 1) : "");
-    for (var event : last()) {
-      if (event.arrow == TraceArrow.NOTE) text.append("  Note over ").append(all);
+    String allParties = "p0" + (parties.size() > 1 ? ",p" + (parties.size() - 1) : "");
+    for (var event : lastEvents()) {
+      if (event.arrow == TraceArrow.NOTE) text.append("  Note over ").append(allParties);
       else text.append("  ").append(aliases.get(event.from)).append(event.arrow.mermaid).append(aliases.get(event.to));
-      text.append(": ").append(event.arrow == TraceArrow.ANSWER ? "answer" : plain(event.what)).append('\n');
+      text.append(": ").append(event.arrow == TraceArrow.ANSWER ? "answer" : plain(event.text)).append('\n');
     }
     return text.toString();
   }
 
-  /** Mermaid ends a line at these. */
+  /** Replaces the characters at which Mermaid would end a line or a text. */
   private static String plain(String text) {
     return text.replace(';', ',').replace('#', ' ');
   }

@@ -5,32 +5,39 @@ import java.util.concurrent.Semaphore;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Waits until the JVM has woken all virtual threads that a monitor has let go. Since Java 24 a JVM
- * thread does that, late and at random. So two virtual threads contend for a monitor of ours: the
- * JVM wakes the second thread after all threads that were released before it. It does so in
- * batches, and the first round may end a batch in which one of them is still to come; hence a
- * second round.
+ * Waits until the JVM has woken all virtual threads that may continue after waiting for a monitor.
+ * Since Java 24, a thread of the JVM wakes them at an unpredictable time. Therefore two virtual
+ * threads contend for a monitor of this class. The JVM wakes the second of them after all threads
+ * that were released before it. It wakes threads in batches. The first round may end in a batch in
+ * which an earlier thread is not woken yet, so there is a second round.
  *
  * <p>Used by the carrier only, between two steps.
  */
 final class MonitorBarrier implements Executor {
   private final Object monitor = new Object();
-  private final Semaphore woken = new Semaphore(0);
+  private final Semaphore wakeUps = new Semaphore(0);
   /**
-   * The next step. The carrier writes it, or the JVM's thread before it releases the semaphore.
+   * The next step to run. Written by the carrier, or by the JVM's thread before it releases the
+   * semaphore.
    */
-  private volatile @Nullable Runnable next;
-  /** The carrier, while it waits here. Read by the JVM's thread. */
+  private volatile @Nullable Runnable nextStep;
+  /** The carrier. Written by it in {@link #settle}, read by the JVM's thread. */
   private volatile @Nullable Thread carrier;
 
-  /** Called by the carrier when a thread starts or yields, by the JVM's thread when it is woken. */
+  /**
+   * Called when one of the two threads can run: by the carrier when it starts or yields, by the
+   * JVM's thread when it is woken from the monitor.
+   */
   @Override
-  public void execute(Runnable runnable) {
-    next = runnable;
-    if (Thread.currentThread() != carrier) woken.release();
+  public void execute(Runnable step) {
+    nextStep = step;
+    if (Thread.currentThread() != carrier) wakeUps.release();
   }
 
-  /** Returns when each virtual thread that a monitor had let go has been given to its scheduler. */
+  /**
+   * Waits until all virtual threads that were released by a monitor before this call were given to
+   * their schedulers.
+   */
   void settle() {
     carrier = Thread.currentThread();
     runRound();
@@ -39,25 +46,25 @@ final class MonitorBarrier implements Executor {
 
   private void runRound() {
     VirtualThreadInternals.builder(this).start(() -> holdMonitor(true));
-    step(); // to the yield
-    var owner = next;
+    runStep(); // to the yield
+    var ownerStep = nextStep;
     VirtualThreadInternals.builder(this).start(() -> holdMonitor(false));
-    step(); // to the monitor
-    next = owner;
-    step(); // leaves the monitor, and so tells the JVM's thread
-    woken.acquireUninterruptibly();
-    step(); // to its end
+    runStep(); // waits for the monitor
+    nextStep = ownerStep;
+    runStep(); // leaves the monitor, so the JVM's thread wakes the other thread
+    wakeUps.acquireUninterruptibly();
+    runStep(); // to the end of the second thread
   }
 
-  private void holdMonitor(boolean yielding) {
+  private void holdMonitor(boolean isYielding) {
     synchronized (monitor) {
-      if (yielding) Thread.yield();
+      if (isYielding) Thread.yield();
     }
   }
 
-  private void step() {
-    var runnable = next;
-    if (runnable == null) throw new IllegalStateException("a thread was started and not given to its scheduler");
-    runnable.run();
+  private void runStep() {
+    var step = nextStep;
+    if (step == null) throw new IllegalStateException("a thread was started and not given to its scheduler");
+    step.run();
   }
 }

@@ -6,8 +6,9 @@ import java.nio.ByteBuffer;
 import java.util.List;
 
 /**
- * The disk of a node: others may run before each operation, and none begins after a crash. So it
- * stands before the disk and not behind its lock.
+ * The disk of a node. Before each operation, other threads may run; after a crash, no operation
+ * begins. Both happen here and not inside of the wrapped disk, which holds a lock in its
+ * operations.
  */
 final class NodeDisk implements StorageDirectory {
   private final SimulationRun run;
@@ -20,6 +21,7 @@ final class NodeDisk implements StorageDirectory {
     this.files = files;
   }
 
+  /** Lets other threads run, and returns the disk. After a crash it does not return. */
   private StorageDirectory beforeOperation() {
     run.yieldPoint();
     if (domain.crashed) SimulatedThread.abandon();
@@ -42,8 +44,8 @@ final class NodeDisk implements StorageDirectory {
   }
 
   @Override
-  public void write(String name, long at, ByteBuffer bytes) throws IOException {
-    beforeOperation().write(name, at, bytes);
+  public void write(String name, long position, ByteBuffer bytes) throws IOException {
+    beforeOperation().write(name, position, bytes);
   }
 
   @Override
@@ -74,8 +76,8 @@ final class NodeDisk implements StorageDirectory {
   }
 
   @Override
-  public void read(String name, long at, ByteBuffer into) throws IOException {
-    beforeOperation().read(name, at, into);
+  public void read(String name, long position, ByteBuffer target) throws IOException {
+    beforeOperation().read(name, position, target);
   }
 
   @Override

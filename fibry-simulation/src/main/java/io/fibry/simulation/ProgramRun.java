@@ -8,15 +8,15 @@ import java.time.Duration;
 import java.util.SplittableRandom;
 import java.util.concurrent.locks.LockSupport;
 
-/** A program in one run, from its beginning until nothing of it is left. */
+/** Runs a program once, with one seed, and checks that no thread or message remains afterwards. */
 final class ProgramRun {
   private static final Duration CLOSE_LIMIT = Duration.ofMinutes(5);
-  private static final int MAX_CHECKS = 100; // at handlers that were cut off
+  private static final int MAX_CHECKS = 100; // checks whether the handlers that still ran have ended
 
   private final SimulationRun run;
   private final Program program;
   private final Options options;
-  private boolean isEnded; // the program and its scopes, and they were all right
+  private boolean isEnded; // the program has returned and its scopes are closed
 
   private ProgramRun(SimulationRun run, Program program, Options options) {
     this.run = run;
@@ -24,28 +24,33 @@ final class ProgramRun {
     this.options = options;
   }
 
-  /** @param steps an estimate of how many there will be */
+  /**
+   * Runs a program.
+   *
+   * @param steps an estimate of the number of steps
+   * @param isTraced whether the events of the run are recorded
+   */
   static RunOutcome of(Program program, Options options, RunReplay replay, long steps, RunEvents events,
-      boolean traced) {
-    var chance = new SplittableRandom(replay.seed());
-    var faults = new Faults(chance.split(), replay.without());
-    var choice =
-        replay.decisions() == null ? choice(options, replay.seed(), steps) : ThreadChooser.of(replay.decisions());
-    var trace = traced ? new MessageTrace() : null;
-    var run = new SimulationRun(faults, chance.split(), choice, events, options.steps(), trace);
-    var trial = new ProgramRun(run, program, options);
+      boolean isTraced) {
+    var random = new SplittableRandom(replay.seed());
+    var faults = new Faults(random.split(), replay.without());
+    var chooser =
+        replay.decisions() == null ? chooser(options, replay.seed(), steps) : ThreadChooser.of(replay.decisions());
+    var trace = isTraced ? new MessageTrace() : null;
+    var run = new SimulationRun(faults, random.split(), chooser, events, options.steps(), trace);
+    var programRun = new ProgramRun(run, program, options);
     YieldPoints.run = options.finePoints() ? run : null;
-    SimulationCarrier.play(run, trial::main);
+    SimulationCarrier.play(run, programRun::main);
     YieldPoints.run = null;
-    var failure = trial.failure();
+    var failure = programRun.failure();
     run.livingThreads().forget();
     return new RunOutcome(replay.with(run.decisions()), failure, run.steps(), run.hash(), run.clock.now(),
         faults.struck(), trace);
   }
 
-  private static ThreadChooser choice(Options options, long seed, long steps) {
-    var choice = options.policy().choice(seed, steps);
-    return options.finePoints() ? ThreadChooser.withFinePoints(seed, choice) : choice;
+  private static ThreadChooser chooser(Options options, long seed, long steps) {
+    var chooser = options.policy().choice(seed, steps);
+    return options.finePoints() ? ThreadChooser.withFinePoints(seed, chooser) : chooser;
   }
 
   private void main() {
@@ -59,17 +64,17 @@ final class ProgramRun {
       return;
     }
     run.onProgramEnd();
-    check(closed(scope), scope);
-    check(closed(ActorSystem.root()), ActorSystem.root());
+    check(close(scope), scope);
+    check(close(ActorSystem.root()), ActorSystem.root());
     simulation.closeNodes(CLOSE_LIMIT);
     isEnded = true;
   }
 
-  /** A handler that was cut off may take some more time. */
-  private static ActorScope.Report closed(ActorScope scope) {
+  /** Closes a scope. If handlers still run after the limit, waits as long again for them to end. */
+  private static ActorScope.Report close(ActorScope scope) {
     var report = scope.closeWithin(CLOSE_LIMIT);
-    for (int look = 0; look < MAX_CHECKS && !report.unresponsive().isEmpty(); look++) {
-      Thread.interrupted(); // else it would not park
+    for (int i = 0; i < MAX_CHECKS && !report.unresponsive().isEmpty(); i++) {
+      Thread.interrupted(); // an interrupted thread would not park
       LockSupport.parkNanos(CLOSE_LIMIT.toNanos() / MAX_CHECKS);
       report = scope.report();
     }
@@ -80,13 +85,13 @@ final class ProgramRun {
     if (!report.unresponsive().isEmpty()) failLeftover("handlers still run: " + report.unresponsive());
     else if (report.queued() > 0) failLeftover("messages still wait: " + report);
     else if (report.sent() != report.handled() + report.unhandled().values().stream().mapToLong(n -> n).sum())
-      failLeftover("the accounts do not add up: " + report);
+      failLeftover("the counts of messages do not add up: " + report);
     else if (options.noDeadLetters() && !scope.deadLetters().isEmpty())
       failLeftover("there are dead letters: " + scope.deadLetters());
   }
 
-  private void failLeftover(String what) {
-    run.fail(RunFailure.of(RunFailure.FailureKind.LEFTOVER, "when all scopes had closed, " + what));
+  private void failLeftover(String description) {
+    run.fail(RunFailure.of(RunFailure.FailureKind.LEFTOVER, "when all scopes had closed, " + description));
   }
 
   private RunFailure failure() {

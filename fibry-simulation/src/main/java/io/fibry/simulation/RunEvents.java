@@ -4,16 +4,18 @@ import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 
 /**
- * All that happens in a run, as numbers, to find where two runs of a seed part: kept by the runs of
- * a search for that only. Used by the carrier.
+ * Records all events of a run as numbers, to find the first event at which two runs of a seed
+ * differ. Only runs for that search record events. Used by simulated threads and the carrier.
  */
 final class RunEvents {
 
   enum RunEventKind {
-    READY("thread %d is ready"), RUNS("thread %d goes on"), TIMER("a timer is set for %d ns"), CANCEL(
+    READY("thread %d is ready"), RUNS("thread %d runs"), TIMER("a timer is set for %d ns"), CANCEL(
         "the timer for %d ns is cancelled"),
-    TIME("it is %d ns"), CHANCE("chance: %x"), SPIN("a spin, until %d ns"), LOOK("look %d at the clock"), POINT(
-        "thread %d passes a fine point");
+    TIME("a timer is due at %d ns"), CHANCE("random number: %x"), SPIN("a spin moves the clock to %d ns"), LOOK(
+        "read %d of the clock"),
+    POINT(
+        "thread %d passes a yield point");
 
     private final String text;
 
@@ -22,36 +24,40 @@ final class RunEvents {
     }
   }
 
-  /** Keeps nothing. */
+  /** Returns a recorder that records no event. */
   static RunEvents disabled() {
     return new RunEvents(null, -1);
   }
 
-  /** @param wantedEvent the number of the event whose stack is kept, or -1 to keep no stack */
+  /**
+   * Returns a recorder that records all events.
+   *
+   * @param wantedEvent the index of the event whose stack trace is stored, or -1 to store none
+   */
   static RunEvents recording(int wantedEvent) {
     return new RunEvents(new long[1024], wantedEvent);
   }
 
-  private long @Nullable [] all; // null: not wanted
-  private int count;
+  private long @Nullable [] events; // kind and value of each event; null: not recorded
+  private int count; // events so far
   private final int wantedEvent;
-  private @Nullable Throwable stackTrace; // of the one wanted
+  private @Nullable Throwable stackTrace; // of the wanted event; null: not wanted, or not reached
 
-  private RunEvents(long @Nullable [] all, int wantedEvent) {
-    this.all = all;
+  private RunEvents(long @Nullable [] events, int wantedEvent) {
+    this.events = events;
     this.wantedEvent = wantedEvent;
   }
 
-  void add(RunEventKind kind, long what) {
-    if (all == null) return;
-    if (count == all.length) all = Arrays.copyOf(all, 2 * count);
-    if (count == wantedEvent) stackTrace = new Throwable(String.format(kind.text, what));
-    all[count++] = (long) kind.ordinal() << 60 ^ what;
+  void add(RunEventKind kind, long value) {
+    if (events == null) return;
+    if (count == events.length) events = Arrays.copyOf(events, 2 * count);
+    if (count == wantedEvent) stackTrace = new Throwable(String.format(kind.text, value));
+    events[count++] = (long) kind.ordinal() << 60 ^ value;
   }
 
-  /** {@return the first that differs; -1 if none does} */
+  /** {@return the index of the first event that differs; -1 if all events are equal} */
   int mismatch(RunEvents other) {
-    return Arrays.mismatch(all, 0, count, other.all, 0, other.count);
+    return Arrays.mismatch(events, 0, count, other.events, 0, other.count);
   }
 
   int count() {

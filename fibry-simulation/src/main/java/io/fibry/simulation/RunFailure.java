@@ -3,10 +3,10 @@ package io.fibry.simulation;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Why a run went wrong.
+ * The reason why a run failed.
  *
- * @param kind of all that can go wrong
- * @param text for a person
+ * @param kind the kind of the failure
+ * @param text the text for the report
  * @param cause the exception, or null if none was thrown
  */
 record RunFailure(FailureKind kind, String text, @Nullable Throwable cause) {
@@ -23,7 +23,10 @@ record RunFailure(FailureKind kind, String text, @Nullable Throwable cause) {
     return new RunFailure(kind, text, null);
   }
 
-  /** Whether this is the same fault, as far as one can tell: texts may have other numbers. */
+  /**
+   * Returns whether two failures probably have the same cause: an equal invariant, or an exception
+   * of the same class from the same line. Other texts may differ, because they contain numbers.
+   */
   boolean isSameFault(@Nullable RunFailure other) {
     if (other == null || kind != other.kind) return false;
     if (kind == FailureKind.INVARIANT_VIOLATED) return text.equals(other.text);

@@ -4,14 +4,15 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * How a run went.
+ * The outcome of a run.
  *
- * @param replay repeats it
- * @param failure null: it went well
- * @param hash of which thread ran when
- * @param time in nanoseconds of the run's clock
- * @param struckFaults faults that happened
- * @param trace the diagram of the run, if it was wanted
+ * @param replay the data that repeats the run
+ * @param failure why the run failed, or null if it did not fail
+ * @param steps the number of steps
+ * @param hash a hash of the order of the threads and timers: equal orders have equal hashes
+ * @param time the time at the end of the run, in nanoseconds of its clock
+ * @param struckFaults the kinds of faults that struck
+ * @param trace the events of the run, or null if they were not recorded
  */
 record RunOutcome(RunReplay replay, @Nullable RunFailure failure, long steps, long hash, long time,
     Set<FaultKind> struckFaults,

@@ -5,17 +5,17 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The data that repeats a run, in one line. "4" is seed 4 with the decisions of its policy. "4:"
- * has the decisions of a quiet machine, "4:0=1" has one decision that differs, and "4:0=1!kills"
- * leaves out a fault.
+ * The data that repeats a run, with a text form of one line. "4" is seed 4 with the decisions of
+ * its policy. "4:" has the decisions of a quiet machine, "4:0=1" has one decision that differs, and
+ * "4:0=1!kills" also leaves out a kind of fault.
  *
- * @param seed of the program's chance and the faults
- * @param decisions null for the decisions of the policy
- * @param without faults that do not strike, although the program asks for them
+ * @param seed the seed of the program's random numbers and of the faults
+ * @param decisions the decisions of the run, or null for the decisions of the policy
+ * @param without the kinds of faults that do not strike, although the program asks for them
  */
 record RunReplay(long seed, @Nullable Decisions decisions, Set<FaultKind> without) {
 
-  private static final int MAX_LENGTH = 500; // characters that anybody copies
+  private static final int MAX_LENGTH = 500; // characters; see shortened()
 
   static RunReplay of(long seed) {
     return new RunReplay(seed, null, Set.of());
@@ -23,28 +23,31 @@ record RunReplay(long seed, @Nullable Decisions decisions, Set<FaultKind> withou
 
   static RunReplay parse(String text) {
     try {
-      var faults = text.split("!", 2);
-      var parts = faults[0].split(":", 2);
+      var runAndFaults = text.split("!", 2);
+      var parts = runAndFaults[0].split(":", 2);
       var without = EnumSet.noneOf(FaultKind.class);
-      if (faults.length == 2) for (var one : faults[1].split("!")) without.add(FaultKind.of(one));
+      if (runAndFaults.length == 2) for (var label : runAndFaults[1].split("!")) without.add(FaultKind.of(label));
       return new RunReplay(Long.parseLong(parts[0]), parts.length == 1 ? null : Decisions.parse(parts[1]), without);
-    } catch (IllegalArgumentException wrong) {
+    } catch (IllegalArgumentException malformed) {
       throw new IllegalArgumentException("'" + text + "' is not a run of a simulation; give what a failure printed,"
-          + " such as 4:0=1 or only a seed", wrong);
+          + " such as 4:0=1 or only a seed", malformed);
     }
   }
 
-  RunReplay with(Decisions others) {
-    return new RunReplay(seed, others, without);
+  RunReplay with(Decisions newDecisions) {
+    return new RunReplay(seed, newDecisions, without);
   }
 
   RunReplay without(FaultKind fault) {
-    var more = EnumSet.of(fault);
-    more.addAll(without);
-    return new RunReplay(seed, decisions, more);
+    var faults = EnumSet.of(fault);
+    faults.addAll(without);
+    return new RunReplay(seed, decisions, faults);
   }
 
-  /** The seed repeats it too, with more decisions. */
+  /**
+   * Returns this replay, or one without decisions if this one is too long to copy. The seed alone
+   * repeats the failure, too, but with more decisions.
+   */
   RunReplay shortened() {
     return toString().length() > MAX_LENGTH ? new RunReplay(seed, null, without) : this;
   }

@@ -3,64 +3,71 @@ package io.fibry.simulation;
 import java.util.function.Function;
 
 /**
- * Makes a failing run shorter: fewer decisions against the order of a quiet machine, fewer faults,
- * as long as it fails in the same way.
+ * Finds a shorter run that fails in the same way. A run is shorter if it has fewer kinds of faults
+ * and fewer decisions that differ from those of a quiet machine.
  */
 final class RunShrinker {
-  private static final int MAX_RUNS = 500; // runs
+  private static final int MAX_RUNS = 500;
   private static final long MAX_NANOS = 10_000_000_000L; // ns of real time
 
-  private final Function<RunReplay, RunOutcome> run;
-  private final RunOutcome first;
-  private RunOutcome best;
-  private int runs;
-  private final long begun = System.nanoTime();
+  private final Function<RunReplay, RunOutcome> runner;
+  private final RunOutcome original;
+  private RunOutcome shortest;
+  private int runs; // runs so far
+  private final long startNanos = System.nanoTime();
 
-  private RunShrinker(RunOutcome failed, Function<RunReplay, RunOutcome> run) {
-    this.first = failed;
-    this.best = failed;
-    this.run = run;
+  private RunShrinker(RunOutcome failed, Function<RunReplay, RunOutcome> runner) {
+    this.original = failed;
+    this.shortest = failed;
+    this.runner = runner;
   }
 
-  static RunShrinker of(RunOutcome failed, Function<RunReplay, RunOutcome> run) {
-    var shrink = new RunShrinker(failed, run);
-    shrink.shrinkDecisions();
-    shrink.shrinkFaults();
-    return shrink;
+  static RunShrinker of(RunOutcome failed, Function<RunReplay, RunOutcome> runner) {
+    var shrinker = new RunShrinker(failed, runner);
+    shrinker.shrinkDecisions();
+    shrinker.shrinkFaults();
+    return shrinker;
   }
 
   RunOutcome best() {
-    return best;
+    return shortest;
   }
 
-  /** All of them, then halves, quarters, and so on to single ones. */
+  /**
+   * Removes all differing decisions, then each half, each quarter, and so on to single decisions.
+   */
   private void shrinkDecisions() {
-    for (int size = deviations(best); size >= 1; size /= 2) {
-      boolean better;
+    for (int size = deviations(shortest); size >= 1; size /= 2) {
+      boolean isShorter;
       do {
-        better = false;
-        int[] at = best.decisions().deviations();
-        for (int from = 0; from < at.length && mayContinue(); from += size)
-          better |= isBetter(best.replay().with(best.decisions().without(at, from, Math.min(at.length, from + size))));
-      } while (better && size == 1 && mayContinue());
+        isShorter = false;
+        int[] indices = shortest.decisions().deviations();
+        for (int from = 0; from < indices.length && mayContinue(); from += size)
+          isShorter |= tryReplay(shortest.replay()
+              .with(shortest.decisions().without(indices, from, Math.min(indices.length, from + size))));
+      } while (isShorter && size == 1 && mayContinue());
     }
   }
 
   private boolean mayContinue() {
-    return runs < MAX_RUNS && System.nanoTime() - begun < MAX_NANOS;
+    return runs < MAX_RUNS && System.nanoTime() - startNanos < MAX_NANOS;
   }
 
   private void shrinkFaults() {
-    for (var fault : first.struckFaults())
-      if (best.struckFaults().contains(fault)) isBetter(best.replay().without(fault));
+    for (var fault : original.struckFaults())
+      if (shortest.struckFaults().contains(fault)) tryReplay(shortest.replay().without(fault));
   }
 
-  private boolean isBetter(RunReplay replay) {
+  /**
+   * Runs a replay; returns whether it is shorter and fails in the same way, so that it was taken.
+   */
+  private boolean tryReplay(RunReplay replay) {
     runs++;
-    var tried = run.apply(replay);
-    boolean fewer = deviations(tried) + tried.struckFaults().size() < deviations(best) + best.struckFaults().size();
-    if (!tried.failed() || !tried.failure().isSameFault(first.failure()) || !fewer) return false;
-    best = tried;
+    var outcome = runner.apply(replay);
+    boolean isShorter =
+        deviations(outcome) + outcome.struckFaults().size() < deviations(shortest) + shortest.struckFaults().size();
+    if (!outcome.failed() || !outcome.failure().isSameFault(original.failure()) || !isShorter) return false;
+    shortest = outcome;
     return true;
   }
 
@@ -68,11 +75,12 @@ final class RunShrinker {
     return outcome.decisions().deviations().length;
   }
 
+  /** Returns a text for the failure: how much shorter the run became. */
   @Override
   public String toString() {
-    int before = deviations(first);
-    if (before == 0) return ", in the order of a quiet machine";
-    return "; " + before + " decisions against the order of a quiet machine, " + deviations(best) + " after " + runs
-        + " more runs";
+    int originalCount = deviations(original);
+    if (originalCount == 0) return ", in the order of a quiet machine";
+    return "; " + originalCount + " decisions against the order of a quiet machine, " + deviations(shortest)
+        + " after " + runs + " more runs";
   }
 }

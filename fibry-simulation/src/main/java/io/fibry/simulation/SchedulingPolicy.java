@@ -1,41 +1,46 @@
 package io.fibry.simulation;
 
-/** Which thread runs next when several could. No policy finds every bug, so seeds take turns. */
+/**
+ * Decides which thread runs next if several threads are ready. No single policy finds all bugs, so
+ * by default the policy depends on the seed.
+ */
 public enum SchedulingPolicy {
 
-  /** Each seed one of {@link #RANDOM_WALK}, {@link #STICKY}, {@link #PRIORITIES}. */
+  /** Uses {@link #RANDOM_WALK}, {@link #STICKY} or {@link #PRIORITIES}, depending on the seed. */
   MIX,
 
-  /** A random ready thread. */
+  /** Runs a random ready thread. */
   RANDOM_WALK,
 
-  /** Mostly the thread that ran last: few switches, and actors that starve. */
+  /** Mostly runs the thread that ran last. This causes few switches, and actors that starve. */
   STICKY,
 
   /**
-   * Each thread has a priority, and the highest goes; at one or two moments it falls behind all
-   * others (PCT). Finds what needs a rare order of few events.
+   * Gives each thread a random priority, and runs the thread with the highest. At one or two random
+   * steps, this thread gets the lowest priority (probabilistic concurrency testing, PCT). Finds
+   * bugs that need a rare order of few events.
    */
   PRIORITIES,
 
   /**
-   * The thread that has been ready for longest, as on a quiet machine: one order for all seeds.
+   * Runs the thread that has been ready for longest, as on a quiet machine. All seeds have the same
+   * order, unless random numbers or faults change it.
    */
   OLDEST_FIRST;
 
-  /** {@return chooses in one run} Steps are an estimate of its length. */
+  /** {@return the chooser for one run} The number of steps is an estimate. */
   ThreadChooser choice(long seed, long steps) {
-    long mixed = seed * 0x9E3779B97F4A7C15L + 77;
+    long mixedSeed = seed * 0x9E3779B97F4A7C15L + 77;
     return switch (this) {
       case MIX -> switch ((int) Math.floorMod(seed, 4L)) {
-        case 0 -> ThreadChooser.randomWalk(mixed);
-        case 1 -> ThreadChooser.sticky(mixed);
-        case 2 -> ThreadChooser.priorities(mixed, 1, steps);
-        default -> ThreadChooser.priorities(mixed, 2, steps);
+        case 0 -> ThreadChooser.randomWalk(mixedSeed);
+        case 1 -> ThreadChooser.sticky(mixedSeed);
+        case 2 -> ThreadChooser.priorities(mixedSeed, 1, steps);
+        default -> ThreadChooser.priorities(mixedSeed, 2, steps);
       };
-      case RANDOM_WALK -> ThreadChooser.randomWalk(mixed);
-      case STICKY -> ThreadChooser.sticky(mixed);
-      case PRIORITIES -> ThreadChooser.priorities(mixed, 1 + (int) Math.floorMod(seed, 2L), steps);
+      case RANDOM_WALK -> ThreadChooser.randomWalk(mixedSeed);
+      case STICKY -> ThreadChooser.sticky(mixedSeed);
+      case PRIORITIES -> ThreadChooser.priorities(mixedSeed, 1 + (int) Math.floorMod(seed, 2L), steps);
       case OLDEST_FIRST -> ThreadChooser.oldest();
     };
   }

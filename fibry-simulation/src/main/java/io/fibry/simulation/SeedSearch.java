@@ -8,35 +8,36 @@ import java.util.concurrent.CancellationException;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Runs a program with one seed after the other, until one fails. Used by one thread. */
+/** Runs a program with one seed after the other, until a run fails. Used by one thread. */
 final class SeedSearch {
   private static final Logger LOG = LoggerFactory.getLogger(Simulation.class);
-  private static final int REPEAT_TRIES = 6; // to see two runs of a seed part again
+  private static final int MAX_COMPARISONS = 6; // attempts to find the first difference of two runs of a seed
 
   private final Options options;
   private final Program program;
-  private final Set<Long> hashes = new HashSet<>();
-  private long estimate = 100; // steps of a run
-  private long runs;
-  private long steps;
-  private double time; // s
+  private final Set<Long> hashes = new HashSet<>(); // of all runs, to count the different orders
+  private long expectedSteps = 100; // steps of a run, estimated
+  private long runs; // runs so far
+  private long steps; // steps of all runs
+  private double seconds; // s of simulated time of all runs
 
   SeedSearch(Options options, Program program) {
     this.options = options;
     this.program = program;
   }
 
+  /** Runs all seeds, or only the replay of the options. */
   Simulation.Summary all() {
-    long begun = System.nanoTime();
-    var quiet = runInOrder();
-    estimate = quiet.steps();
-    if (options.replay() != null) return repeat(options.replay());
+    long startNanos = System.nanoTime();
+    var quiet = runOldestFirst();
+    expectedSteps = quiet.steps();
+    if (options.replay() != null) return replay(options.replay());
     record(quiet);
     long seed = options.firstSeed();
-    for (long last = seed + options.seeds(); seed < last && !isOver(begun); seed++) {
+    for (long last = seed + options.seeds(); seed < last && !isTimeUp(startNanos); seed++) {
       if (Thread.currentThread().isInterrupted()) throw new CancellationException("interrupted after " + summary());
       var outcome = run(RunReplay.of(seed), false);
-      if (Long.bitCount(seed) == 1) repeated(outcome);
+      if (Long.bitCount(seed) == 1) repeat(outcome); // seeds 1, 2, 4, 8 and so on
       record(outcome);
     }
     var summary = summary();
@@ -44,56 +45,63 @@ final class SeedSearch {
     return summary;
   }
 
-  private boolean isOver(long begun) {
-    return options.limit() != null && System.nanoTime() - begun >= SimulatedClock.nanos(options.limit());
+  private boolean isTimeUp(long startNanos) {
+    return options.limit() != null && System.nanoTime() - startNanos >= SimulatedClock.nanos(options.limit());
   }
 
   private Simulation.Summary summary() {
-    return new Simulation.Summary(runs, hashes.size(), steps, time);
+    return new Simulation.Summary(runs, hashes.size(), steps, seconds);
   }
 
-  /** Class initializers look at clocks, so the first run is another than the second. */
-  private RunOutcome runInOrder() {
-    var oldest = RunReplay.of(0).with(new Decisions());
-    var first = run(oldest, false);
-    return first.failed() && first.failure().kind() == RunFailure.FailureKind.CARRIER_HELD ? first : run(oldest, false);
+  /**
+   * Runs the program in the order of a quiet machine, twice: the first run initializes classes,
+   * which may read the clock, so it differs from all later runs.
+   */
+  private RunOutcome runOldestFirst() {
+    var oldestFirst = RunReplay.of(0).with(new Decisions());
+    var first = run(oldestFirst, false);
+    return first.failed() && first.failure().kind() == RunFailure.FailureKind.CARRIER_HELD ? first
+        : run(oldestFirst, false);
   }
 
-  private RunOutcome run(RunReplay replay, boolean traced) {
-    return ProgramRun.of(program, options, replay, estimate, RunEvents.disabled(), traced);
+  private RunOutcome run(RunReplay replay, boolean isTraced) {
+    return ProgramRun.of(program, options, replay, expectedSteps, RunEvents.disabled(), isTraced);
   }
 
   private void record(RunOutcome outcome) {
     runs++;
     steps += outcome.steps();
-    time += outcome.time() / 1e9;
+    seconds += outcome.time() / 1e9;
     hashes.add(outcome.hash());
-    if (outcome.failed()) throw failed(outcome);
+    if (outcome.failed()) throw failure(outcome);
   }
 
-  private Simulation.Summary repeat(RunReplay replay) {
-    run(replay, false); // it may be the first to use some class
+  private Simulation.Summary replay(RunReplay replay) {
+    run(replay, false); // not shown, because it may initialize a class that was not used before
     var outcome = run(replay, true);
     if (outcome.failed()) throw FailureReport.of(outcome, outcome, "");
     return new Simulation.Summary(1, 1, outcome.steps(), outcome.time() / 1e9);
   }
 
-  private SimulationFailure failed(RunOutcome failed) {
+  /** Repeats a failed run, looks for a shorter run that fails, and returns the failure to throw. */
+  private SimulationFailure failure(RunOutcome failed) {
     if (failed.failure().kind() == RunFailure.FailureKind.CARRIER_HELD) return FailureReport.of(failed, failed, "");
-    var first = repeated(failed);
-    if (!first.failed()) throw notRepeatable(failed, "it failed once, and then no more\n" + failed.failure().text());
-    var shortest = RunShrinker.of(first, replay -> run(replay, false));
-    var shown = run(shortest.best().replay(), true);
-    if (shown.hash() != shortest.best().hash()) return FailureReport.of(first, shown,
+    var first = repeat(failed);
+    if (!first.failed())
+      throw notRepeatable(failed, "it failed once, but not when it was repeated\n" + failed.failure().text());
+    var shrinker = RunShrinker.of(first, replay -> run(replay, false));
+    var shown = run(shrinker.best().replay(), true);
+    if (shown.hash() != shrinker.best().hash()) return FailureReport.of(first, shown,
         "; another run is shown: the texts of messages, or something outside the simulation, change it");
-    return FailureReport.of(first, shown, shortest.toString());
+    return FailureReport.of(first, shown, shrinker.toString());
   }
 
   /**
-   * {@return the same run again} The first one may have initialized a class. A run that differs
-   * each time is useless: it fails, and names the first difference.
+   * Repeats a run until two runs in a row are equal, and returns the last run. The given run may
+   * differ because it initialized a class. If the third run also differs from the second, the
+   * simulation fails with a text that names the first difference.
    */
-  private RunOutcome repeated(RunOutcome outcome) {
+  private RunOutcome repeat(RunOutcome outcome) {
     var second = run(outcome.replay(), false);
     if (second.hash() == outcome.hash()) return second;
     var third = run(second.replay(), false);
@@ -101,34 +109,38 @@ final class SeedSearch {
     throw notRepeatable(outcome, difference(outcome.replay()));
   }
 
-  private static SimulationFailure notRepeatable(RunOutcome outcome, String how) {
-    return new SimulationFailure("seed " + outcome.replay().seed() + " is not repeatable: " + how
+  private static SimulationFailure notRepeatable(RunOutcome outcome, String difference) {
+    return new SimulationFailure("seed " + outcome.replay().seed() + " is not repeatable: " + difference
         + "\nSomething else than the seed decides what happens: a clock, chance or thread that is not simulated,"
         + " static state that outlives a run, the order of a HashMap or HashSet of objects without hashCode"
-        + " (-XX:+UnlockExperimentalVMOptions -XX:hashCode=2 makes that one go away)", outcome, null);
+        + " (-XX:+UnlockExperimentalVMOptions -XX:hashCode=2 makes this order repeatable)", outcome, null);
   }
 
+  /**
+   * Compares runs of one seed, and returns the first event that differs, with its stack in two
+   * runs.
+   */
   private String difference(RunReplay replay) {
-    for (int i = 0; i < REPEAT_TRIES; i++) {
-      var one = events(replay, -1);
-      int at = one.mismatch(events(replay, -1));
-      if (at < 0) continue;
-      var places = new StringBuilder("two runs part at event " + at);
+    for (int i = 0; i < MAX_COMPARISONS; i++) {
+      var first = recordEvents(replay, -1);
+      int position = first.mismatch(recordEvents(replay, -1));
+      if (position < 0) continue;
+      var text = new StringBuilder("two runs part at event " + position);
       for (int j = 0; j < 2; j++) {
-        var domain = events(replay, at).stackTrace();
+        var domain = recordEvents(replay, position).stackTrace();
         if (domain == null) continue;
-        places.append('\n').append(domain.getMessage());
+        text.append('\n').append(domain.getMessage());
         for (var frame : domain.getStackTrace())
-          if (!frame.getClassName().startsWith("io.fibry.simulation.")) places.append("\n    at ").append(frame);
+          if (!frame.getClassName().startsWith("io.fibry.simulation.")) text.append("\n    at ").append(frame);
       }
-      return places.toString();
+      return text.toString();
     }
-    return "two runs differed, and then no more";
+    return "two runs differed, but later runs did not";
   }
 
-  private RunEvents events(RunReplay replay, int wanted) {
-    var events = RunEvents.recording(wanted);
-    ProgramRun.of(program, options, replay, estimate, events, false);
+  private RunEvents recordEvents(RunReplay replay, int wantedEvent) {
+    var events = RunEvents.recording(wantedEvent);
+    ProgramRun.of(program, options, replay, expectedSteps, events, false);
     return events;
   }
 }

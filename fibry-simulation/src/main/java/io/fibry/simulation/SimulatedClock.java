@@ -7,35 +7,36 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Future;
 
 /**
- * The time of a run. It is stopped while a thread runs, and moves to the next timer when no thread
- * can run. Only loops that look at it, again and again, move it otherwise. Used by the carrier.
+ * The clock of a run. It is stopped while a thread runs, and moves to the next timer when no thread
+ * can run. Otherwise only faults move it, and loops that spin or read the clock again and again.
+ * Used by simulated threads and the carrier.
  */
 final class SimulatedClock {
-  private static final long WALL = Instant.parse("2026-01-01T00:00:00Z").toEpochMilli();
-  private static final long MAX_NANOS = Long.MAX_VALUE / 4; // ns, 73 years: later is never
-  private static final int FREE_LOOKS = 1_000; // in one step
-  private static final long LOOK_NANOS = 1_000; // ns, after those
-  private static final long SPIN_NANOS = 100; // ns
-  private static final long MAX_ADVANCE_NANOS = 1_000_000_000; // ns, where threads wait for time to pass
-  private static final long MIN_ADVANCE_NANOS = 1_000_000; // ns, where no timer is due either
+  private static final long WALL_START_MILLIS = Instant.parse("2026-01-01T00:00:00Z").toEpochMilli();
+  private static final long MAX_NANOS = Long.MAX_VALUE / 4; // ns, 73 years; a later timer is due after that time
+  private static final int FREE_READS = 1_000; // reads of the clock, while one thread runs, that do not move it
+  private static final long READ_NANOS = 1_000; // ns by which each further read moves the clock
+  private static final long SPIN_NANOS = 100; // ns by which a spin moves the clock
+  private static final long MAX_ADVANCE_NANOS = 1_000_000_000; // ns; see advance()
+  private static final long MIN_ADVANCE_NANOS = 1_000_000; // ns; see advance()
 
   private final RunEvents events;
   private final TreeSet<ClockTimer> timers = new TreeSet<>();
-  private long now;
-  private long wallJumps; // ms
-  private long timerCount; // timers
-  private int readCount; // since another thread ran
+  private long now; // ns since the run began
+  private long wallJumps; // ms by which faults have moved the wall clock alone
+  private long timerCount; // timers made so far
+  private int readCount; // reads of the clock since another thread ran
 
   SimulatedClock(RunEvents events) {
     this.events = events;
   }
 
   /**
-   * Something that is due. Of timers that are due together, the timer that was made first runs
-   * first.
+   * A task that runs at a given time. If several timers are due at the same time, the timer that
+   * was made first runs first.
    */
   final class ClockTimer extends CompletableFuture<Void> implements Comparable<ClockTimer>, Runnable {
-    private final long time;
+    private final long time; // ns since the run began
     private final long number = ++timerCount;
     private final Runnable task;
     private final FailureDomain domain;
@@ -56,7 +57,9 @@ final class SimulatedClock {
       return cancelled;
     }
 
-    /** It may have been cancelled since it was due. */
+    /**
+     * Runs the task, unless the timer was cancelled after it was due, while its node was paused.
+     */
     @Override
     public void run() {
       if (complete(null)) task.run();
@@ -80,7 +83,7 @@ final class SimulatedClock {
     return duration.compareTo(Duration.ofNanos(MAX_NANOS)) < 0 ? duration.toNanos() : MAX_NANOS;
   }
 
-  // ---- looks
+  // ---- reading the clock
 
   long now() {
     return now;
@@ -91,43 +94,49 @@ final class SimulatedClock {
    * time pass.
    */
   long read() {
-    if (++readCount > FREE_LOOKS) now += LOOK_NANOS;
+    if (++readCount > FREE_READS) now += READ_NANOS;
     events.add(RunEvents.RunEventKind.LOOK, readCount);
     return now;
   }
 
   long wallMillis() {
-    return WALL + wallJumps + now / 1_000_000;
+    return WALL_START_MILLIS + wallJumps + now / 1_000_000;
   }
 
   void onThreadSwitch() {
     readCount = 0;
   }
 
-  // ---- moves
+  // ---- moving the clock
 
   void spin() {
     now += SPIN_NANOS;
     events.add(RunEvents.RunEventKind.SPIN, now);
   }
 
-  /** All threads only give way to each other, so they wait for time to pass. */
+  /**
+   * Called if all ready threads do nothing but give way to each other, because then they wait for
+   * time to pass. Moves the clock to the next timer, but at most by one second; without a timer, by
+   * 1 ms.
+   */
   void advance() {
     now = timers.isEmpty() ? now + MIN_ADVANCE_NANOS : Math.clamp(timers.first().time, now, now + MAX_ADVANCE_NANOS);
   }
 
-  /** A fault: moves the clock ahead, and the wall clock ahead or back. */
+  /** Called for a fault: moves all clocks ahead, and then the wall clock alone, ahead or back. */
   void jump(long nanos, long wallMillis) {
     now += nanos;
     wallJumps += wallMillis;
   }
 
-  /** {@return until something is due, at least zero; -1 if nothing is} */
+  /**
+   * {@return the nanoseconds until the next timer is due, at least zero; -1 if there is no timer}
+   */
   long nanosUntilNext() {
     return timers.isEmpty() ? -1 : Math.max(0, timers.first().time - now);
   }
 
-  /** Runs what is due next, and moves to it if need be. */
+  /** Runs the next timer, after moving the clock to its time. */
   void runNext() {
     var first = timers.pollFirst();
     if (first == null || first.domain.crashed) return;

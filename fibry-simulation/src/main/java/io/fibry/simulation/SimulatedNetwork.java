@@ -11,63 +11,65 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The network between the sockets of a simulation, {@link java.net.Socket} and
- * {@link java.net.ServerSocket}. It is fast and loses nothing by default. A port belongs to one
- * server in the whole simulation, on whatever node. For threads of the simulation.
+ * {@link java.net.ServerSocket}. It has no latency by default, and connections do not break. A port
+ * belongs to one server in the whole simulation, not on each node. For threads of the simulation.
  */
 public final class SimulatedNetwork {
   private static final int FIRST_PORT = 40_000;
 
-  /** Two places that hear nothing of each other. */
-  private record NetworkCut(FailureDomain one, FailureDomain other) {
+  /** Two failure domains between which no byte arrives. */
+  private record NetworkCut(FailureDomain first, FailureDomain second) {
     boolean separates(FailureDomain from, FailureDomain to) {
-      return from == one && to == other || from == other && to == one;
+      return from == first && to == second || from == second && to == first;
     }
   }
 
   private final SimulationRun run;
   private final Map<Integer, SimulatedSocket> servers = new TreeMap<>(); // by port
-  private final List<SocketPipe> pipes = new ArrayList<>(); // that are open
+  private final List<SocketPipe> pipes = new ArrayList<>(); // the pipes that did not break
   private final Set<NetworkCut> cuts = new HashSet<>();
-  private long minLatency;
-  private long latencyRange; // than the least, at most; ns
-  private boolean pieces;
-  private int ports = FIRST_PORT;
+  private long minLatency; // ns
+  private long latencyRange; // ns; the max latency minus the min latency
+  private boolean isFragmented;
+  private int lastPort = FIRST_PORT; // the free port that was given last
 
   SimulatedNetwork(SimulationRun run) {
     this.run = run;
   }
 
-  // ---- what a program asks for
+  // ---- called by the program
 
   /**
-   * Lets what is written arrive later. The order of a connection's bytes stays.
+   * Delays the arrival of written bytes. The bytes of a connection keep their order.
    *
-   * @param least time
-   * @param max time, drawn for each write
+   * @param min the shortest latency
+   * @param max the longest latency; the latency is drawn for each write
    * @return this
    */
-  public SimulatedNetwork withLatency(Duration least, Duration max) {
-    if (least.isNegative() || max.compareTo(least) < 0)
-      throw new IllegalArgumentException("a latency from " + least + " to " + max + "; give the lesser one first");
-    this.minLatency = SimulatedClock.nanos(least);
+  public SimulatedNetwork withLatency(Duration min, Duration max) {
+    if (min.isNegative() || max.compareTo(min) < 0)
+      throw new IllegalArgumentException("a latency from " + min + " to " + max
+          + "; give zero or more first, and then at least as much");
+    this.minLatency = SimulatedClock.nanos(min);
     this.latencyRange = SimulatedClock.nanos(max) - this.minLatency;
     return this;
   }
 
   /**
-   * Lets what is written at once arrive in parts.
+   * Lets the bytes of one write arrive in several parts of random size.
    *
    * @return this
    */
   public SimulatedNetwork withFragmentation() {
-    pieces = true;
+    isFragmented = true;
     return this;
   }
 
   /**
-   * Lets connections break, for both sides. Adds a fault, as {@link Faults} does.
+   * Lets connections break, for both sides. This is a kind of fault like the kinds in
+   * {@link Faults}.
    *
-   * @param probability of each write
+   * @param probability of a break at each write
    * @return this
    */
   public SimulatedNetwork withDisconnects(double probability) {
@@ -76,47 +78,49 @@ public final class SimulatedNetwork {
   }
 
   /**
-   * Partitions two nodes: no byte arrives, connections stay open, and new connections are not
-   * answered.
+   * Separates two nodes: no byte arrives from the other node, open connections stay open, and
+   * attempts to connect time out.
    *
-   * @param one node
-   * @param other node
+   * @param first a node
+   * @param second another node
    */
-  public void partition(SimulatedNode one, SimulatedNode other) {
-    cuts.add(new NetworkCut(one.domain(), other.domain()));
+  public void partition(SimulatedNode first, SimulatedNode second) {
+    cuts.add(new NetworkCut(first.domain(), second.domain()));
   }
 
-  /** Ends all partitions: bytes written meanwhile arrive. */
+  /** Ends all partitions. Bytes that were written during a partition arrive. */
   public void heal() {
     cuts.clear();
     for (var pipe : pipes) pipe.onArrival();
   }
 
-  // ---- what sockets ask
+  // ---- called by sockets
 
+  /** Returns whether no byte arrives: a partition separates the domains, or one has crashed. */
   boolean isParted(FailureDomain from, FailureDomain to) {
     if (from.crashed || to.crashed) return true;
     for (var cut : cuts) if (cut.separates(from, to)) return true;
     return false;
   }
 
-  /** In nanoseconds. */
+  /** Draws a latency in nanoseconds. */
   long withLatency() {
     return minLatency + (latencyRange == 0 ? 0 : run.faults.draw(FaultKind.NETWORK, latencyRange));
   }
 
-  /** How many of some bytes arrive at once. */
+  /** Returns how many of the given bytes arrive together: all, or a random number of them. */
   int piece(int bytes) {
-    return pieces ? 1 + (int) run.faults.draw(FaultKind.NETWORK, bytes) : bytes;
+    return isFragmented ? 1 + (int) run.faults.draw(FaultKind.NETWORK, bytes) : bytes;
   }
 
+  /** Decides by chance whether a connection breaks now, and returns whether it does. */
   boolean shouldBreak() {
     return run.faults.tryStrike(FaultKind.NETWORK);
   }
 
   int freePort() {
-    do ports++; while (servers.containsKey(ports));
-    return ports;
+    do lastPort++; while (servers.containsKey(lastPort));
+    return lastPort;
   }
 
   boolean bind(int port, SimulatedSocket server) {
@@ -140,7 +144,7 @@ public final class SimulatedNetwork {
     pipes.remove(pipe);
   }
 
-  /** Called when the machine has restarted, without its former connections. */
+  /** Called when a node restarts: its former servers and connections end. */
   void onRestart(FailureDomain domain) {
     servers.values().removeIf(server -> server.domain() == domain);
     for (var pipe : List.copyOf(pipes)) if (pipe.from() == domain || pipe.to() == domain) pipe.breakOff();

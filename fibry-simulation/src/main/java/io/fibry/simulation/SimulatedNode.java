@@ -20,7 +20,7 @@ public final class SimulatedNode {
   private final Simulation simulation;
   private final FailureDomain domain;
   private final CrashDisk files;
-  private @Nullable ActorScope root; // null: no scope was opened
+  private @Nullable ActorScope root; // the root scope of this node; null: no scope was opened
 
   SimulatedNode(Simulation simulation, String name, CrashDisk files) {
     this.simulation = simulation;
@@ -28,14 +28,14 @@ public final class SimulatedNode {
     this.files = files;
   }
 
-  /** {@return its name} */
+  /** {@return the name of this node} */
   public String name() {
     return domain.name;
   }
 
   /**
-   * Starts a thread on this node, as a program is started on a machine. The threads that it starts
-   * in its turn are on this node, too. An exception that it throws fails the run.
+   * Starts a thread on this node, as a program is started on a machine. Threads that this thread
+   * starts are on this node, too. If the code throws an exception, the run fails.
    *
    * @param name of the thread
    * @param code the code of the thread
@@ -55,33 +55,34 @@ public final class SimulatedNode {
    */
   public ActorScope openScope(String name) {
     checkRuns();
-    var task = Objects.requireNonNull(simulation.run().current());
-    var before = task.domain;
-    task.domain = domain;
+    var fiber = Objects.requireNonNull(simulation.run().current());
+    var previousDomain = fiber.domain;
+    fiber.domain = domain;
     try {
       root = ActorSystem.root();
       return root.openScope(name);
     } finally {
-      task.domain = before;
+      fiber.domain = previousDomain;
     }
   }
 
   /**
-   * Returns the disk of this node. After a {@link #crash}, only data that was forced is certain to
-   * be there, as {@link CrashDisk#cutPower} says.
+   * Returns the disk of this node. After a {@link #crash}, only data that was synced is certain to
+   * be on the disk, as {@link CrashDisk#cutPower} describes.
    *
-   * @return the same one each time
+   * @return the disk; each call returns a view of the same files
    */
   public StorageDirectory disk() {
     return new NodeDisk(simulation.run(), domain, files);
   }
 
   /**
-   * Lets operations of its disk fail, until it crashes. One that fails changes nothing. A force
-   * that fails also forgets what it should have forced, as {@link CrashDisk} says.
+   * Lets operations of this node's disk fail, until the node crashes. A failed operation changes
+   * nothing. A failed sync also drops the changes that it should have synced, as {@link CrashDisk}
+   * describes.
    *
-   * @param fails gets "create", "write", "sync", "rename", "delete" or "syncDirectory"; must not
-   * wait
+   * @param fails returns whether an operation fails: "create", "write", "sync", "rename", "delete"
+   * or "syncDirectory"; must not wait
    */
   public void failDiskOperations(Predicate<String> fails) {
     files.beforeOperation(operation -> {
@@ -92,8 +93,9 @@ public final class SimulatedNode {
   }
 
   /**
-   * Crashes this node as a power cut does: its threads do nothing more, not even a {@code finally},
-   * and its timers are gone. Called on this node, it does not return.
+   * Crashes this node as a power cut does: its threads stop, without running {@code finally}
+   * blocks, and its timers are lost. If a thread of this node calls this method, it does not
+   * return.
    */
   public void crash() {
     if (domain.crashed) return;
@@ -103,15 +105,15 @@ public final class SimulatedNode {
   }
 
   /**
-   * Pauses this node, as SIGSTOP or a long garbage collection pauses a process: its threads do
-   * nothing, and its timers do not go off. Its clocks continue, and messages to it wait. Afterwards
+   * Pauses this node, as SIGSTOP or a long garbage collection pauses a process. Its threads do not
+   * run, its timers do not fire, and messages to it wait, but its clocks continue. After the pause,
    * threads and timers continue in the order in which they became ready or due. If pauses overlap,
-   * the pause that ends last counts; a crash ends all pauses. Called on this node, it returns
-   * afterwards.
+   * the pause that ends last counts; a crash ends all pauses. If a thread of this node calls this
+   * method, it returns after the pause.
    *
-   * @param time by the run's clock, from now
-   * @throws IllegalArgumentException if it is not positive
-   * @throws IllegalStateException if it has crashed
+   * @param time the length of the pause by the run's clock
+   * @throws IllegalArgumentException if the time is not positive
+   * @throws IllegalStateException if this node has crashed
    */
   public void freeze(Duration time) {
     if (!time.isPositive()) throw new IllegalArgumentException("a pause of " + time + "; give more than zero");
@@ -121,10 +123,10 @@ public final class SimulatedNode {
   }
 
   /**
-   * Starts the machine again.
+   * Starts a crashed node again.
    *
-   * @return a node with the same name, with what a power cut has left on the disk
-   * @throws IllegalStateException if it has not crashed
+   * @return a new node with the same name, whose disk has the data that survived the power cut
+   * @throws IllegalStateException if this node has not crashed
    */
   public SimulatedNode restart() {
     if (!domain.crashed)

@@ -7,7 +7,10 @@ import java.util.concurrent.Future;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.LoggerFactory;
 
-/** The clock of a run, for its scopes. Each task has its own thread, which others may overtake. */
+/**
+ * The scheduler of the scopes of a run, with the run's clock. Each task gets a thread of its own,
+ * so the order of tasks that are due together may change.
+ */
 final class SimulatedScheduler implements Scheduler {
   private final SimulationRun run;
 
@@ -26,46 +29,46 @@ final class SimulatedScheduler implements Scheduler {
   }
 
   @Override
-  public Timer scheduleAtFixedRate(Duration initial, Duration period, Runnable task) {
-    return start(initial, Objects.requireNonNull(period, "period"), true, task);
+  public Timer scheduleAtFixedRate(Duration initialDelay, Duration period, Runnable task) {
+    return start(initialDelay, Objects.requireNonNull(period, "period"), true, task);
   }
 
   @Override
-  public Timer scheduleWithFixedDelay(Duration initial, Duration delay, Runnable task) {
-    return start(initial, Objects.requireNonNull(delay, "delay"), false, task);
+  public Timer scheduleWithFixedDelay(Duration initialDelay, Duration delay, Runnable task) {
+    return start(initialDelay, Objects.requireNonNull(delay, "delay"), false, task);
   }
 
-  private Timer start(Duration delay, @Nullable Duration period, boolean rate, Runnable task) {
+  private Timer start(Duration delay, @Nullable Duration period, boolean isFixedRate, Runnable task) {
     if (delay.isNegative()) throw new IllegalArgumentException("a delay of " + delay + " is negative");
     if (period != null && !period.isPositive())
       throw new IllegalArgumentException("a period of " + period + " is not positive");
-    return new SimulatedTimer(SimulatedClock.nanos(delay), period == null ? 0 : SimulatedClock.nanos(period), rate,
-        Objects.requireNonNull(task, "task"));
+    return new SimulatedTimer(SimulatedClock.nanos(delay), period == null ? 0 : SimulatedClock.nanos(period),
+        isFixedRate, Objects.requireNonNull(task, "task"));
   }
 
-  /** Used by simulated threads and their carrier, so by one at a time. */
+  /** Used by simulated threads and their carrier, so by one thread at a time. */
   private final class SimulatedTimer implements Timer, Runnable {
-    private final long period; // 0: once
-    private final boolean rate;
+    private final long period; // ns; 0 if the task runs once
+    private final boolean isFixedRate; // else the period begins when the task has ended
     private final Runnable task;
     private final FailureDomain domain = run.currentDomain();
-    private long due;
-    private boolean open = true;
+    private long due; // ns by the run's clock
+    private boolean isActive = true; // false: cancelled, or the single execution has begun
     private Future<?> timer;
 
-    SimulatedTimer(long delay, long period, boolean rate, Runnable task) {
+    SimulatedTimer(long delay, long period, boolean isFixedRate, Runnable task) {
       this.period = period;
-      this.rate = rate;
+      this.isFixedRate = isFixedRate;
       this.task = task;
       this.due = run.clock.now() + delay;
       this.timer = run.clock.schedule(this, delay, domain);
     }
 
-    /** On the carrier, which must not wait. */
+    /** Called on the carrier, which must not wait: starts a thread for the task. */
     @Override
     public void run() {
-      if (!open) return;
-      if (period == 0) open = false;
+      if (!isActive) return;
+      if (period == 0) isActive = false;
       run.start("timer", domain, this::work);
     }
 
@@ -75,18 +78,18 @@ final class SimulatedScheduler implements Scheduler {
       } catch (Throwable thrown) {
         LoggerFactory.getLogger(Scheduler.class).error("a timer's task failed", thrown);
       }
-      if (!open) return;
+      if (!isActive) return;
       long now = run.clock.now();
-      due = rate ? due + Math.max(1, Math.ceilDiv(now - due, period)) * period : now + period;
+      due = isFixedRate ? due + Math.max(1, Math.ceilDiv(now - due, period)) * period : now + period;
       timer = run.clock.schedule(this, due - now, domain);
     }
 
     @Override
     public boolean cancel() {
-      boolean was = open;
-      open = false;
+      boolean wasActive = isActive;
+      isActive = false;
       timer.cancel(false);
-      return was;
+      return wasActive;
     }
   }
 }

@@ -25,9 +25,9 @@ import org.jspecify.annotations.Nullable;
 
 /** A TCP socket of the simulated network. Used by one simulated thread at a time. */
 final class SimulatedSocket extends SocketBase {
-  private static final int BUFFER = 8192;
-  private static final int CONNECT_TIMEOUT = 120_000; // ms until a connect without a limit gives up
-  private static final long NO_LIMIT = Long.MAX_VALUE;
+  private static final int BUFFER_SIZE = 8192; // bytes; reported as a socket option, and without effect
+  private static final int CONNECT_TIMEOUT = 120_000; // ms after which a connect without a time-out fails
+  private static final long NO_DEADLINE = Long.MAX_VALUE;
 
   private final SimulationRun run;
   private final SimulatedNetwork network;
@@ -35,12 +35,12 @@ final class SimulatedSocket extends SocketBase {
   private final Map<SocketOption<?>, Object> options = new HashMap<>();
   private FailureDomain domain;
   private boolean closed;
-  private int timeout; // in ms; 0 for none
-  private @Nullable SocketPipe in; // the pipe from which this side reads
-  private @Nullable SocketPipe out;
-  private @Nullable ArrayDeque<SimulatedSocket> backlog; // of a server: the far ends that wait
-  private int backlogLimit; // in it
-  private @Nullable Thread accepter;
+  private int timeout; // ms of accept and read; 0: none
+  private @Nullable SocketPipe in; // the pipe from which this side reads; null: not connected
+  private @Nullable SocketPipe out; // the pipe to which this side writes; null: not connected
+  private @Nullable ArrayDeque<SimulatedSocket> backlog; // connections to accept; null: not listening
+  private int maxBacklog;
+  private @Nullable Thread accepter; // the thread that waits, or waited last, in accept
 
   SimulatedSocket(SimulationRun run, SimulatedNetwork network, boolean server) {
     this.run = run;
@@ -58,14 +58,19 @@ final class SimulatedSocket extends SocketBase {
     return closed;
   }
 
-  /** Returns the end of the time-out by the run's clock. */
+  /** Returns the end of a time-out that begins now, in nanoseconds of the run's clock. */
   long timeLimit() {
-    return timeout == 0 ? NO_LIMIT : run.clock.now() + timeout * 1_000_000L;
+    return timeout == 0 ? NO_DEADLINE : run.clock.now() + timeout * 1_000_000L;
   }
 
-  /** An interrupt of a virtual thread closes the socket, as with sockets of the JDK. */
-  void park(long until) throws IOException {
-    if (until > 0 && until < NO_LIMIT) LockSupport.parkNanos(until - run.clock.now());
+  /**
+   * Parks the current thread until it is unparked, or until a deadline. If the thread is
+   * interrupted, it closes the socket, as a virtual thread does with sockets of the JDK.
+   *
+   * @param deadline in nanoseconds of the run's clock; 0 for none
+   */
+  void park(long deadline) throws IOException {
+    if (deadline > 0 && deadline < NO_DEADLINE) LockSupport.parkNanos(deadline - run.clock.now());
     else LockSupport.park();
     if (!Thread.currentThread().isInterrupted()) return;
     close();
@@ -76,38 +81,39 @@ final class SimulatedSocket extends SocketBase {
 
   @Override
   protected void bind(InetAddress host, int port) throws IOException {
-    int free = port == 0 ? network.freePort() : port;
-    if (server && !network.bind(free, this)) throw new BindException("Address already in use");
+    int boundPort = port == 0 ? network.freePort() : port;
+    if (server && !network.bind(boundPort, this)) throw new BindException("Address already in use");
     address = host;
-    localport = free;
+    localport = boundPort;
   }
 
   @Override
   protected void listen(int max) {
     backlog = new ArrayDeque<>();
-    backlogLimit = Math.max(1, max);
+    maxBacklog = Math.max(1, max);
   }
 
   @Override
   protected void accept(SocketImpl accepted) throws IOException {
-    long limit = timeLimit();
+    long deadline = timeLimit();
     while (backlog.isEmpty()) {
       if (closed) throw new SocketException("Socket closed");
-      if (run.clock.now() >= limit) throw new SocketTimeoutException("Accept timed out");
+      if (run.clock.now() >= deadline) throw new SocketTimeoutException("Accept timed out");
       accepter = Thread.currentThread();
-      park(limit);
+      park(deadline);
     }
     if (closed) throw new SocketException("Socket closed");
     ((SimulatedSocket) accepted).copyConnection(backlog.remove());
   }
 
-  private void copyConnection(SimulatedSocket far) {
-    address = far.address;
-    port = far.port;
-    localport = far.localport;
-    domain = far.domain;
-    in = far.in;
-    out = far.out;
+  /** Makes this socket the server's end of a connection, in the place of the given socket. */
+  private void copyConnection(SimulatedSocket serverEnd) {
+    address = serverEnd.address;
+    port = serverEnd.port;
+    localport = serverEnd.localport;
+    domain = serverEnd.domain;
+    in = serverEnd.in;
+    out = serverEnd.out;
   }
 
   // ---- clients
@@ -123,54 +129,56 @@ final class SimulatedSocket extends SocketBase {
   }
 
   @Override
-  protected void connect(SocketAddress to, int limit) throws IOException {
-    var where = (InetSocketAddress) to;
+  protected void connect(SocketAddress remote, int timeoutMillis) throws IOException {
+    var target = (InetSocketAddress) remote;
     run.yieldPoint();
     long latency = network.withLatency();
     if (latency > 0) LockSupport.parkNanos(latency);
-    var there = network.server(where.getPort());
-    if (there != null && network.isParted(domain, there.domain)) {
-      long end = run.clock.now() + 1_000_000L * (limit == 0 ? CONNECT_TIMEOUT : limit);
-      while (network.isParted(domain, there.domain) && run.clock.now() < end)
-        park(Math.min(end, run.clock.now() + 1_000_000_000));
-      if (network.isParted(domain, there.domain))
-        throw limit == 0 ? new ConnectException("Connection timed out")
+    var listener = network.server(target.getPort());
+    if (listener != null && network.isParted(domain, listener.domain)) {
+      long deadline = run.clock.now() + 1_000_000L * (timeoutMillis == 0 ? CONNECT_TIMEOUT : timeoutMillis);
+      while (network.isParted(domain, listener.domain) && run.clock.now() < deadline)
+        park(Math.min(deadline, run.clock.now() + 1_000_000_000));
+      if (network.isParted(domain, listener.domain))
+        throw timeoutMillis == 0 ? new ConnectException("Connection timed out")
             : new SocketTimeoutException("Connect timed out");
     }
-    if (there == null || there.closed || there.backlog == null || there.backlog.size() >= there.backlogLimit)
+    if (listener == null || listener.closed || listener.backlog == null
+        || listener.backlog.size() >= listener.maxBacklog)
       throw new ConnectException("Connection refused");
-    address = where.getAddress();
-    port = where.getPort();
+    address = target.getAddress();
+    port = target.getPort();
     if (localport == 0) localport = network.freePort();
-    there.backlog.add(farEnd(there));
-    if (there.accepter != null) LockSupport.unpark(there.accepter);
+    listener.backlog.add(connectTo(listener));
+    if (listener.accepter != null) LockSupport.unpark(listener.accepter);
   }
 
-  private SimulatedSocket farEnd(SimulatedSocket of) {
-    var far = new SimulatedSocket(run, network, false);
-    far.domain = of.domain;
-    far.address = address;
-    far.localport = port;
-    far.port = localport;
-    in = far.out = new SocketPipe(run, network, far.domain, domain);
-    out = far.in = new SocketPipe(run, network, domain, far.domain);
-    return far;
+  /** Makes the two pipes of a connection, and returns the server's end of it. */
+  private SimulatedSocket connectTo(SimulatedSocket listener) {
+    var serverEnd = new SimulatedSocket(run, network, false);
+    serverEnd.domain = listener.domain;
+    serverEnd.address = address;
+    serverEnd.localport = port;
+    serverEnd.port = localport;
+    in = serverEnd.out = new SocketPipe(run, network, serverEnd.domain, domain);
+    out = serverEnd.in = new SocketPipe(run, network, domain, serverEnd.domain);
+    return serverEnd;
   }
 
-  // ---- bytes
+  // ---- streams
 
   @Override
   protected InputStream getInputStream() {
     return new InputStream() {
       @Override
       public int read() throws IOException {
-        byte[] one = new byte[1];
-        return read(one, 0, 1) < 0 ? -1 : one[0] & 255;
+        byte[] single = new byte[1];
+        return read(single, 0, 1) < 0 ? -1 : single[0] & 255;
       }
 
       @Override
-      public int read(byte[] bytes, int at, int length) throws IOException {
-        return in.read(SimulatedSocket.this, bytes, at, length);
+      public int read(byte[] bytes, int offset, int length) throws IOException {
+        return in.read(SimulatedSocket.this, bytes, offset, length);
       }
 
       @Override
@@ -184,14 +192,14 @@ final class SimulatedSocket extends SocketBase {
   protected OutputStream getOutputStream() {
     return new OutputStream() {
       @Override
-      public void write(int one) throws IOException {
-        write(new byte[] {(byte) one}, 0, 1);
+      public void write(int value) throws IOException {
+        write(new byte[] {(byte) value}, 0, 1);
       }
 
       @Override
-      public void write(byte[] bytes, int at, int length) throws IOException {
+      public void write(byte[] bytes, int offset, int length) throws IOException {
         if (closed) throw new SocketException("Socket closed");
-        out.write(SimulatedSocket.this, bytes, at, length);
+        out.write(SimulatedSocket.this, bytes, offset, length);
       }
     };
   }
@@ -211,7 +219,7 @@ final class SimulatedSocket extends SocketBase {
     out.end();
   }
 
-  /** A fault: the connection is gone, for both. */
+  /** Called for a fault: breaks the connection, for both sides. */
   void breakOff() {
     in.breakOff();
     out.breakOff();
@@ -222,12 +230,12 @@ final class SimulatedSocket extends SocketBase {
     if (closed) return;
     closed = true;
     if (server) network.unbind(localport, this);
-    if (backlog != null) for (var waiting : backlog) waiting.close();
+    if (backlog != null) for (var connection : backlog) connection.close();
     if (accepter != null) LockSupport.unpark(accepter);
     if (in == null) return;
-    boolean unread = !in.isEmpty() || Integer.valueOf(0).equals(options.get(StandardSocketOptions.SO_LINGER));
+    boolean isReset = !in.isEmpty() || Integer.valueOf(0).equals(options.get(StandardSocketOptions.SO_LINGER));
     in.breakOff();
-    if (unread) out.breakOff();
+    if (isReset) out.breakOff();
     else out.end();
   }
 
@@ -251,7 +259,7 @@ final class SimulatedSocket extends SocketBase {
       case TCP_NODELAY, SO_KEEPALIVE, SO_REUSEADDR, SO_OOBINLINE -> false;
       case SO_LINGER -> options.getOrDefault(StandardSocketOptions.SO_LINGER, -1);
       case SO_BINDADDR -> address;
-      default -> BUFFER;
+      default -> BUFFER_SIZE;
     };
   }
 
@@ -262,7 +270,7 @@ final class SimulatedSocket extends SocketBase {
 
   @Override
   protected <T> T getOption(SocketOption<T> option) {
-    Object unset = option.type() == Boolean.class ? (Object) false : BUFFER;
+    Object unset = option.type() == Boolean.class ? (Object) false : BUFFER_SIZE;
     return option.type().cast(options.getOrDefault(option, unset));
   }
 

@@ -9,8 +9,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 
 /**
- * A JUnit test that is simulated, with one run for each seed. It has a parameter of type
- * {@link Simulation}.
+ * Marks a JUnit test that is simulated, with one run for each seed. The test method has a parameter
+ * of type {@link Simulation}.
  * {@snippet class="io.fibry.simulation.SnippetsTest" region="junit"}
  *
  * <p>All runs use one object of the test's class, and nothing is reset between them, so the method
@@ -23,12 +23,12 @@ import org.junit.jupiter.api.extension.ExtendWith;
 @ExtendWith(SimulationExtension.class)
 public @interface SimulatedTest {
 
-  /** {@return how many runs there are, and one more in the order of a quiet machine} */
+  /** {@return the number of runs, without an additional run in the order of a quiet machine} */
   int seeds() default 1_000;
 
-  /** {@return which thread runs next when several could} */
+  /** {@return the policy that chooses the thread that runs next} */
   SchedulingPolicy policy() default SchedulingPolicy.MIX;
 
-  /** {@return whether a dead letter is no failure} */
+  /** {@return whether dead letters are allowed; if not, a dead letter fails the run} */
   boolean deadLetters() default true;
 }

@@ -6,22 +6,22 @@ import java.util.concurrent.locks.LockSupport;
 import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
-/** A simulated thread, as its scheduler sees it. Used by the carrier. */
+/** A simulated thread, as its scheduler sees it. Used by the carrier and by simulated threads. */
 final class SimulatedThread {
-  private static final String THREAD_START_PACKAGE = "io.fibry.engine.jvm."; // the room of the library that starts them
+  private static final String THREAD_START_PACKAGE = "io.fibry.engine.jvm."; // starts the library's threads
 
-  final Runnable continuation; // the JDK's: runs until the thread waits, yields or ends
+  final Runnable continuation; // of the JDK; runs the thread until it waits, yields or ends
   final Thread thread;
-  final long number; // in the order of birth
+  final long number; // the same in each run of a seed; see LivingThreads
   @Nullable
-  Actor<?> actor; // the actor whose message it handles, or null
-  FailureDomain domain; // of that actor, or where the thread was started
+  Actor<?> actor; // the actor whose message the thread handles; null: none
+  FailureDomain domain; // of that actor, or else of the start of the thread
   @Nullable
-  FailureDomain sendsTo; // the place of the last message sent in this step, where a thread for its actor may start
-  int priority; // of a policy
-  int yieldCount; // times, since it did something else
-  int initializerDepth; // classes: others may wait for them, and it gives way at no fine point
-  boolean ready; // or held back: another wake-up changes nothing
+  FailureDomain sendsTo; // of the receiver of the last message in this step; its thread starts there; null: none
+  int priority; // for SchedulingPolicy.PRIORITIES: the highest runs first
+  int yieldCount; // yields in a row without other progress
+  int initializerDepth; // static initializers that run; above 0, the thread never gives way at yield points
+  boolean ready; // woken, also if a fault or a pause holds it back; further wake-ups have no effect
 
   SimulatedThread(Runnable continuation, Thread thread, long number, FailureDomain domain) {
     this.continuation = continuation;
@@ -30,30 +30,38 @@ final class SimulatedThread {
     this.domain = domain;
   }
 
-  /** Whether the library starts it: what a handler starts has engine frames too, further out. */
+  /**
+   * Returns whether the library itself starts a thread now. If a handler starts a thread, the stack
+   * has frames of the library, too, but not as its nearest caller.
+   */
   static boolean isStartedByLibrary() {
     return starter(name -> false).filter(name -> name.startsWith(THREAD_START_PACKAGE)).isPresent();
   }
 
-  /** Whether an actor that was sent a message gets it; others call back, or close. */
+  /** Returns whether a thread starts for an actor that gets a message, and not for another task. */
   static boolean isStartedForActor() {
     return starter(name -> name.startsWith(THREAD_START_PACKAGE) || name.startsWith("io.fibry.Strategies"))
         .filter("io.fibry.engine.cell.Dispatch"::equals).isPresent();
   }
 
-  /** {@return the class that starts a thread here} */
-  private static Optional<String> starter(Predicate<String> through) {
+  /**
+   * {@return the nearest class on the stack that starts a thread; {@code skipped} classes do not
+   * count}
+   */
+  private static Optional<String> starter(Predicate<String> skipped) {
     return StackWalker.getInstance().walk(frames -> frames.map(StackWalker.StackFrame::getClassName)
-        .filter(name -> !name.startsWith("java.") && !name.startsWith("io.fibry.simulation.") && !through.test(name))
+        .filter(name -> !name.startsWith("java.") && !name.startsWith("io.fibry.simulation.") && !skipped.test(name))
         .findFirst());
   }
 
+  /** Returns whether the failure domain of this thread has crashed. */
   boolean isGone() {
     return domain.crashed;
   }
 
   /**
-   * The place of this thread has crashed: the thread never continues, and runs no finally block.
+   * Stops the current thread forever, without finally blocks, because its failure domain has
+   * crashed.
    */
   static void abandon() {
     while (true) LockSupport.park();

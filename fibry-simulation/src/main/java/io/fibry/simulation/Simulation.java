@@ -15,15 +15,14 @@ import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A run of a program in which a seed decides the order of all threads, chance and faults. Time
- * jumps to the next moment at which something happens. A seed that fails fails again, on all
- * machines. The program is as it is otherwise: handlers may block, sleep, lock.
+ * A run of a program in which a seed decides the order of all threads, random numbers and faults.
+ * If all threads wait, the clock jumps to the next timer. If a seed fails once, it fails again, on
+ * all machines. The program needs no changes: handlers may block, sleep and lock.
  * {@snippet class="io.fibry.simulation.SnippetsTest" region="simulation"}
  *
- * <p>A run fails if the program or a client throws, if a condition that must hold
- * {@link #assertAlways} does not hold, or if no thread can continue. It also fails if a thread, a
- * handler or a message is left when the program and its scopes have ended. For threads of the
- * simulation.
+ * <p>A run fails if the program or a client throws, if a condition of {@link #assertAlways} is
+ * false, or if no thread can continue. It also fails if a thread, a handler or a message is left
+ * when the program and its scopes have ended. For threads of the simulation.
  */
 public final class Simulation {
 
@@ -35,19 +34,19 @@ public final class Simulation {
      * uses: an object that outlives a run, such as one in a static field, makes the next run a
      * different one.
      *
-     * @param simulation of this run
-     * @throws Throwable fails the run
+     * @param simulation the simulation of this run
+     * @throws Throwable to fail the run
      */
     void run(Simulation simulation) throws Throwable;
   }
 
   /**
-   * The figures of a simulation that found no failure.
+   * The statistics of a simulation that found no failure.
    *
-   * @param runs of the program
-   * @param orders different ones among them
-   * @param steps of all runs: what a thread does until it waits, yields or ends
-   * @param seconds by the clocks of the runs
+   * @param runs the number of runs of the program
+   * @param orders the number of different orders of threads in these runs
+   * @param steps the steps of all runs: a step ends when its thread waits, yields or ends
+   * @param seconds the simulated time of all runs
    */
   public record Summary(long runs, long orders, long steps, double seconds) {
     @Override
@@ -71,57 +70,58 @@ public final class Simulation {
    * Simulates a program with 1,000 seeds, however long that takes.
    *
    * @param program the program to simulate
-   * @return what was simulated
-   * @throws SimulationFailure for the first run that goes wrong
+   * @return the statistics of all runs
+   * @throws SimulationFailure for the first run that fails
    */
   public static Summary run(Program program) {
     return run(options -> options, program);
   }
 
   /**
-   * Simulates a program. {@code -Dfibry.simulation} repeats one run, as a failure printed it;
-   * {@code -Dfibry.simulation.seeds} says how many seeds, without a limit of time.
+   * Simulates a program. The property {@code -Dfibry.simulation} repeats the one run that a failure
+   * printed. The property {@code -Dfibry.simulation.seeds} sets the number of seeds, and removes
+   * the time limit.
    *
-   * @param options changes the default ones
+   * @param options changes the default options
    * @param program the program to simulate
-   * @return what was simulated
-   * @throws SimulationFailure for the first run that goes wrong
-   * @throws java.util.concurrent.CancellationException if interrupted, keeping the flag
+   * @return the statistics of all runs
+   * @throws SimulationFailure for the first run that fails
+   * @throws java.util.concurrent.CancellationException if interrupted; the thread stays interrupted
    */
   public static Summary run(UnaryOperator<Options> options, Program program) {
-    var all = Objects.requireNonNull(options.apply(Options.DEFAULT), "the changed options").withProperties();
+    var changedOptions = Objects.requireNonNull(options.apply(Options.DEFAULT), "the changed options").withProperties();
     Objects.requireNonNull(program, "program");
     AgentAttacher.ensure();
     if (MachineLookup.machine() != null)
       throw new IllegalStateException("a simulation inside a simulation; run one after the other");
     SimulationCarrier.lock();
     try {
-      return new SeedSearch(all, program).all();
+      return new SeedSearch(changedOptions, program).all();
     } finally {
       SimulationCarrier.unlock();
     }
   }
 
-  /** {@return a scope that ends with the run, after the program} */
+  /** {@return the scope of the run, which is closed after the program} */
   public ActorScope scope() {
     return scope;
   }
 
-  /** {@return chance of this run, for the program} */
+  /** {@return the random numbers of this run, for the program} */
   public SplittableRandom random() {
     return run.chance;
   }
 
-  /** {@return the time since the run began} */
+  /** {@return the time since the run began, by the run's clock} */
   public Duration time() {
     return Duration.ofNanos(run.clock.now());
   }
 
   /**
-   * Starts a thread beside the program's own, on no node. The run waits for it, after the program
-   * and before the scopes close.
+   * Starts a thread that belongs to no node. After the program, and before the scopes close, the
+   * run waits until it has ended.
    *
-   * @param name of the thread
+   * @param name the name of the thread
    * @param code the code of the client; an exception that it throws fails the run
    * @return the thread
    */
@@ -152,32 +152,35 @@ public final class Simulation {
   }
 
   /**
-   * Looks at a fact after each step of any thread, from now on.
+   * Checks a condition after each further step of any thread. If it is false, the run fails.
    *
-   * @param what for the failure
-   * @param fact whether it is so; may read all state, but must not wait or change anything
+   * @param description the text for the failure
+   * @param condition may read all state, but must not wait or change state
    */
-  public void assertAlways(String what, BooleanSupplier fact) {
-    run.invariants.add(Objects.requireNonNull(what, "what"), Objects.requireNonNull(fact, "fact"));
+  public void assertAlways(String description, BooleanSupplier condition) {
+    run.invariants.add(Objects.requireNonNull(description, "description"),
+        Objects.requireNonNull(condition, "condition"));
   }
 
   /**
-   * Waits until a fact is so.
+   * Waits until a condition is true. Throws an AssertionError if it is false at the end of the
+   * limit.
    *
-   * @param what for the failure
-   * @param within by the run's clock
-   * @param fact whether it is so
+   * @param description the text for the failure
+   * @param limit the longest wait, by the run's clock
+   * @param condition is called again and again
    * @throws InterruptedException if interrupted
    */
-  public void assertEventually(String what, Duration within, BooleanSupplier fact) throws InterruptedException {
-    long end = run.clock.now() + SimulatedClock.nanos(within);
-    for (long pause = 1_000; !fact.getAsBoolean(); pause = Math.min(2 * pause, 1_000_000_000)) {
-      if (run.clock.now() >= end) throw new AssertionError("not within " + within + ": " + what);
+  public void assertEventually(String description, Duration limit, BooleanSupplier condition)
+      throws InterruptedException {
+    long deadline = run.clock.now() + SimulatedClock.nanos(limit);
+    for (long pause = 1_000; !condition.getAsBoolean(); pause = Math.min(2 * pause, 1_000_000_000)) {
+      if (run.clock.now() >= deadline) throw new AssertionError("not within " + limit + ": " + description);
       Thread.sleep(Duration.ofNanos(pause));
     }
   }
 
-  /** Lets others go first, perhaps: for code between whose lines the library sees nothing. */
+  /** Lets other threads run first, if the run decides so. Call it where threads share state. */
   public void yieldPoint() {
     run.yieldPoint();
   }
@@ -185,10 +188,10 @@ public final class Simulation {
   /**
    * Writes a line into the trace of a failure.
    *
-   * @param what happened
+   * @param text describes an event
    */
-  public void trace(String what) {
-    if (run.trace != null) run.trace.note(run, what);
+  public void trace(String text) {
+    if (run.trace != null) run.trace.note(run, text);
   }
 
   /** {@return the faults of this run; none by default} */
@@ -196,15 +199,15 @@ public final class Simulation {
     return run.faults;
   }
 
-  /** {@return the network between sockets of this run} */
+  /** {@return the network between the sockets of this run} */
   public SimulatedNetwork network() {
     return run.network;
   }
 
   /**
-   * Makes a machine that can crash.
+   * Makes a simulated machine, which can be paused and can crash.
    *
-   * @param name of it
+   * @param name the name of the node
    * @return a node with an empty disk
    */
   public SimulatedNode node(String name) {
@@ -225,114 +228,116 @@ public final class Simulation {
     for (var node : nodes) node.close(limit);
   }
 
-  /** How a program is simulated. Immutable and thread-safe. */
+  /** The options of a simulation. Immutable and thread-safe. */
   public static final class Options {
     static final Options DEFAULT =
         new Options(1, 1_000, null, 1_000_000, SchedulingPolicy.MIX, false, false, null);
 
     private final long firstSeed;
     private final int seeds;
-    private final @Nullable Duration limit; // null: none
-    private final long steps;
+    private final @Nullable Duration timeLimit; // real time; null: none
+    private final long maxSteps; // of a run
     private final SchedulingPolicy policy;
-    private final boolean finePoints;
-    private final boolean noDeadLetters;
-    private final @Nullable RunReplay replay;
+    private final boolean hasYieldPoints;
+    private final boolean failsOnDeadLetters;
+    private final @Nullable RunReplay replay; // null: run the seeds
 
-    private Options(long firstSeed, int seeds, @Nullable Duration limit, long steps, SchedulingPolicy policy,
-        boolean finePoints,
-        boolean noDeadLetters, @Nullable RunReplay replay) {
+    private Options(long firstSeed, int seeds, @Nullable Duration timeLimit, long maxSteps, SchedulingPolicy policy,
+        boolean hasYieldPoints,
+        boolean failsOnDeadLetters, @Nullable RunReplay replay) {
       this.firstSeed = firstSeed;
       this.seeds = seeds;
-      this.limit = limit;
-      this.steps = steps;
+      this.timeLimit = timeLimit;
+      this.maxSteps = maxSteps;
       this.policy = policy;
-      this.finePoints = finePoints;
-      this.noDeadLetters = noDeadLetters;
+      this.hasYieldPoints = hasYieldPoints;
+      this.failsOnDeadLetters = failsOnDeadLetters;
       this.replay = replay;
     }
 
     /**
-     * {@return a copy with another number of seeds} There is one run more: the first one, with seed
-     * 0, has the order of a quiet machine.
+     * {@return a copy with another number of seeds} An additional first run, with seed 0, has the
+     * order of a quiet machine.
      *
-     * @param seeds 1,000 unless changed
+     * @param seeds the number of seeds, by default 1,000
      */
     public Options withSeeds(int seeds) {
       if (seeds < 0) throw new IllegalArgumentException(seeds + " seeds; give zero or more");
-      return new Options(firstSeed, seeds, limit, steps, policy, finePoints, noDeadLetters, replay);
+      return new Options(firstSeed, seeds, timeLimit, maxSteps, policy, hasYieldPoints, failsOnDeadLetters, replay);
     }
 
     /**
-     * {@return a copy that begins elsewhere}
+     * {@return a copy with another first seed}
      *
-     * @param seed 1 unless changed
+     * @param seed the first seed, by default 1; the following seeds are greater by one each
      */
     public Options withFirstSeed(long seed) {
-      return new Options(seed, seeds, limit, steps, policy, finePoints, noDeadLetters, replay);
+      return new Options(seed, seeds, timeLimit, maxSteps, policy, hasYieldPoints, failsOnDeadLetters, replay);
     }
 
     /**
-     * {@return a copy that begins no run after a time} If seeds are left then, the log reports it,
-     * and {@link Summary#runs} is lower: a busy machine runs fewer of them.
+     * {@return a copy that begins no run after a limit} If not all seeds were run, the log reports
+     * it, and {@link Summary#runs} is lower. A busy machine runs fewer seeds.
      *
-     * @param real by the machine's clock; by default there is no limit, and each seed is run
+     * @param limit real time; by default there is no limit, and all seeds are run
      */
-    public Options withTimeLimit(Duration real) {
-      if (!real.isPositive()) throw new IllegalArgumentException("a limit of " + real + "; give more than zero");
-      return new Options(firstSeed, seeds, real, steps, policy, finePoints, noDeadLetters, replay);
+    public Options withTimeLimit(Duration limit) {
+      if (!limit.isPositive()) throw new IllegalArgumentException("a limit of " + limit + "; give more than zero");
+      return new Options(firstSeed, seeds, limit, maxSteps, policy, hasYieldPoints, failsOnDeadLetters, replay);
     }
 
     private Options withoutLimit() {
-      return new Options(firstSeed, seeds, null, steps, policy, finePoints, noDeadLetters, replay);
+      return new Options(firstSeed, seeds, null, maxSteps, policy, hasYieldPoints, failsOnDeadLetters, replay);
     }
 
     /**
-     * {@return a copy with other limits of a run} A run with more steps fails, because it seems
-     * never to end.
+     * {@return a copy with another limit for the steps of a run} A run with more steps fails,
+     * because it seems to be endless.
      *
-     * @param max 1,000,000 unless changed
+     * @param max the max number of steps, by default 1,000,000
      */
     public Options withMaxSteps(long max) {
       if (max < 1) throw new IllegalArgumentException("at most " + max + " steps; give one or more");
-      return new Options(firstSeed, seeds, limit, max, policy, finePoints, noDeadLetters, replay);
+      return new Options(firstSeed, seeds, timeLimit, max, policy, hasYieldPoints, failsOnDeadLetters, replay);
     }
 
     /**
-     * {@return a copy in which others go first}
+     * {@return a copy with another scheduling policy}
      *
-     * @param policy {@link SchedulingPolicy#MIX} unless changed
+     * @param policy the policy, by default {@link SchedulingPolicy#MIX}
      */
     public Options withPolicy(SchedulingPolicy policy) {
-      return new Options(firstSeed, seeds, limit, steps, Objects.requireNonNull(policy, "policy"), finePoints,
-          noDeadLetters, replay);
+      return new Options(firstSeed, seeds, timeLimit, maxSteps, Objects.requireNonNull(policy, "policy"),
+          hasYieldPoints, failsOnDeadLetters, replay);
     }
 
     /** {@return a copy in which threads may give way at {@link YieldPoints}} */
     public Options withYieldPoints() {
-      return new Options(firstSeed, seeds, limit, steps, policy, true, noDeadLetters, replay);
+      return new Options(firstSeed, seeds, timeLimit, maxSteps, policy, true, failsOnDeadLetters, replay);
     }
 
     /** {@return a copy in which a dead letter fails the run} */
     public Options withoutDeadLetters() {
-      return new Options(firstSeed, seeds, limit, steps, policy, finePoints, true, replay);
+      return new Options(firstSeed, seeds, timeLimit, maxSteps, policy, hasYieldPoints, true, replay);
     }
 
     /**
-     * {@return a copy with one run alone}
+     * {@return a copy that runs only one given run}
      *
      * @param replay the text that a failure printed, such as {@code 4:0=1}, or only a seed
      */
     public Options withReplay(String replay) {
-      return new Options(firstSeed, seeds, limit, steps, policy, finePoints, noDeadLetters, RunReplay.parse(replay));
+      return new Options(firstSeed, seeds, timeLimit, maxSteps, policy, hasYieldPoints, failsOnDeadLetters,
+          RunReplay.parse(replay));
     }
 
+    /** Returns a copy with the values of the system properties. */
     private Options withProperties() {
-      var all = this;
-      var told = System.getProperty("fibry.simulation");
-      if (told != null) all = all.withReplay(told);
-      var many = Integer.getInteger("fibry.simulation.seeds");
-      return many == null ? all : all.withSeeds(many).withoutLimit();
+      var changed = this;
+      var replayText = System.getProperty("fibry.simulation");
+      if (replayText != null) changed = changed.withReplay(replayText);
+      var seedCount = Integer.getInteger("fibry.simulation.seeds");
+      return seedCount == null ? changed : changed.withSeeds(seedCount).withoutLimit();
     }
 
     long firstSeed() {
@@ -345,11 +350,11 @@ public final class Simulation {
 
     @Nullable
     Duration limit() {
-      return limit;
+      return timeLimit;
     }
 
     long steps() {
-      return steps;
+      return maxSteps;
     }
 
     SchedulingPolicy policy() {
@@ -357,11 +362,11 @@ public final class Simulation {
     }
 
     boolean finePoints() {
-      return finePoints;
+      return hasYieldPoints;
     }
 
     boolean noDeadLetters() {
-      return noDeadLetters;
+      return failsOnDeadLetters;
     }
 
     @Nullable

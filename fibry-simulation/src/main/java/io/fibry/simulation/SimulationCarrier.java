@@ -11,23 +11,28 @@ import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The thread on which all simulated threads run. There is one in a JVM, and one run at a time: a
- * second simulation waits for the first. A run that holds it loses it, and the next has another.
+ * The platform thread on which all simulated threads run. A JVM has one carrier and one run at a
+ * time, so a second simulation waits for the first. If a step holds the carrier for too long, the
+ * run fails, and the next run gets a new carrier.
  */
 final class SimulationCarrier {
-  static volatile int patience = Integer.getInteger("fibry.simulation.patience", 10); // s of one step; tests change it
-  private static final ReentrantLock LOCK = new ReentrantLock(); // held by the thread whose simulation it is
-  private static @Nullable SimulationCarrier current; // under the lock; null if there is none
+  static volatile int patience = Integer.getInteger("fibry.simulation.patience", 10); // s of a step; tests change it
+  private static final ReentrantLock LOCK = new ReentrantLock(); // held by the thread that simulates
+  private static @Nullable SimulationCarrier current; // guarded by LOCK; null: none
 
-  private final SynchronousQueue<Runnable> work = new SynchronousQueue<>();
-  private final SimulationThread thread = new SimulationThread(this::work, "simulation");
-  private volatile boolean isLost; // to a run that held it
+  private final SynchronousQueue<Runnable> runs = new SynchronousQueue<>();
+  private final SimulationThread thread = new SimulationThread(this::loop, "simulation");
+  private volatile boolean isLost; // a step held the thread for too long; it gets no further runs
 
   private SimulationCarrier() {
     thread.start();
   }
 
-  /** An interrupt ends the wait for another simulation. */
+  /**
+   * Waits until no other simulation runs in this JVM, and begins a simulation.
+   *
+   * @throws CancellationException if the thread is interrupted, which stays interrupted
+   */
   static void lock() {
     try {
       LOCK.lockInterruptibly();
@@ -38,20 +43,21 @@ final class SimulationCarrier {
     Environment.simulated = FailureDomain.WORLD;
   }
 
+  /** Ends a simulation. */
   static void unlock() {
     Environment.simulated = null;
     LOCK.unlock();
   }
 
-  /** Plays a run to its end, or until it holds its thread for too long. */
+  /** Runs a program until the run ends, or until a step holds the carrier for too long. */
   static void play(SimulationRun run, Runnable main) {
     if (current == null) current = new SimulationCarrier();
-    current.playHere(run, main);
+    current.playAndWatch(run, main);
   }
 
-  private void playHere(SimulationRun run, Runnable main) {
+  private void playAndWatch(SimulationRun run, Runnable main) {
     var done = new CountDownLatch(1);
-    boolean interrupted = putUninterruptibly(() -> {
+    boolean isInterrupted = putUninterruptibly(() -> {
       thread.machine = run;
       try {
         run.play(main);
@@ -60,68 +66,79 @@ final class SimulationCarrier {
         done.countDown();
       }
     });
-    var watch = new StepWatchdog(patience);
+    var watchdog = new StepWatchdog(patience);
     while (!isLost) {
       try {
         if (done.await(1, TimeUnit.SECONDS)) break;
-        var verdict = watch.check(run.steps(), processorTime(), isWaiting(run.current()));
+        var verdict = watchdog.check(run.steps(), processorTime(), isWaiting(run.current()));
         if (verdict != StepWatchdog.StepVerdict.GOES_ON) onHeld(run, verdict);
-      } catch (InterruptedException again) {
-        interrupted = true;
+      } catch (InterruptedException interrupt) {
+        isInterrupted = true;
       }
     }
-    if (interrupted) Thread.currentThread().interrupt();
+    if (isInterrupted) Thread.currentThread().interrupt();
   }
 
-  /** In ns, of the carrier; -1 if this JVM does not measure it, or runs without java.management. */
+  /**
+   * Returns the processor time of the carrier in nanoseconds; -1 if this JVM does not measure it,
+   * or has no module java.management.
+   */
   private long processorTime() {
     try {
       return ManagementFactory.getThreadMXBean().getThreadCpuTime(thread.threadId());
-    } catch (UnsupportedOperationException | LinkageError unknown) {
+    } catch (UnsupportedOperationException | LinkageError unavailable) {
       return -1;
     }
   }
 
-  private Thread holder(@Nullable SimulatedThread task) {
-    return task == null ? thread : task.thread;
+  /**
+   * Returns the thread whose code runs on the carrier: the simulated thread, or the carrier itself.
+   */
+  private Thread holder(@Nullable SimulatedThread fiber) {
+    return fiber == null ? thread : fiber.thread;
   }
 
-  /** Between two runs the carrier itself waits, until the processor comes round to it. */
-  private boolean isWaiting(@Nullable SimulatedThread task) {
-    return task != null && task.thread.getState() != Thread.State.RUNNABLE;
+  /**
+   * Returns whether a step waits. Between two steps the carrier itself runs, and never counts as
+   * waiting.
+   */
+  private boolean isWaiting(@Nullable SimulatedThread fiber) {
+    return fiber != null && fiber.thread.getState() != Thread.State.RUNNABLE;
   }
 
-  private void work() {
+  private void loop() {
     while (!isLost) {
       try {
-        work.take().run();
-      } catch (InterruptedException stray) {
-        // of a run that is over
+        runs.take().run();
+      } catch (InterruptedException ignored) {
+        // the interrupt was meant for a run that is over
       }
     }
   }
 
+  /** Gives a run to the carrier; returns whether the thread was interrupted meanwhile. */
   private boolean putUninterruptibly(Runnable run) {
-    for (boolean interrupted = false;;) {
+    for (boolean isInterrupted = false;;) {
       try {
-        work.put(run);
-        return interrupted;
-      } catch (InterruptedException again) {
-        interrupted = true;
+        runs.put(run);
+        return isInterrupted;
+      } catch (InterruptedException interrupt) {
+        isInterrupted = true;
       }
     }
   }
 
+  /** Fails a run whose step holds the carrier, and gives the carrier up. */
   private void onHeld(SimulationRun run, StepWatchdog.StepVerdict verdict) {
-    var task = run.current();
-    var stack = new Throwable(task + " is here");
-    stack.setStackTrace(holder(task).getStackTrace());
-    var how = verdict == StepWatchdog.StepVerdict.COMPUTES
+    var fiber = run.current();
+    var stack = new Throwable(fiber + " is here");
+    stack.setStackTrace(holder(fiber).getStackTrace());
+    var reason = verdict == StepWatchdog.StepVerdict.COMPUTES
         ? " has used " + patience + " s of processor time in one step"
         : " has waited for " + patience + " s where its thread cannot be taken from it; on Java 21 also in"
             + " synchronized code";
     run.fail(new RunFailure(RunFailure.FailureKind.CARRIER_HELD,
-        "held: " + task + how + ". A debugger needs more: -Dfibry.simulation.patience=3600", stack));
+        "held: " + fiber + reason + ". A debugger needs more: -Dfibry.simulation.patience=3600", stack));
     isLost = true;
     current = null;
   }

@@ -8,7 +8,10 @@ import org.junit.jupiter.api.extension.ParameterContext;
 import org.junit.jupiter.api.extension.ParameterResolver;
 import org.junit.jupiter.api.extension.ReflectiveInvocationContext;
 
-/** Calls a test once for each seed. The parameter is null for JUnit, and filled in each run. */
+/**
+ * Calls a test method once for each seed. JUnit gets null for the parameter of type
+ * {@link Simulation}; each run passes its own simulation instead.
+ */
 final class SimulationExtension implements InvocationInterceptor, ParameterResolver {
 
   @Override
@@ -26,9 +29,9 @@ final class SimulationExtension implements InvocationInterceptor, ParameterResol
       ExtensionContext test) {
     invocation.skip();
     var method = call.getExecutable();
-    var how = method.getAnnotation(SimulatedTest.class);
+    var annotation = method.getAnnotation(SimulatedTest.class);
     method.setAccessible(true);
-    Simulation.run(options -> changed(options, how), simulation -> {
+    Simulation.run(options -> withSettings(options, annotation), simulation -> {
       var arguments = call.getArguments().toArray();
       for (int i = 0; i < arguments.length; i++)
         if (method.getParameterTypes()[i] == Simulation.class) arguments[i] = simulation;
@@ -40,8 +43,8 @@ final class SimulationExtension implements InvocationInterceptor, ParameterResol
     });
   }
 
-  private static Simulation.Options changed(Simulation.Options options, SimulatedTest how) {
-    var changed = options.withSeeds(how.seeds()).withPolicy(how.policy());
-    return how.deadLetters() ? changed : changed.withoutDeadLetters();
+  private static Simulation.Options withSettings(Simulation.Options options, SimulatedTest annotation) {
+    var changed = options.withSeeds(annotation.seeds()).withPolicy(annotation.policy());
+    return annotation.deadLetters() ? changed : changed.withoutDeadLetters();
   }
 }

@@ -3,17 +3,17 @@ package io.fibry.simulation;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A run of a program that went wrong: its seed, why, the shortest order of events that does it, and
- * how to see it again. Immutable.
+ * Reports that a run of a program failed. The message has the seed, the reason, the events of the
+ * shortest run found that fails in the same way, and the line that repeats it. Immutable.
  */
 public final class SimulationFailure extends AssertionError {
   private static final long serialVersionUID = 1;
 
   /** The seed of the run that failed. */
   private final long seed;
-  /** The shortest run that fails. */
+  /** The line that repeats the shortest run found that fails. */
   private final String replay;
-  /** The events of the run, or empty if they are not known. */
+  /** A diagram of the events of that run, or empty if they were not recorded. */
   private final String diagram;
 
   SimulationFailure(String text, RunOutcome outcome, @Nullable Throwable cause) {
@@ -28,12 +28,15 @@ public final class SimulationFailure extends AssertionError {
     return seed;
   }
 
-  /** {@return the shortest run that fails, for {@link Simulation.Options#withReplay}} */
+  /**
+   * {@return the line that repeats the shortest run found, for {@link
+   * Simulation.Options#withReplay}}
+   */
   public String replay() {
     return replay;
   }
 
-  /** {@return the events of that run as a sequence diagram of Mermaid} */
+  /** {@return the events of the shortest run found, as a sequence diagram of Mermaid, or empty} */
   public String diagram() {
     return diagram;
   }

@@ -16,28 +16,28 @@ import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One run: the scheduler of its threads, their clock and their chance. A step is what a thread does
- * until it waits, yields or ends; there is one at a time, on the thread that called {@link #play}.
+ * One run: the scheduler, clock and random numbers of its threads. A step is the code that a thread
+ * runs until it waits, yields or ends. One step runs at a time, on the thread that called play.
  *
- * <p>So no field needs a lock: simulated threads touch them only while they run on that thread. All
- * others come by {@code externalSteps}, or end the run by {@code failure}.
+ * <p>So no field needs a lock, because simulated threads use the fields only during their steps.
+ * All other threads use only {@code externalSteps}, and {@code failure} to end the run.
  */
 final class SimulationRun implements SimulatedMachine, SmallMailboxes.MailboxLimiter {
-  private static final long MAX_TIME_AFTER_PROGRAM = 3_600_000_000_000L; // ns that what the program left may take
-  private static final int MAX_IDLE_STEPS = 100; // steps
-  private static final int MESSAGE_STEP_WEIGHT = 100; // steps with messages, for one in which threads only give way
-  private static final MonitorBarrier SENTINEL = new MonitorBarrier();
-  static volatile long waitForOthers = 500_000_000; // ns of real time that a deadlock waits for others; tests change it
-  private static final int SPINS_UNTIL_YIELD = 64; // until a thread that only spins or yields lets all others go first
+  private static final long MAX_TIME_AFTER_PROGRAM = 3_600_000_000_000L; // ns of its clock until all must have ended
+  private static final int MAX_IDLE_STEPS = 100; // silent steps without progress, plus 10 for each ready thread
+  private static final int SILENT_STEP_WEIGHT = 100; // of a step without messages; a step with messages has weight 1
+  private static final MonitorBarrier MONITOR_BARRIER = new MonitorBarrier();
+  static volatile long waitForOthers = 500_000_000; // ns of real time; see awaitExternalStep; tests change it
+  private static final int SPINS_UNTIL_YIELD = 64; // spins or yields, after which all others run first
 
-  final SplittableRandom chance; // of the program
+  final SplittableRandom chance; // the random numbers of the program
   final Faults faults;
   final RunEvents events;
   final SimulatedClock clock;
   final Invariants invariants = new Invariants();
   final SimulatedNetwork network;
   final SimulatedScheduler scheduler = new SimulatedScheduler(this);
-  final @Nullable MessageTrace trace; // null: not wanted
+  final @Nullable MessageTrace trace; // null: not recorded
   final FailureDomain outsideNodes = new FailureDomain(this, "no node");
   private final ThreadChooser chooser;
   private final long maxSteps;
@@ -45,24 +45,24 @@ final class SimulationRun implements SimulatedMachine, SmallMailboxes.MailboxLim
   private final LivingThreads livingThreads = new LivingThreads();
   private final List<SimulatedThread> ready = new ArrayList<>(); // the thread that has been ready for longest first
   private final TreeSet<SimulatedThread> waitingForMonitors = new TreeSet<>(LivingThreads.BY_BIRTH);
-  // Steps, by other threads.
+  // Steps of threads that were woken by threads outside of the run.
   private final ConcurrentLinkedQueue<Runnable> externalSteps = new ConcurrentLinkedQueue<>();
-  private volatile @Nullable Thread player;
-  private volatile @Nullable RunFailure failure; // the first
+  private volatile @Nullable Thread player; // the thread that called play
+  private volatile @Nullable RunFailure failure; // the first failure; null: none
   private volatile boolean isOver;
   private volatile long steps;
-  private volatile @Nullable SimulatedThread current;
-  private @Nullable SimulatedThread last;
-  // the place of the thread that is being started; null for the place of its starter
+  private volatile @Nullable SimulatedThread current; // the thread whose step runs; null between steps
+  private @Nullable SimulatedThread lastRun; // the thread whose step ran last
+  // the failure domain of the thread that is being started; null for the domain of its starter
   private @Nullable FailureDomain startingDomain;
   private long hash = 0x9E3779B97F4A7C15L;
-  private int spins;
-  boolean isOvertaking; // the thread that runs was not the oldest
-  private boolean endedAtFinePoint; // its step ended at a fine point
-  private boolean hasProgress; // something happened to another thread
-  boolean hasMessages; // it has sent or handled a message: to itself, perhaps
-  private int idle; // steps without progress, times TALKS
-  private long endTime = Long.MAX_VALUE; // of the time after the program
+  private int spins; // spins of all threads
+  boolean isOvertaking; // another thread had been ready for longer than the thread that runs
+  private boolean endedAtYieldPoint; // the last step ended at a point of YieldPoints
+  private boolean hasProgress; // the step made another thread ready, or set a timer
+  boolean hasMessages; // the step sent or handled a message
+  private int idleWeight; // the sum of the weights of steps since the last progress
+  private long endTime = Long.MAX_VALUE; // ns by its clock; no later timer runs
 
   SimulationRun(Faults faults, SplittableRandom chance, ThreadChooser chooser, RunEvents events, long maxSteps,
       @Nullable MessageTrace trace) {
@@ -89,41 +89,41 @@ final class SimulationRun implements SimulatedMachine, SmallMailboxes.MailboxLim
 
   private void onReady(Runnable step) {
     if (isOver) return;
-    var task = livingThreads.of(step);
-    if (task == null) task = register(step);
-    events.add(RunEvents.RunEventKind.READY, task.number);
-    if (task.ready || task.isGone()) return;
-    if (trace != null) trace.onWake(this, task);
-    if (task != current) hasProgress = true;
-    task.ready = true;
+    var fiber = livingThreads.of(step);
+    if (fiber == null) fiber = register(step);
+    events.add(RunEvents.RunEventKind.READY, fiber.number);
+    if (fiber.ready || fiber.isGone()) return;
+    if (trace != null) trace.onWake(this, fiber);
+    if (fiber != current) hasProgress = true;
+    fiber.ready = true;
     if (faults.tryStrike(FaultKind.DELAYS)) {
-      var late = task;
-      clock.schedule(() -> ready.add(late), faults.drawAmount(FaultKind.DELAYS), task.domain);
-    } else if (task.domain.isPaused()) holdUntilResumed(task);
-    else ready.add(task);
+      var delayed = fiber;
+      clock.schedule(() -> ready.add(delayed), faults.drawAmount(FaultKind.DELAYS), fiber.domain);
+    } else if (fiber.domain.isPaused()) holdUntilResumed(fiber);
+    else ready.add(fiber);
   }
 
-  private void holdUntilResumed(SimulatedThread task) {
-    task.domain.hold(() -> ready.add(task));
+  private void holdUntilResumed(SimulatedThread fiber) {
+    fiber.domain.hold(() -> ready.add(fiber));
   }
 
   private SimulatedThread register(Runnable step) {
     if (faults.mayStrike(FaultKind.THREADS) && SimulatedThread.isStartedByLibrary()
         && faults.tryStrike(FaultKind.THREADS))
-      throw new RejectedExecutionException("the simulation has no thread for it: a fault");
+      throw new RejectedExecutionException("the simulation starts no thread for this actor: a fault");
     var thread = VirtualThreadInternals.of(step);
-    var task = livingThreads.add(step, thread, domainOfNewThread());
-    chooser.onStart(task);
-    return task;
+    var fiber = livingThreads.add(step, thread, domainOfNewThread());
+    chooser.onStart(fiber);
+    return fiber;
   }
 
   private FailureDomain domainOfNewThread() {
     if (startingDomain != null) return startingDomain;
-    var to = current == null ? null : current.sendsTo;
-    return to != null && to != current.domain && SimulatedThread.isStartedForActor() ? to : currentDomain();
+    var target = current == null ? null : current.sendsTo;
+    return target != null && target != current.domain && SimulatedThread.isStartedForActor() ? target : currentDomain();
   }
 
-  /** Returns the place of the running thread; for timers, the place outside of all nodes. */
+  /** Returns the failure domain of the running thread; while a timer runs, {@code outsideNodes}. */
   FailureDomain currentDomain() {
     return current == null ? outsideNodes : current.domain;
   }
@@ -183,50 +183,50 @@ final class SimulationRun implements SimulatedMachine, SmallMailboxes.MailboxLim
   // ---- for the program
 
   Thread start(String name, FailureDomain domain, Runnable code) {
-    var before = startingDomain;
+    var previousDomain = startingDomain;
     startingDomain = domain;
     try {
       return VirtualThreadInternals.builder(this).name(name).start(code);
     } finally {
-      startingDomain = before;
+      startingDomain = previousDomain;
     }
   }
 
-  /** A place where others may go first. */
+  /** Lets other ready threads run first, if the scheduler chooses one of them. */
   void yieldPoint() {
     if (!ready.isEmpty() || currentDomain().isPaused()) Thread.yield();
   }
 
-  /** Pauses a place, and this thread, too, if it is in that place. */
+  /** Pauses a failure domain, and the running thread, too, if it belongs to that domain. */
   void pause(FailureDomain domain, long nanos) {
     domain.pauseUntil(clock.now() + nanos);
-    for (var task : ready) if (task.domain == domain) holdUntilResumed(task);
-    ready.removeIf(task -> task.domain == domain);
+    for (var fiber : ready) if (fiber.domain == domain) holdUntilResumed(fiber);
+    ready.removeIf(fiber -> fiber.domain == domain);
     clock.schedule(() -> domain.resume(clock.now()), nanos, outsideNodes);
     if (currentDomain() == domain) Thread.yield();
   }
 
-  /** A fine point of the thread that runs. */
+  /** Called at a yield point: lets other threads run first if the chooser decides so. */
   void finePoint() {
-    var task = current;
-    if (task == null || task.initializerDepth > 0) return;
-    events.add(RunEvents.RunEventKind.POINT, task.number);
+    var fiber = current;
+    if (fiber == null || fiber.initializerDepth > 0) return;
+    events.add(RunEvents.RunEventKind.POINT, fiber.number);
     if (ready.isEmpty()) return;
-    boolean gives = chooser.shouldYield();
-    decisions.add(gives ? 1 : 0);
-    if (!gives) return;
+    boolean yields = chooser.shouldYield();
+    decisions.add(yields ? 1 : 0);
+    if (!yields) return;
     if (trace != null) trace.onYield(this);
-    chooser.onYield(task);
-    endedAtFinePoint = true;
+    chooser.onYield(fiber);
+    endedAtYieldPoint = true;
     Thread.yield();
   }
 
-  void fail(RunFailure why) {
-    if (failure == null) failure = why;
+  void fail(RunFailure reason) {
+    if (failure == null) failure = reason;
     isOver = true;
   }
 
-  /** Gives threads and scopes that the program left some time to end by themselves. */
+  /** Stops the faults, and begins the time in which remaining threads and scopes must end. */
   void onProgramEnd() {
     faults.stop();
     endTime = clock.now() + MAX_TIME_AFTER_PROGRAM;
@@ -234,7 +234,7 @@ final class SimulationRun implements SimulatedMachine, SmallMailboxes.MailboxLim
 
   // ---- the loop
 
-  /** Plays the run to its end. While it goes well, the failure stays null. */
+  /** Runs the program and its threads until the run ends. Sets {@link #failure} if it fails. */
   void play(Runnable main) {
     player = Thread.currentThread();
     try {
@@ -249,44 +249,44 @@ final class SimulationRun implements SimulatedMachine, SmallMailboxes.MailboxLim
     }
   }
 
-  /** Returns false if nothing can happen any more. */
+  /** Runs one step, or timers. Returns false if the run failed, or has no step and no timer. */
   private boolean runStep() {
     takeExternalSteps();
     if (isOver) return false;
     while (clock.nanosUntilNext() == 0) runTimer();
     if (ready.isEmpty()) return moveToNextTimer();
-    if (!endedAtFinePoint && tryStall()) return true;
-    var task = chooseNext();
-    if (task.isGone()) return true;
+    if (!endedAtYieldPoint && tryStall()) return true;
+    var fiber = chooseNext();
+    if (fiber.isGone()) return true;
     if (++steps > maxSteps) {
       fail(RunFailure.of(RunFailure.FailureKind.LIVELOCK,
-          "live-lock: " + maxSteps + " steps and no end; next was " + task));
+          "live-lock: " + maxSteps + " steps and no end; next was " + fiber));
       return false;
     }
-    mixIntoHash(task.number);
-    events.add(RunEvents.RunEventKind.RUNS, task.number);
-    if (task != last) clock.onThreadSwitch();
-    last = task;
-    run(task);
-    var untrue = invariants.findViolation();
-    if (untrue != null) fail(untrue);
+    mixIntoHash(fiber.number);
+    events.add(RunEvents.RunEventKind.RUNS, fiber.number);
+    if (fiber != lastRun) clock.onThreadSwitch();
+    lastRun = fiber;
+    run(fiber);
+    var violation = invariants.findViolation();
+    if (violation != null) fail(violation);
     return true;
   }
 
   private boolean moveToNextTimer() {
-    long left = clock.nanosUntilNext();
-    if (left < 0) return awaitExternalStep();
-    if (clock.now() + left > endTime) return false;
+    long delay = clock.nanosUntilNext();
+    if (delay < 0) return awaitExternalStep();
+    if (clock.now() + delay > endTime) return false;
     runTimer();
     return true;
   }
 
-  /** Whether a deadlock that is shown is none: a thread waits for one outside. */
+  /** Waits until an outside thread wakes a thread of a traced run; returns whether one did. */
   private boolean awaitExternalStep() {
     if (trace == null || livingThreads.livingThreads().isEmpty()) return false;
-    long patience = waitForOthers;
-    long end = System.nanoTime() + patience; // the player is no simulated thread
-    for (long left = patience; externalSteps.isEmpty() && left > 0; left = end - System.nanoTime())
+    long limit = waitForOthers;
+    long deadline = System.nanoTime() + limit; // real time, because the player is no simulated thread
+    for (long left = limit; externalSteps.isEmpty() && left > 0; left = deadline - System.nanoTime())
       LockSupport.parkNanos(left);
     return !externalSteps.isEmpty();
   }
@@ -296,7 +296,7 @@ final class SimulationRun implements SimulatedMachine, SmallMailboxes.MailboxLim
     mixIntoHash(clock.now());
   }
 
-  /** Whether time passes although threads could run. */
+  /** May inject a stall or a clock jump; returns whether a timer ran instead of a step. */
   private boolean tryStall() {
     if (faults.mayStrike(FaultKind.STALLS) && clock.nanosUntilNext() >= 0 && faults.tryStrike(FaultKind.STALLS)
         && clock.nanosUntilNext() <= faults.drawAmount(FaultKind.STALLS)) {
@@ -308,65 +308,65 @@ final class SimulationRun implements SimulatedMachine, SmallMailboxes.MailboxLim
   }
 
   private SimulatedThread chooseNext() {
-    int at = 0;
+    int rank = 0;
     if (ready.size() > 1) {
-      at = chooser.choose(ready, steps);
-      decisions.add(at);
+      rank = chooser.choose(ready, steps);
+      decisions.add(rank);
     }
-    isOvertaking = at > 0;
-    var task = ready.remove(at);
-    task.ready = false;
-    return task;
+    isOvertaking = rank > 0;
+    var fiber = ready.remove(rank);
+    fiber.ready = false;
+    return fiber;
   }
 
-  private void run(SimulatedThread task) {
-    hasProgress = hasMessages = endedAtFinePoint = false;
-    current = task;
-    task.sendsTo = null;
-    task.continuation.run();
+  private void run(SimulatedThread fiber) {
+    hasProgress = hasMessages = endedAtYieldPoint = false;
+    current = fiber;
+    fiber.sendsTo = null;
+    fiber.continuation.run();
     current = null;
-    if (!task.thread.isAlive()) livingThreads.remove(task);
-    else if (VirtualThreadInternals.waitsForMonitor(task.thread)) waitingForMonitors.add(task);
+    if (!fiber.thread.isAlive()) livingThreads.remove(fiber);
+    else if (VirtualThreadInternals.waitsForMonitor(fiber.thread)) waitingForMonitors.add(fiber);
     if (!waitingForMonitors.isEmpty()) wakeFromMonitors();
-    if (endedAtFinePoint && !hasProgress) return; // it waits for nothing
-    task.yieldCount = hasProgress || !task.ready ? 0 : task.yieldCount + 1;
-    if (task.yieldCount == SPINS_UNTIL_YIELD) {
-      task.yieldCount = 0;
-      chooser.onYield(task);
+    if (endedAtYieldPoint && !hasProgress) return; // not idle: the thread is in the middle of its work
+    fiber.yieldCount = hasProgress || !fiber.ready ? 0 : fiber.yieldCount + 1;
+    if (fiber.yieldCount == SPINS_UNTIL_YIELD) {
+      fiber.yieldCount = 0;
+      chooser.onYield(fiber);
     }
-    if (hasProgress) idle = 0;
-    else if ((idle += hasMessages ? 1 : MESSAGE_STEP_WEIGHT)
-        > MESSAGE_STEP_WEIGHT * (MAX_IDLE_STEPS + 10 * ready.size())) {
-          idle = 0;
+    if (hasProgress) idleWeight = 0;
+    else if ((idleWeight += hasMessages ? 1 : SILENT_STEP_WEIGHT)
+        > SILENT_STEP_WEIGHT * (MAX_IDLE_STEPS + 10 * ready.size())) {
+          idleWeight = 0;
           clock.advance();
         }
   }
 
-  /** Threads that a monitor let in are ready now, in the order of their birth. */
+  /** Makes the threads ready that monitors have released, in the order of their numbers. */
   private void wakeFromMonitors() {
-    SENTINEL.settle();
+    MONITOR_BARRIER.settle();
     var woken = new TreeSet<SimulatedThread>(waitingForMonitors.comparator());
     for (var step = externalSteps.poll(); step != null; step = externalSteps.poll()) {
-      var task = livingThreads.of(step);
-      if (task == null) continue;
-      if (!waitingForMonitors.contains(task)) onUncaught(task);
-      woken.add(task);
+      var fiber = livingThreads.of(step);
+      if (fiber == null) continue;
+      if (!waitingForMonitors.contains(fiber)) failExternalWakeUp(fiber);
+      woken.add(fiber);
     }
-    for (var task : woken) onReady(task.continuation);
-    waitingForMonitors.removeIf(task -> !VirtualThreadInternals.waitsForMonitor(task.thread));
+    for (var fiber : woken) onReady(fiber.continuation);
+    waitingForMonitors.removeIf(fiber -> !VirtualThreadInternals.waitsForMonitor(fiber.thread));
   }
 
   private void takeExternalSteps() {
     for (var step = externalSteps.poll(); step != null; step = externalSteps.poll()) {
-      var task = livingThreads.of(step);
-      if (task != null) onUncaught(task); // else it is of another run
+      var fiber = livingThreads.of(step);
+      if (fiber != null) failExternalWakeUp(fiber); // null: a thread of another run
     }
   }
 
-  private void onUncaught(SimulatedThread task) {
+  private void failExternalWakeUp(SimulatedThread fiber) {
     fail(RunFailure.of(RunFailure.FailureKind.UNCAUGHT,
-        "a thread from outside the simulation woke " + task + ", which waited\n"
-            + ThreadReport.of(List.of(task)) + "Simulate what that one does, or keep it out"));
+        "a thread from outside the simulation woke " + fiber + ", which waited\n"
+            + ThreadReport.of(List.of(fiber)) + "Simulate the code of that thread, or keep it out"));
   }
 
   private void mixIntoHash(long value) {
@@ -374,7 +374,7 @@ final class SimulationRun implements SimulatedMachine, SmallMailboxes.MailboxLim
     hash = mixed ^ mixed >>> 32;
   }
 
-  // ---- how it went; also while a thread holds it
+  // ---- the outcome; also read by other threads during the run
 
   LivingThreads livingThreads() {
     return livingThreads;

@@ -4,10 +4,10 @@ import io.fibry.mailbox.Mailbox;
 import io.fibry.mailbox.Overflow;
 import io.fibry.simulation.tap.MachineLookup;
 
-/** Where {@link Mailbox#bounded} of users' classes arrives: a fault may make a mailbox smaller. */
+/** Replaces {@link Mailbox#bounded} in classes of users: a fault may make the mailbox smaller. */
 public final class SmallMailboxes {
 
-  /** A machine that may give less room than was asked for. */
+  /** A machine that may reduce the capacity of a mailbox. */
   interface MailboxLimiter {
     int roomFor(int capacity);
   }
@@ -15,13 +15,13 @@ public final class SmallMailboxes {
   private SmallMailboxes() {}
 
   /**
-   * {@return the mailbox that {@link Mailbox#bounded} gives, or a smaller one}
+   * {@return the mailbox of {@link Mailbox#bounded}, perhaps with a smaller capacity}
    *
-   * @param capacity at least 1
+   * @param capacity the number of messages, at least 1
    * @param overflow what a full mailbox does
    */
   public static Mailbox<Object> bounded(int capacity, Overflow overflow) {
     return Mailbox.bounded(
-        MachineLookup.machine() instanceof MailboxLimiter machine ? machine.roomFor(capacity) : capacity, overflow);
+        MachineLookup.machine() instanceof MailboxLimiter limiter ? limiter.roomFor(capacity) : capacity, overflow);
   }
 }

@@ -9,27 +9,27 @@ import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One direction of a connection: bytes that have not arrived yet. Used by one simulated thread at a
- * time.
+ * One direction of a connection, with the bytes that were written and not read yet. Used by one
+ * simulated thread at a time.
  */
 final class SocketPipe {
-  private static final int WINDOW = 64 * 1024; // bytes, until a writer waits
+  private static final int MAX_BYTES = 64 * 1024; // a writer waits while the pipe has so many
 
-  /** @param due when it arrives, if nothing parts the places */
+  /** @param due when the bytes arrive, by the run's clock, if no partition separates the sides */
   private record PipeChunk(byte[] bytes, long due) {}
 
   private final SimulationRun run;
   private final SimulatedNetwork network;
   private final FailureDomain from;
   private final FailureDomain to;
-  private final ArrayDeque<PipeChunk> pieces = new ArrayDeque<>();
-  private int read; // of the first piece
-  private int size; // of all pieces
-  private long last; // when the last one arrives
-  private boolean ended;
-  private boolean broken;
-  private @Nullable Thread reader;
-  private @Nullable Thread writer;
+  private final ArrayDeque<PipeChunk> chunks = new ArrayDeque<>();
+  private int readBytes; // bytes of the first chunk that were read
+  private int size; // bytes that were written and not read
+  private long lastDue; // ns by the run's clock; when the last chunk, or the end, arrives
+  private boolean ended; // the writer, or the reader, has ended the output
+  private boolean broken; // the connection was reset
+  private @Nullable Thread reader; // the thread that waits, or waited last, for bytes
+  private @Nullable Thread writer; // the thread that waits, or waited last, for capacity
 
   SocketPipe(SimulationRun run, SimulatedNetwork network, FailureDomain from, FailureDomain to) {
     this.run = run;
@@ -47,83 +47,87 @@ final class SocketPipe {
     return to;
   }
 
-  void write(SimulatedSocket by, byte[] bytes, int at, int length) throws IOException {
-    if (network.shouldBreak()) by.breakOff();
-    for (int end = at + length; at < end;) {
-      while (size >= WINDOW && !broken && !by.isClosed()) {
+  void write(SimulatedSocket socket, byte[] bytes, int offset, int length) throws IOException {
+    if (network.shouldBreak()) socket.breakOff();
+    int position = offset;
+    for (int end = offset + length; position < end;) {
+      while (size >= MAX_BYTES && !broken && !socket.isClosed()) {
         writer = Thread.currentThread();
-        by.park(0);
+        socket.park(0);
       }
-      if (by.isClosed() || ended) throw new SocketException("Socket closed");
+      if (socket.isClosed() || ended) throw new SocketException("Socket closed");
       if (broken) throw new SocketException("Broken pipe");
-      int some = network.piece(Math.min(end - at, WINDOW));
-      last = Math.max(last, run.clock.now() + network.withLatency());
-      pieces.add(new PipeChunk(Arrays.copyOfRange(bytes, at, at + some), last));
-      size += some;
-      at += some;
+      int count = network.piece(Math.min(end - position, MAX_BYTES));
+      lastDue = Math.max(lastDue, run.clock.now() + network.withLatency());
+      chunks.add(new PipeChunk(Arrays.copyOfRange(bytes, position, position + count), lastDue));
+      size += count;
+      position += count;
       onArrival();
     }
     run.yieldPoint();
   }
 
-  /** Something may be there for the reader, now or when it is due. */
+  /** Wakes the reader when the last chunk, or the end, arrives. */
   void onArrival() {
-    long left = last - run.clock.now();
-    if (left > 0) run.clock.schedule(() -> wake(reader), left, to);
+    long delay = lastDue - run.clock.now();
+    if (delay > 0) run.clock.schedule(() -> wake(reader), delay, to);
     else wake(reader);
   }
 
   private boolean isReadable() {
-    var first = pieces.peek();
+    var first = chunks.peek();
     return first != null && first.due <= run.clock.now() && !network.isParted(from, to);
   }
 
-  /** {@return the number of bytes; -1 at the end} */
-  int read(SimulatedSocket by, byte[] bytes, int at, int length) throws IOException {
+  /**
+   * {@return the number of bytes that were read, at least 1 unless none were asked for; -1 at the
+   * end}
+   */
+  int read(SimulatedSocket socket, byte[] bytes, int offset, int length) throws IOException {
     if (length == 0) return 0;
-    long limit = by.timeLimit();
+    long deadline = socket.timeLimit();
     while (!isReadable()) {
-      if (by.isClosed()) throw new SocketException("Socket closed");
+      if (socket.isClosed()) throw new SocketException("Socket closed");
       if (broken) throw new SocketException("Connection reset");
-      if (ended && pieces.isEmpty() && run.clock.now() >= last && !network.isParted(from, to)) return -1;
-      if (run.clock.now() >= limit) throw new SocketTimeoutException("Read timed out");
+      if (ended && chunks.isEmpty() && run.clock.now() >= lastDue && !network.isParted(from, to)) return -1;
+      if (run.clock.now() >= deadline) throw new SocketTimeoutException("Read timed out");
       reader = Thread.currentThread();
-      var first = pieces.peek();
-      by.park(first == null || first.due <= run.clock.now() ? limit : Math.min(limit, first.due));
+      var first = chunks.peek();
+      socket.park(first == null || first.due <= run.clock.now() ? deadline : Math.min(deadline, first.due));
     }
-    var piece = pieces.element();
-    int some = Math.min(length, piece.bytes.length - read);
-    System.arraycopy(piece.bytes, read, bytes, at, some);
-    read += some;
-    size -= some;
-    if (read == piece.bytes.length) {
-      pieces.remove();
-      read = 0;
+    var chunk = chunks.element();
+    int count = Math.min(length, chunk.bytes.length - readBytes);
+    System.arraycopy(chunk.bytes, readBytes, bytes, offset, count);
+    readBytes += count;
+    size -= count;
+    if (readBytes == chunk.bytes.length) {
+      chunks.remove();
+      readBytes = 0;
     }
     wake(writer);
-    return some;
+    return count;
   }
 
   int available() {
-    return isReadable() ? pieces.element().bytes.length - read : 0;
+    return isReadable() ? chunks.element().bytes.length - readBytes : 0;
   }
 
   boolean isEmpty() {
-    return pieces.isEmpty();
+    return chunks.isEmpty();
   }
 
-  /** Ends the output: no more bytes are written. */
+  /** Ends the output: further writes fail, and the reader gets the end after the last byte. */
   void end() {
     ended = true;
-    last = Math.max(last, run.clock.now());
+    lastDue = Math.max(lastDue, run.clock.now());
     onArrival();
     wake(writer);
   }
 
-  /** Loses the bytes that have not arrived. */
+  /** Breaks the connection: the bytes that were not read are lost, and reads and writes fail. */
   void breakOff() {
     broken = true;
-    pieces.clear();
+    chunks.clear();
     size = 0;
     network.remove(this);
     wake(reader);

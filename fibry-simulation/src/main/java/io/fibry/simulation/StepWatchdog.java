@@ -3,14 +3,15 @@ package io.fibry.simulation;
 import java.util.concurrent.TimeUnit;
 
 /**
- * Distinguishes a step that holds its carrier from a step that gets little processor time. The
- * thread that waits for the run looks once a second.
+ * Finds out whether a step holds its carrier for too long, or only gets little processor time. The
+ * thread that waits for the run calls {@link #check} once a second.
  *
- * <p>A step that computes is held after some seconds of processor time, however long a busy machine
- * takes to give them. A step that waits where its thread cannot be taken from it is held after as
- * many looks in a row. A thread in native code, and a thread that waits for another to initialize a
- * class, count as running although they wait. They use no processor time, and count as held only
- * after more looks, because a running thread may get no processor for seconds on a busy machine.
+ * <p>A step that computes holds the carrier if it has used as many seconds of processor time as the
+ * patience, however long that takes on a busy machine. A step that waits without leaving the
+ * carrier holds it if it waits at as many checks in a row. Some threads count as running although
+ * they wait: in native code, or while another thread initializes a class. Such a thread uses no
+ * processor time, and holds the carrier after six times as many checks in a row. Fewer checks would
+ * not do, because on a busy machine a running thread may get no processor time for seconds.
  */
 final class StepWatchdog {
 
@@ -18,37 +19,37 @@ final class StepWatchdog {
     GOES_ON, COMPUTES, WAITS
   }
 
-  private static final int STARVATION_FACTOR = 6; // times the patience, without processor time
+  private static final int STARVATION_FACTOR = 6; // checks without processor time, as a multiple of the patience
 
-  private final int patience; // s of processor time, and looks
-  private long step = -1; // the step that was seen last
-  private long before; // ns of processor time that the carrier had used when the step was first seen
-  private long last; // ns of processor time, at the last look
-  private int waitingChecks; // looks in a row at which the thread waited
-  private int idleChecks; // looks in a row at which it waited, or had used no processor time
+  private final int patience; // s of processor time, and number of checks
+  private long lastStep = -1; // the step at the last check; -1: none
+  private long startTime; // ns of processor time of the carrier at the first check of the step
+  private long lastTime; // ns of processor time of the carrier at the last check
+  private int waitingChecks; // checks in a row at which the thread waited
+  private int idleChecks; // checks in a row at which it waited, or had used no processor time
 
   StepWatchdog(int patience) {
     this.patience = patience;
   }
 
   /**
-   * {@return whether the step holds its carrier}
+   * {@return whether the step holds its carrier, and how}
    *
-   * @param number of the step
-   * @param processor ns that the carrier has used since it began; always the same if unknown
-   * @param waiting whether the thread of the step waits now
+   * @param step the number of the step
+   * @param processorTime ns that the carrier has used since it began; always the same if unknown
+   * @param isWaiting whether the thread of the step waits now
    */
-  StepVerdict check(long number, long processor, boolean waiting) {
-    if (number != step) {
-      step = number;
-      before = last = processor;
+  StepVerdict check(long step, long processorTime, boolean isWaiting) {
+    if (step != lastStep) {
+      lastStep = step;
+      startTime = lastTime = processorTime;
       waitingChecks = idleChecks = 0;
       return StepVerdict.GOES_ON;
     }
-    waitingChecks = waiting ? waitingChecks + 1 : 0;
-    idleChecks = waiting || processor == last ? idleChecks + 1 : 0;
-    last = processor;
+    waitingChecks = isWaiting ? waitingChecks + 1 : 0;
+    idleChecks = isWaiting || processorTime == lastTime ? idleChecks + 1 : 0;
+    lastTime = processorTime;
     if (waitingChecks >= patience || idleChecks >= STARVATION_FACTOR * patience) return StepVerdict.WAITS;
-    return processor - before >= TimeUnit.SECONDS.toNanos(patience) ? StepVerdict.COMPUTES : StepVerdict.GOES_ON;
+    return processorTime - startTime >= TimeUnit.SECONDS.toNanos(patience) ? StepVerdict.COMPUTES : StepVerdict.GOES_ON;
   }
 }

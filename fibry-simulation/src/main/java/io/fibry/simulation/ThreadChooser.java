@@ -4,19 +4,27 @@ import java.util.List;
 import java.util.SplittableRandom;
 import org.jspecify.annotations.Nullable;
 
-/** Chooses the thread that goes next, in one run. Used by the carrier. */
+/**
+ * Chooses the thread whose step runs next, in one run. Used by the carrier and simulated threads.
+ */
 interface ThreadChooser {
-  int MAX_ODDS_EXPONENT = 10; // at fine points, a thread gives way once in 2 to once in 1,024
+  int MAX_ODDS_EXPONENT = 10; // a thread gives way at one of 2 to one of 1,024 yield points
 
-  /** @param ready two or more threads, the thread that has been ready for longest first */
+  /**
+   * Returns the index of the chosen thread.
+   *
+   * @param ready two or more threads; the thread that has been ready for longest is the first
+   * @param step the number of steps so far
+   */
   int choose(List<SimulatedThread> ready, long step);
 
-  default void onStart(SimulatedThread task) {}
+  /** Called when a thread starts. */
+  default void onStart(SimulatedThread fiber) {}
 
-  /** It waits without parking: others come first now. */
-  default void onYield(SimulatedThread task) {}
+  /** Called when a thread gives way or waits without parking: other threads should run first. */
+  default void onYield(SimulatedThread fiber) {}
 
-  /** Whether the thread that runs gives way at a fine point. */
+  /** Returns whether the running thread gives way at the yield point that it passes. */
   default boolean shouldYield() {
     return false;
   }
@@ -37,14 +45,14 @@ interface ThreadChooser {
 
       @Override
       public int choose(List<SimulatedThread> ready, long step) {
-        int at = random.nextInt(4) == 0 ? -1 : ready.indexOf(last);
-        if (at < 0) at = random.nextInt(ready.size());
-        last = ready.get(at);
-        return at;
+        int index = random.nextInt(4) == 0 ? -1 : ready.indexOf(last);
+        if (index < 0) index = random.nextInt(ready.size());
+        last = ready.get(index);
+        return index;
       }
 
       @Override
-      public void onYield(SimulatedThread task) {
+      public void onYield(SimulatedThread fiber) {
         last = null;
       }
     };
@@ -52,35 +60,38 @@ interface ThreadChooser {
 
   static ThreadChooser priorities(long seed, int changes, long steps) {
     var random = new SplittableRandom(seed);
-    long[] changeAt = random.longs(changes, 0, Math.max(1, steps)).sorted().toArray();
+    long[] changeSteps = random.longs(changes, 0, Math.max(1, steps)).sorted().toArray();
     return new ThreadChooser() {
-      private int lowest;
-      private int changed;
+      private int lowestPriority;
+      private int nextChange; // index in changeSteps
 
       @Override
-      public void onStart(SimulatedThread task) {
-        task.priority = random.nextInt(1, 1 << 30);
+      public void onStart(SimulatedThread fiber) {
+        fiber.priority = random.nextInt(1, 1 << 30);
       }
 
       @Override
-      public void onYield(SimulatedThread task) {
-        task.priority = --lowest;
+      public void onYield(SimulatedThread fiber) {
+        fiber.priority = --lowestPriority;
       }
 
       @Override
       public int choose(List<SimulatedThread> ready, long step) {
-        int at = highest(ready);
-        for (; changed < changeAt.length && changeAt[changed] <= step; changed++) {
-          onYield(ready.get(at));
-          at = highest(ready);
+        int index = indexOfHighest(ready);
+        for (; nextChange < changeSteps.length && changeSteps[nextChange] <= step; nextChange++) {
+          onYield(ready.get(index));
+          index = indexOfHighest(ready);
         }
-        return at;
+        return index;
       }
     };
   }
 
-  /** Another one, with chance at fine points: in some runs high, in others low. */
-  static ThreadChooser withFinePoints(long seed, ThreadChooser choice) {
+  /**
+   * Returns a chooser that also gives way at yield points, with a probability that depends on the
+   * seed.
+   */
+  static ThreadChooser withFinePoints(long seed, ThreadChooser chooser) {
     var random = new SplittableRandom(seed);
     int odds = 2 << random.nextInt(MAX_ODDS_EXPONENT);
     return new ThreadChooser() {
@@ -91,39 +102,39 @@ interface ThreadChooser {
 
       @Override
       public int choose(List<SimulatedThread> ready, long step) {
-        return choice.choose(ready, step);
+        return chooser.choose(ready, step);
       }
 
       @Override
-      public void onStart(SimulatedThread task) {
-        choice.onStart(task);
+      public void onStart(SimulatedThread fiber) {
+        chooser.onStart(fiber);
       }
 
       @Override
-      public void onYield(SimulatedThread task) {
-        choice.onYield(task);
+      public void onYield(SimulatedThread fiber) {
+        chooser.onYield(fiber);
       }
     };
   }
 
-  private static int highest(List<SimulatedThread> ready) {
-    int at = 0;
-    for (int i = 1; i < ready.size(); i++) if (ready.get(i).priority > ready.get(at).priority) at = i;
-    return at;
+  private static int indexOfHighest(List<SimulatedThread> ready) {
+    int highest = 0;
+    for (int i = 1; i < ready.size(); i++) if (ready.get(i).priority > ready.get(highest).priority) highest = i;
+    return highest;
   }
 
   static ThreadChooser of(Decisions decisions) {
     return new ThreadChooser() {
-      private int next;
+      private int nextDecision;
 
       @Override
       public int choose(List<SimulatedThread> ready, long step) {
-        return Math.min(decisions.rank(next++), ready.size() - 1);
+        return Math.min(decisions.rank(nextDecision++), ready.size() - 1);
       }
 
       @Override
       public boolean shouldYield() {
-        return decisions.rank(next++) > 0;
+        return decisions.rank(nextDecision++) > 0;
       }
     };
   }

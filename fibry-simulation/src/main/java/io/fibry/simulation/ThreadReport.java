@@ -3,17 +3,20 @@ package io.fibry.simulation;
 import java.util.ArrayList;
 import java.util.List;
 
-/** Threads as text: each with its actor, and where in the program it waits. */
+/**
+ * Describes threads as text: one line for each, with its actor, and the place in the program at
+ * which it waits.
+ */
 final class ThreadReport {
-  private static final int FRAMES = 2;
+  private static final int MAX_FRAMES = 2; // stack frames shown of each thread
 
   private ThreadReport() {}
 
-  static String of(List<SimulatedThread> tasks) {
+  static String of(List<SimulatedThread> fibers) {
     var text = new StringBuilder();
-    for (var task : tasks) {
-      text.append("  ").append(task.actor == null ? task.toString() : task.actor.name());
-      var stack = task.thread.getStackTrace();
+    for (var fiber : fibers) {
+      text.append("  ").append(fiber.actor == null ? fiber.toString() : fiber.actor.name());
+      var stack = fiber.thread.getStackTrace();
       var frames = frames(stack, false);
       if (frames.isEmpty()) frames = frames(stack, true);
       for (int i = 0; i < frames.size(); i++) text.append(i == 0 ? " at " : " < ").append(frames.get(i));
@@ -22,20 +25,20 @@ final class ThreadReport {
     return text.toString();
   }
 
-  private static List<StackTraceElement> frames(StackTraceElement[] stack, boolean ours) {
-    var found = new ArrayList<StackTraceElement>();
+  private static List<StackTraceElement> frames(StackTraceElement[] stack, boolean withLibrary) {
+    var shown = new ArrayList<StackTraceElement>();
     for (var frame : stack)
-      if (found.size() < FRAMES && !isOfJdk(frame) && (ours || !isSimulatorFrame(frame))) found.add(frame);
-    return found;
+      if (shown.size() < MAX_FRAMES && !isJdkFrame(frame) && (withLibrary || !isLibraryFrame(frame))) shown.add(frame);
+    return shown;
   }
 
-  private static boolean isOfJdk(StackTraceElement frame) {
+  private static boolean isJdkFrame(StackTraceElement frame) {
     return frame.getClassName().startsWith("java.") || frame.getClassName().startsWith("jdk.")
         || frame.getClassName().startsWith("io.fibry.simulation.tap.");
   }
 
-  /** Our examples are as a program of a user. */
-  private static boolean isSimulatorFrame(StackTraceElement frame) {
+  /** Returns whether a frame belongs to Fibry; examples of Fibry count as code of a user. */
+  private static boolean isLibraryFrame(StackTraceElement frame) {
     return frame.getClassName().startsWith("io.fibry.") && !frame.getClassName().startsWith("io.fibry.examples.");
   }
 }

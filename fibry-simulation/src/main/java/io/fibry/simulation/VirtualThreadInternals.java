@@ -9,9 +9,9 @@ import java.util.concurrent.Executor;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The parts of the JDK's virtual threads that the loop needs and the JDK does not export. The agent
- * must be in place before this class is initialised, which fails with an error that names what is
- * missing.
+ * Access to private parts of the JDK's virtual threads. The agent must have started before this
+ * class is initialized. If the JDK lacks one of the parts, the initialization fails with an error
+ * that names it.
  */
 final class VirtualThreadInternals {
   private static final Class<?> VIRTUAL = JdkInternals.type("java.lang.VirtualThread");
@@ -20,21 +20,25 @@ final class VirtualThreadInternals {
           .asType(MethodType.methodType(Thread.Builder.OfVirtual.class, Executor.class));
   private static final VarHandle STATE = JdkInternals.field(VIRTUAL, "state", int.class);
   /**
-   * The states of a thread that has left its carrier for a monitor; before Java 24 there are no
-   * such states.
+   * The states of a virtual thread that has left its carrier to wait for a monitor. Empty before
+   * Java 24, where such a thread keeps its carrier.
    */
-  private static final Set<Integer> MONITORS = Runtime.version().feature() < 24
+  private static final Set<Integer> MONITOR_STATES = Runtime.version().feature() < 24
       ? Set.of()
       : Set.of(state("BLOCKED"), state("WAIT"), state("TIMED_WAIT"));
-  private static final MethodHandle FORGET = forget();
+  private static final MethodHandle FORGET = findForget();
 
-  /** The reader of what the JDK's runnable has captured. Any thread: all readers are alike. */
+  /**
+   * Reads the thread from a runnable of the JDK; null before the first use. Written and read by any
+   * thread, because all readers are equal.
+   */
   private static volatile @Nullable CapturedThread captured;
 
   private VirtualThreadInternals() {}
 
   /**
-   * Makes virtual threads on a scheduler; virtual threads that they start have the same scheduler.
+   * Returns a builder of virtual threads with the given scheduler. Virtual threads that these
+   * threads start have the same scheduler.
    */
   static Thread.Builder.OfVirtual builder(Executor scheduler) {
     try {
@@ -44,7 +48,9 @@ final class VirtualThreadInternals {
     }
   }
 
-  /** The thread that a runnable runs: the JDK makes one runnable for a thread's whole life. */
+  /**
+   * Returns the thread that a runnable runs. The JDK uses one runnable for all steps of a thread.
+   */
   static Thread of(Runnable runnable) {
     var reader = captured;
     if (reader == null || reader.type != runnable.getClass())
@@ -56,12 +62,14 @@ final class VirtualThreadInternals {
     }
   }
 
-  /** Whether the thread is off its carrier for a monitor, or in {@link Object#wait}. */
+  /**
+   * Returns whether a thread has left its carrier to wait for a monitor, or in {@link Object#wait}.
+   */
   static boolean waitsForMonitor(Thread thread) {
-    return !MONITORS.isEmpty() && MONITORS.contains((int) STATE.getVolatile(thread));
+    return !MONITOR_STATES.isEmpty() && MONITOR_STATES.contains((int) STATE.getVolatile(thread));
   }
 
-  /** Takes a thread that will never end off the JDK's list of threads, which would keep it. */
+  /** Removes a thread that will never end from the JDK's list of threads, which would keep it. */
   static void forget(Thread thread) {
     try {
       FORGET.invoke(thread);
@@ -74,7 +82,7 @@ final class VirtualThreadInternals {
     return (int) JdkInternals.shared(VIRTUAL, name, int.class).get();
   }
 
-  private static MethodHandle forget() {
+  private static MethodHandle findForget() {
     var container = JdkInternals.type("jdk.internal.vm.ThreadContainer");
     var remove = JdkInternals.method(container, Runtime.version().feature() < 24 ? "onExit" : "remove", void.class,
         Thread.class);
@@ -91,7 +99,7 @@ final class VirtualThreadInternals {
     return new IllegalStateException("the JDK's own code failed", failure);
   }
 
-  /** The class of the JDK's runnable, and how the thread is read from it. */
+  /** The class of the JDK's runnables for virtual threads, and the getter of their thread. */
   private static final class CapturedThread {
     private final Class<?> type;
     private final MethodHandle thread;

@@ -4,49 +4,50 @@ import io.fibry.simulation.tap.MachineLookup;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Points inside a step, for races between a look and a write. A tool that changes bytecode puts the
- * calls into classes that share state, one before each use of it. They do nothing but in a
- * simulation {@link Simulation.Options#withYieldPoints}, on its threads. Thread-safe.
+ * Yield points inside a step, which find races between a read and a write. A bytecode tool inserts
+ * a call of {@link #pass} before each use of state that threads share. The calls have an effect
+ * only on threads of a simulation {@link Simulation.Options#withYieldPoints}. Thread-safe.
  */
 public final class YieldPoints {
   /**
-   * The present run, or null if there is none, or if it has no fine points. Written by the thread
-   * that simulates.
+   * The present run, or null if there is none, or if it has no yield points. Written by the thread
+   * that called the simulation.
    */
   static volatile @Nullable SimulationRun run;
 
   private YieldPoints() {}
 
-  /** Lets others go first here, perhaps. */
+  /** Lets other threads run first, if the run decides so. */
   public static void pass() {
-    var here = currentRun();
-    if (here != null) here.finePoint();
+    var current = currentRun();
+    if (current != null) current.finePoint();
   }
 
   /**
-   * A static initializer begins. Other threads wait for its class, and it runs once in a JVM, not
-   * once in each run: until it ends, the thread passes no points.
+   * Called when a static initializer begins. Until it ends, the thread does not give way at yield
+   * points. Other threads would wait for the class, and the initializer runs once in a JVM, not in
+   * each run.
    */
   public static void beginInitializer() {
-    initializers(1);
+    changeDepth(1);
   }
 
-  /** A static initializer ends. */
+  /** Called when a static initializer ends. */
   public static void endInitializer() {
-    initializers(-1);
+    changeDepth(-1);
   }
 
-  private static void initializers(int more) {
-    var here = currentRun();
-    if (here != null && here.current() != null) here.current().initializerDepth += more;
+  private static void changeDepth(int change) {
+    var current = currentRun();
+    if (current != null && current.current() != null) current.current().initializerDepth += change;
   }
 
   /**
-   * Returns null if this thread does not belong to the run. Nor is its carrier, which must not
-   * wait.
+   * Returns the present run, or null if this thread does not belong to it. The carrier does not
+   * belong to it, because it must not wait.
    */
   private static @Nullable SimulationRun currentRun() {
-    var here = run;
-    return here != null && Thread.currentThread().isVirtual() && MachineLookup.machine() == here ? here : null;
+    var current = run;
+    return current != null && Thread.currentThread().isVirtual() && MachineLookup.machine() == current ? current : null;
   }
 }

@@ -1,6 +1,7 @@
 /**
- * Runs programs of actors under a scheduler that a seed drives: one thread at a time, time that
- * jumps, faults on demand. A seed that fails fails again.
+ * Runs programs of actors on a scheduler whose decisions come from a seed. One thread runs at a
+ * time, the clock jumps when all threads wait, and a program can ask for faults. If a run fails, a
+ * run with the same seed fails again.
  */
 @NullMarked
 package io.fibry.simulation;

@@ -17,21 +17,21 @@ import javax.net.ssl.SSLParameters;
 import javax.net.ssl.SSLSocket;
 import javax.net.ssl.TrustManagerFactory;
 
-/** Certificates for tests, each its own authority, made by the JDK's keytool. */
+/** Self-signed certificates for tests, made by the JDK's keytool. */
 public final class Certificates {
   private static final char[] PASSWORD = "secret".toCharArray();
-  private static final Map<String, KeyStore> MADE = new ConcurrentHashMap<>();
+  private static final Map<String, KeyStore> CACHE = new ConcurrentHashMap<>();
 
   private Certificates() {}
 
   /**
-   * A key and its certificate for this machine.
+   * Returns a key and its certificate for localhost. Equal arguments give the same key.
    *
-   * @param name of whom
+   * @param name the common name of the certificate
    * @param algorithm EC, RSA or Ed25519
    */
   public static KeyStore of(String name, String algorithm) {
-    return MADE.computeIfAbsent(name + "." + algorithm, none -> make(name, algorithm));
+    return CACHE.computeIfAbsent(name + "." + algorithm, key -> make(name, algorithm));
   }
 
   private static KeyStore make(String name, String algorithm) {
@@ -42,14 +42,14 @@ public final class Certificates {
           "-J-XX:TieredStopAtLevel=1", "-J-XX:+UseSerialGC", "-genkeypair", "-alias", "key", "-keyalg", algorithm,
           "-dname", "CN=" + name, "-ext", "san=dns:localhost,ip:127.0.0.1", "-keystore", file.toString(), "-storetype",
           "PKCS12", "-storepass", new String(PASSWORD), "-validity", "3650"));
-      if (algorithm.equals("RSA")) command.addAll(List.of("-keysize", "2048")); // more would take seconds
+      if (algorithm.equals("RSA")) command.addAll(List.of("-keysize", "2048")); // a longer key would take seconds
       try (var keytool = Child.start(command)) {
         keytool.ended(0);
       }
-      var made = KeyStore.getInstance(file.toFile(), PASSWORD);
+      var keys = KeyStore.getInstance(file.toFile(), PASSWORD);
       Files.delete(file);
       Files.delete(folder);
-      return made;
+      return keys;
     } catch (IOException failure) {
       throw new UncheckedIOException(failure);
     } catch (GeneralSecurityException failure) {
@@ -57,7 +57,7 @@ public final class Certificates {
     }
   }
 
-  /** Has the key of one, and trusts the other. */
+  /** Returns a context with the key of {@code own} that trusts {@code trusted}. */
   public static SSLContext context(KeyStore own, KeyStore trusted) {
     try {
       var keys = KeyManagerFactory.getInstance(KeyManagerFactory.getDefaultAlgorithm());
@@ -72,10 +72,10 @@ public final class Certificates {
     }
   }
 
-  private static KeyStore authority(KeyStore of) throws GeneralSecurityException, IOException {
+  private static KeyStore authority(KeyStore trusted) throws GeneralSecurityException, IOException {
     var authority = KeyStore.getInstance("PKCS12");
     authority.load(null, PASSWORD);
-    authority.setCertificateEntry("authority", of.getCertificate("key"));
+    authority.setCertificateEntry("authority", trusted.getCertificate("key"));
     return authority;
   }
 
@@ -96,12 +96,12 @@ public final class Certificates {
     }
   }
 
-  private static String pem(String what, byte[] bytes) {
-    return "-----BEGIN " + what + "-----\n" + Base64.getMimeEncoder().encodeToString(bytes) + "\n-----END " + what
+  private static String pem(String type, byte[] bytes) {
+    return "-----BEGIN " + type + "-----\n" + Base64.getMimeEncoder().encodeToString(bytes) + "\n-----END " + type
         + "-----\n";
   }
 
-  /** A connection by the JDK's own TLS. */
+  /** Connects to a port of localhost by the JDK's own TLS. */
   public static SSLSocket connect(SSLContext context, int port, String... protocols) throws IOException {
     var socket = (SSLSocket) context.getSocketFactory().createSocket("localhost", port);
     socket.setSoTimeout((int) Patience.LONG.toMillis());

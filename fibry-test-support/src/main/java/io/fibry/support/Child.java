@@ -17,9 +17,9 @@ import java.util.stream.Stream;
 
 /**
  * A process that a test starts. Its output, standard error included, is read at once, so it never
- * waits for its reader. A wait for it fails only if neither its output nor its processor time has
- * grown for {@link Patience#LONG}: a child that hangs does nothing, and a child on a slow machine
- * does little. It ends with {@link #close}, at the latest with this JVM.
+ * blocks on a full pipe. A wait for the process fails if neither its output nor its processor time
+ * has grown for {@link Patience#LONG}. So a hanging child fails the test, but a slow child does
+ * not. The process ends with {@link #close}, at the latest with this JVM.
  */
 public final class Child implements AutoCloseable {
   private static final Set<String> INHERITED = Set.of("-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC");
@@ -32,7 +32,7 @@ public final class Child implements AutoCloseable {
   private final Process process;
   private final Thread reader;
   private final List<String> lines = new ArrayList<>(); // guarded by itself
-  private int awaited; // lines that awaitLine has passed; of the test's thread
+  private int awaited; // the number of lines that awaitLine has passed; used by the test's thread
 
   private Child(Process process) {
     this.process = process;
@@ -42,12 +42,12 @@ public final class Child implements AutoCloseable {
     RUNNING.add(this);
   }
 
-  /** A program with its arguments. */
+  /** Starts a program with its arguments. */
   public static Child start(List<String> command) {
     return start(new ProcessBuilder(command));
   }
 
-  /** A process as it is described; its standard error goes where its output goes. */
+  /** Starts the process of a builder, with its standard error merged into its output. */
   public static Child start(ProcessBuilder builder) {
     try {
       return new Child(builder.redirectErrorStream(true).start());
@@ -56,17 +56,17 @@ public final class Child implements AutoCloseable {
     }
   }
 
-  /** A JVM with the Java and the class path of this one. */
+  /** Starts a JVM with the Java version and the class path of this JVM. */
   public static Child java(List<String> flags, Class<?> main, String... arguments) {
-    var all = new ArrayList<>(flags);
-    all.addAll(List.of("-cp", System.getProperty("java.class.path"), main.getName()));
-    all.addAll(List.of(arguments));
-    return java(all);
+    var command = new ArrayList<>(flags);
+    command.addAll(List.of("-cp", System.getProperty("java.class.path"), main.getName()));
+    command.addAll(List.of(arguments));
+    return java(command);
   }
 
   /**
-   * A JVM with the Java of this JVM, and these arguments. It also has the compiler and the garbage
-   * collector of this JVM, because the build chooses flags with which a JVM begins soonest.
+   * Starts a JVM with the Java version of this JVM and these arguments. It inherits the flags of
+   * the JIT compiler and the garbage collector, which the build chooses for a quick start.
    */
   public static Child java(List<String> arguments) {
     var command = new ArrayList<String>();
@@ -84,11 +84,11 @@ public final class Child implements AutoCloseable {
           lines.add(line);
         }
     } catch (IOException closed) {
-      // Killed in the middle of a line.
+      // The process was killed in the middle of a line.
     }
   }
 
-  /** All that it has printed until now. */
+  /** Returns all output until now. */
   public String output() {
     return String.join("\n", lines());
   }
@@ -104,23 +104,23 @@ public final class Child implements AutoCloseable {
     awaitLine(wanted::equals);
   }
 
-  /** Waits for such a line, after the line that was awaited last, and returns it. */
+  /** Waits for a line that passes the test, after the line that was awaited last; returns it. */
   public String awaitLine(Predicate<String> wanted) {
     progress("the wanted line did not come", () -> position(wanted) >= 0 || !reader.isAlive());
-    int found = position(wanted);
-    if (found < 0) throw new AssertionError("it ended without the wanted line; its output:\n" + output());
-    awaited = found + 1;
-    return lines().get(found);
+    int position = position(wanted);
+    if (position < 0) throw new AssertionError("it ended without the wanted line; its output:\n" + output());
+    awaited = position + 1;
+    return lines().get(position);
   }
 
   private int position(Predicate<String> wanted) {
-    var all = lines();
-    for (int i = awaited; i < all.size(); i++)
-      if (wanted.test(all.get(i))) return i;
+    var output = lines();
+    for (int i = awaited; i < output.size(); i++)
+      if (wanted.test(output.get(i))) return i;
     return -1;
   }
 
-  /** Waits until it ends by itself with this exit code; returns all that it printed. */
+  /** Waits until the process ends by itself, with this exit code; returns its whole output. */
   public String ended(int exit) {
     int code = exitCode();
     if (code != exit)
@@ -128,7 +128,7 @@ public final class Child implements AutoCloseable {
     return output();
   }
 
-  /** Waits until it ends by itself. */
+  /** Waits until the process ends by itself, and returns its exit code. */
   public int exitCode() {
     progress("process " + process.pid() + " does not end", () -> !process.isAlive() && !reader.isAlive());
     return process.exitValue();
@@ -137,26 +137,26 @@ public final class Child implements AutoCloseable {
   private void progress(String failure, BooleanSupplier fact) {
     try {
       Patience.progress(failure, this::growth, fact);
-    } catch (AssertionError hangs) {
+    } catch (AssertionError noProgress) {
       var dump = process.isAlive() ? threads() : "";
-      throw new AssertionError(hangs.getMessage() + "\nits output:\n" + output() + dump, hangs);
+      throw new AssertionError(noProgress.getMessage() + "\nits output:\n" + output() + dump, noProgress);
     }
   }
 
-  /** A JVM prints its threads at this signal. */
+  /** Sends SIGQUIT, at which a JVM prints its threads, and returns the lines printed since. */
   private String threads() {
-    int before = lines().size();
+    int lineCount = lines().size();
     if (!signal("QUIT")) return "";
     try {
       reader.join(Duration.ofSeconds(2));
     } catch (InterruptedException interrupted) {
       Thread.currentThread().interrupt();
     }
-    var all = lines();
-    return String.join("\n", all.subList(before, all.size()));
+    var output = lines();
+    return String.join("\n", output.subList(lineCount, output.size()));
   }
 
-  /** Output and processor time, its descendants' included: they grow while it works. */
+  /** Returns a sum of output lines and processor time (ms, with descendants), to see progress. */
   private long growth() {
     synchronized (lines) {
       return lines.size() + processorTime();
@@ -165,36 +165,36 @@ public final class Child implements AutoCloseable {
 
   private long processorTime() {
     return Stream.concat(Stream.of(process.toHandle()), process.descendants())
-        .mapToLong(one -> one.info().totalCpuDuration().map(Duration::toMillis).orElse(0L)).sum();
+        .mapToLong(handle -> handle.info().totalCpuDuration().map(Duration::toMillis).orElse(0L)).sum();
   }
 
   public ProcessHandle handle() {
     return process.toHandle();
   }
 
-  /** Its standard input. */
+  /** Returns the stream to the standard input of the process. */
   public OutputStream input() {
     return process.getOutputStream();
   }
 
-  /** Asks it to end (SIGTERM), as a user would. */
+  /** Asks the process to end (SIGTERM), as a user would. */
   public void terminate() {
-    process.toHandle().destroy(); // `process.destroy()` would also close its output
+    process.toHandle().destroy(); // `process.destroy()` would also close the output of the process
   }
 
-  /** Ends it and all that it started (SIGKILL), and waits until that is so. */
+  /** Kills the process and its descendants (SIGKILL), and waits until it has ended. */
   public void kill() {
     process.descendants().forEach(ProcessHandle::destroyForcibly);
     process.destroyForcibly();
     process.onExit().join();
   }
 
-  /** Stops it (SIGSTOP). */
+  /** Pauses the process (SIGSTOP). */
   public void pause() {
     if (!signal("STOP")) throw new AssertionError("process " + process.pid() + " cannot be paused");
   }
 
-  /** Lets it continue (SIGCONT). */
+  /** Resumes the process (SIGCONT). */
   public void resume() {
     if (!signal("CONT")) throw new AssertionError("process " + process.pid() + " cannot continue");
   }

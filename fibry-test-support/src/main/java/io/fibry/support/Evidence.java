@@ -14,32 +14,32 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.Collectors;
 
 /**
- * The state of this JVM at the moment when a wait has failed: the scopes with their accounts and
- * waiting actors, the threads that run code of Fibry, and the holders of locks. The dump of all
- * threads, virtual threads included, goes to a file in {@code target/evidence}.
+ * The state of this JVM when a wait has failed: scopes with their statistics and waiting actors,
+ * threads that run code of Fibry, and holders of locks. The dump of all threads, virtual threads
+ * included, goes to a file in {@code target/evidence}.
  */
 public final class Evidence {
-  /** Where failed tests leave what explains them. */
+  /** The folder for thread dumps and other files that explain failed tests. */
   public static final Path FOLDER = Path.of("target", "evidence").toAbsolutePath();
-  private static final int MOST_DUMPS = 20; // of one JVM: one failure may cause a hundred
-  private static final int MOST_THREADS = 40;
-  private static final int MOST_FRAMES = 14;
-  private static final int MOST_LINES = 120; // of scopes
+  private static final int MAX_DUMPS = 20; // of one JVM, because one failure may cause a hundred others
+  private static final int MAX_THREADS = 40;
+  private static final int MAX_FRAMES = 14;
+  private static final int MAX_LINES = 120; // of scopes
   private static final AtomicInteger DUMPS = new AtomicInteger();
 
   private Evidence() {}
 
   public static String seen() {
-    if (DUMPS.incrementAndGet() > MOST_DUMPS) return "this JVM has dumped its threads " + MOST_DUMPS + " times already";
+    if (DUMPS.incrementAndGet() > MAX_DUMPS) return "this JVM has dumped its threads " + MAX_DUMPS + " times already";
     try {
       var threads = threads();
-      return "the scopes, the locks and the threads:\n" + scopes() + locks() + ours(threads);
+      return "the scopes, the locks and the threads:\n" + scopes() + locks() + fibryThreads(threads);
     } catch (IOException | RuntimeException | LinkageError failed) {
       return "its threads could not be dumped: " + failed;
     }
   }
 
-  /** Every thread of this JVM with its stack; kept as a file, too. */
+  /** Writes all threads of this JVM with their stacks to a file, and returns its text. */
   private static String threads() throws IOException {
     Files.createDirectories(FOLDER);
     var file = FOLDER.resolve("threads-" + ProcessHandle.current().pid() + "-" + DUMPS.get() + ".txt");
@@ -49,28 +49,28 @@ public final class Evidence {
     return Files.readString(file);
   }
 
-  /** The threads of a dump, which separates them by empty lines, that run code of Fibry. */
-  private static String ours(String dump) {
+  /** Returns the threads of a dump that run code of Fibry. Empty lines separate its threads. */
+  private static String fibryThreads(String dump) {
     var threads = Arrays.stream(dump.split("\n\\s*\n")).map(String::strip)
-        .filter(thread -> thread.lines().skip(1).anyMatch(Evidence::isOurs)).toList();
-    return threads.stream().limit(MOST_THREADS)
-        .map(thread -> thread.lines().limit(MOST_FRAMES).collect(Collectors.joining("\n")))
+        .filter(thread -> thread.lines().skip(1).anyMatch(Evidence::isFibryFrame)).toList();
+    return threads.stream().limit(MAX_THREADS)
+        .map(thread -> thread.lines().limit(MAX_FRAMES).collect(Collectors.joining("\n")))
         .collect(Collectors.joining("\n", threads.size() + " threads run code of Fibry:\n", "\n"));
   }
 
-  private static boolean isOurs(String frame) {
+  private static boolean isFibryFrame(String frame) {
     return frame.contains("io.fibry.") && !frame.contains("io.fibry.support.");
   }
 
-  /** Platform threads that wait for a monitor or a lock that another one owns. */
+  /** Returns the platform threads that wait for a monitor or lock of another thread. */
   private static String locks() {
-    var infos = ManagementFactory.getThreadMXBean().dumpAllThreads(true, true);
-    return Arrays.stream(infos).filter(Objects::nonNull).filter(info -> info.getLockOwnerName() != null)
-        .map(Evidence::waiting).collect(Collectors.joining());
+    var threadInfos = ManagementFactory.getThreadMXBean().dumpAllThreads(true, true);
+    return Arrays.stream(threadInfos).filter(Objects::nonNull).filter(info -> info.getLockOwnerName() != null)
+        .map(Evidence::describeWait).collect(Collectors.joining());
   }
 
-  private static String waiting(ThreadInfo info) {
-    return "'%s' waits for %s, which '%s' has%n".formatted(info.getThreadName(), info.getLockName(),
+  private static String describeWait(ThreadInfo info) {
+    return "'%s' waits for %s, which '%s' holds%n".formatted(info.getThreadName(), info.getLockName(),
         info.getLockOwnerName());
   }
 
@@ -79,9 +79,9 @@ public final class Evidence {
     try {
       var root = Class.forName("io.fibry.ActorSystem").getMethod("root").invoke(null);
       var dump = (String) Class.forName("io.fibry.ActorScope").getMethod("dump").invoke(root);
-      List<String> lines = dump.lines().limit(MOST_LINES).toList();
+      List<String> lines = dump.lines().limit(MAX_LINES).toList();
       return String.join("\n", lines) + "\n";
-    } catch (ReflectiveOperationException | RuntimeException | LinkageError absent) {
+    } catch (ReflectiveOperationException | RuntimeException | LinkageError noLibrary) {
       return "";
     }
   }

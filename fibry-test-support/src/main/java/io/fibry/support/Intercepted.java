@@ -5,39 +5,39 @@ import java.lang.reflect.Method;
 import java.lang.reflect.Proxy;
 
 /**
- * An object whose calls pass through code of a test, which counts them, holds them up or lets them
- * fail. Its identity is its own: it equals only itself, as the key of a map.
+ * Makes a proxy whose calls pass through code of a test. The code counts them, delays them or lets
+ * them fail. The proxy equals only itself, so it can be the key of a map.
  */
 public final class Intercepted {
   private Intercepted() {}
 
-  /** A call on its way to the real object. */
+  /** A call that has not reached the real object. */
   @FunctionalInterface
   public interface Call {
-    /** {@return what the real object returns, or throws} */
+    /** Calls the real object, and returns its result or throws its exception. */
     Object pass() throws Throwable;
   }
 
-  /** Runs on the caller's thread. */
+  /** The test's code for each call. It runs on the caller's thread. */
   @FunctionalInterface
   public interface Code {
     /**
-     * {@return what the caller gets}
+     * Handles a call, and returns the result for the caller.
      *
-     * @param method which is called
-     * @param given arguments; none: an empty array
-     * @param call passes it on
+     * @param method the called method
+     * @param arguments of the call; empty if it has none
+     * @param call passes the call on to the real object
      */
-    Object on(Method method, Object[] given, Call call) throws Throwable;
+    Object on(Method method, Object[] arguments, Call call) throws Throwable;
   }
 
   /**
-   * {@return an object in front of another one}
+   * Returns a proxy for an object.
    *
-   * @param <T> what they are
-   * @param type an interface
+   * @param <T> the interface of both
+   * @param type the interface
    * @param real gets the calls that the code passes on
-   * @param code runs for all calls but {@code equals} and {@code hashCode}
+   * @param code runs for all calls except {@code equals} and {@code hashCode}
    */
   public static <T> T of(Class<T> type, T real, Code code) {
     return type.cast(Proxy.newProxyInstance(type.getClassLoader(), new Class<?>[] {type},
@@ -45,17 +45,17 @@ public final class Intercepted {
           case "hashCode" -> System.identityHashCode(proxy);
           case "equals" -> proxy == arguments[0];
           default -> {
-            var given = arguments == null ? new Object[0] : arguments;
-            yield code.on(method, given, () -> pass(method, real, given));
+            var passed = arguments == null ? new Object[0] : arguments;
+            yield code.on(method, passed, () -> pass(method, real, passed));
           }
         }));
   }
 
-  private static Object pass(Method method, Object real, Object[] given) throws Throwable {
+  private static Object pass(Method method, Object real, Object[] arguments) throws Throwable {
     try {
-      return method.invoke(real, given);
-    } catch (InvocationTargetException thrown) {
-      throw thrown.getCause();
+      return method.invoke(real, arguments);
+    } catch (InvocationTargetException wrapper) {
+      throw wrapper.getCause();
     }
   }
 }

@@ -12,13 +12,13 @@ import org.junit.jupiter.api.extension.LifecycleMethodExecutionExceptionHandler;
 import org.junit.jupiter.api.extension.TestExecutionExceptionHandler;
 
 /**
- * Adds the last lines that a failed test has printed or logged to its failure. The build shows no
- * other output of tests: it is in files beside their reports.
+ * Adds the last lines that a failed test has printed or logged to its failure. The build writes the
+ * other output of tests to files beside their reports.
  */
 public final class LastLines
     implements BeforeEachCallback, TestExecutionExceptionHandler, LifecycleMethodExecutionExceptionHandler {
-  private static final int MOST = 120; // lines
-  private static final int LONGEST = 600; // bytes of a line that are kept
+  private static final int MAX_LINES = 120;
+  private static final int MAX_LINE_BYTES = 600; // the end of a longer line is cut off
   private static final Deque<String> LINES = new ArrayDeque<>(); // guarded by itself
 
   static {
@@ -26,7 +26,7 @@ public final class LastLines
     System.setErr(new PrintStream(new Tee(System.err), true, StandardCharsets.UTF_8));
   }
 
-  /** Passes bytes on, and keeps whole lines of them. */
+  /** Passes bytes on, and adds their whole lines to {@link #LINES}. */
   private static final class Tee extends OutputStream {
     private final PrintStream out;
     private final ByteArrayOutputStream line = new ByteArrayOutputStream(); // guarded by this
@@ -36,8 +36,8 @@ public final class LastLines
     }
 
     @Override
-    public void write(int one) {
-      write(new byte[] {(byte) one}, 0, 1);
+    public void write(int value) {
+      write(new byte[] {(byte) value}, 0, 1);
     }
 
     @Override
@@ -45,9 +45,9 @@ public final class LastLines
       out.write(bytes, from, length);
       for (int i = from; i < from + length; i++)
         if (bytes[i] == '\n') {
-          keep(line.toString(StandardCharsets.UTF_8));
+          addLine(line.toString(StandardCharsets.UTF_8));
           line.reset();
-        } else if (line.size() < LONGEST) line.write(bytes[i]);
+        } else if (line.size() < MAX_LINE_BYTES) line.write(bytes[i]);
     }
 
     @Override
@@ -56,7 +56,7 @@ public final class LastLines
     }
   }
 
-  /** Carries the lines: a suppressed exception without a stack. */
+  /** Carries the lines as a suppressed exception without a stack. */
   private static final class Printed extends Throwable {
     private static final long serialVersionUID = 1;
 
@@ -70,9 +70,9 @@ public final class LastLines
     }
   }
 
-  private static void keep(String line) {
+  private static void addLine(String line) {
     synchronized (LINES) {
-      if (LINES.size() == MOST) LINES.removeFirst();
+      if (LINES.size() == MAX_LINES) LINES.removeFirst();
       LINES.addLast(line);
     }
   }

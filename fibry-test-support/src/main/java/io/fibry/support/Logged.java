@@ -8,11 +8,11 @@ import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
-/** The lines that are logged while this is open; slf4j-simple writes to System.err. */
+/** Collects the lines that are logged while this is open; slf4j-simple writes to System.err. */
 public final class Logged implements AutoCloseable {
-  private static final Pattern ENTRY = Pattern.compile("(?m)^(?=\\[)"); // the name of its thread
+  private static final Pattern ENTRY = Pattern.compile("(?m)^(?=\\[)"); // an entry begins with the name of its thread
 
-  private final PrintStream before = System.err;
+  private final PrintStream originalErr = System.err;
   private final ByteArrayOutputStream bytes = new ByteArrayOutputStream();
 
   public Logged() {
@@ -24,23 +24,23 @@ public final class Logged implements AutoCloseable {
   }
 
   /**
-   * Returns the entries, each with its stack, that contain one of these texts: names of the test's
-   * own actors and scopes, and parts of its class's name, which is in stacks. The stream belongs to
-   * the JVM, so actors that other tests left behind may log meanwhile, too.
+   * Returns the entries, each with its stack, that contain one of these texts. Give the names of
+   * the test's own actors and scopes, and parts of its class name, which is in stacks. The stream
+   * belongs to the whole JVM, so actors that other tests left behind may write to it, too.
    */
-  public String about(String... own) {
-    return Stream.of(ENTRY.split(text())).filter(entry -> Stream.of(own).anyMatch(entry::contains))
+  public String about(String... texts) {
+    return Stream.of(ENTRY.split(text())).filter(entry -> Stream.of(texts).anyMatch(entry::contains))
         .collect(Collectors.joining());
   }
 
-  /** The lines that contain this. */
+  /** Returns the lines that contain this text. */
   public List<String> lines(String part) {
     return text().lines().filter(line -> line.contains(part)).toList();
   }
 
   /**
-   * Returns the lines of the calling thread that contain this text; other threads may log
-   * meanwhile.
+   * Returns the lines of the calling thread that contain this text, because other threads may log
+   * at the same time.
    */
   public List<String> linesOfThisThread(String part) {
     String thread = "[" + Thread.currentThread().getName() + "] ";
@@ -49,6 +49,6 @@ public final class Logged implements AutoCloseable {
 
   @Override
   public void close() {
-    System.setErr(before);
+    System.setErr(originalErr);
   }
 }

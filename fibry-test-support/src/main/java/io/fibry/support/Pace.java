@@ -18,25 +18,25 @@ import java.util.concurrent.locks.LockSupport;
  * tests need that, because their threads and their time belong to the simulation.
  */
 public final class Pace {
-  /** How long the known work takes on the machine that the limits were chosen on. */
+  /** How long, in ns, the known work takes on the machine for which the limits were chosen. */
   static final long WORK = TimeUnit.MILLISECONDS.toNanos(24);
   private static final int STEPS = 12_000_000;
   private static final long PAUSE = TimeUnit.MILLISECONDS.toNanos(480);
-  private static final long LONGEST = TimeUnit.SECONDS.toNanos(1); // that one look counts for
-  private static final long UNUSED = TimeUnit.SECONDS.toNanos(5); // then the thread rests
+  private static final long MAX_COUNTED = TimeUnit.SECONDS.toNanos(1); // of one measurement, such as after a suspension
+  private static final long MAX_UNREAD = TimeUnit.SECONDS.toNanos(5); // without readers: then the thread parks
   static final boolean WALL = "wall".equals(System.getProperty("fibry.pace"));
 
-  private static volatile long total; // written by the measuring thread
-  private static volatile long read = System.nanoTime(); // written by readers
+  private static volatile long total; // ns; written by the measuring thread
+  private static volatile long lastRead = System.nanoTime(); // written by readers
   private static volatile Thread thread; // written under the class's monitor
-  static volatile long sink; // keeps the compiler from leaving the work out
+  static volatile long sink; // keeps the compiler from removing the work
 
   private Pace() {}
 
-  /** The time that has passed, in nanoseconds, counted at the speed of this machine. */
+  /** Returns the time in nanoseconds, counted at the speed of this machine, from any origin. */
   public static long nanoTime() {
     if (WALL) return System.nanoTime();
-    read = System.nanoTime();
+    lastRead = System.nanoTime();
     var measuring = thread;
     if (measuring == null) start();
     else LockSupport.unpark(measuring);
@@ -52,18 +52,19 @@ public final class Pace {
   }
 
   private static void measure() {
-    work(); // compiled from here on
+    work(); // the JVM compiles it during this first run
     for (long last = System.nanoTime();;) {
-      for (long until = System.nanoTime() + PAUSE, left = PAUSE; left > 0; left = until - System.nanoTime())
-        LockSupport.parkNanos(left);
-      long begun = System.nanoTime();
+      for (long pauseEnd = System.nanoTime() + PAUSE, remaining = PAUSE; remaining > 0;
+          remaining = pauseEnd - System.nanoTime())
+        LockSupport.parkNanos(remaining);
+      long workStart = System.nanoTime();
       work();
       long now = System.nanoTime();
-      double slowness = Math.max(1, (double) (now - begun) / WORK);
-      total += (long) (Math.min(now - last, LONGEST) / slowness);
+      double slowness = Math.max(1, (double) (now - workStart) / WORK);
+      total += (long) (Math.min(now - last, MAX_COUNTED) / slowness);
       last = now;
-      if (now - read > UNUSED) {
-        while (System.nanoTime() - read > UNUSED) LockSupport.park();
+      if (now - lastRead > MAX_UNREAD) {
+        while (System.nanoTime() - lastRead > MAX_UNREAD) LockSupport.park();
         last = System.nanoTime();
       }
     }

@@ -20,22 +20,22 @@ import java.util.function.Supplier;
 
 /**
  * The waits of all tests. A wait ends as soon as its fact is true. It fails after {@link #LONG},
- * which is counted at the speed of the machine ({@link Pace}), and says which threads and actors it
- * saw.
+ * which is counted at the speed of the machine ({@link Pace}). The failure shows the threads and
+ * actors ({@link Evidence}).
  */
 public final class Patience {
   /** For calls of the product whose limit must not be reached: {@code actor.ask(x, LONG)}. */
   public static final Duration LONG = Duration.ofSeconds(Integer.getInteger("fibry.patience", 60));
-  private static final long UNMEASURED =
+  private static final long FIRST_WAIT =
       Pace.WALL ? LONG.toNanos() : Math.min(LONG.toNanos() / 2, TimeUnit.SECONDS.toNanos(5));
-  private static final int YIELDS = 1_000; // looks without a pause
+  private static final int YIELDS = 1_000; // checks before the first pause
   private static final long PAUSE = 100_000; // ns
   private static final long SLICE = TimeUnit.MILLISECONDS.toNanos(100);
   private static final long COUNT_PAUSE = TimeUnit.MILLISECONDS.toNanos(2);
 
   private Patience() {}
 
-  /** A wait for at most so many nanoseconds; says whether the fact has come true. */
+  /** Waits for at most so many nanoseconds, and returns whether the fact has come true. */
   private interface Slice {
     boolean await(long nanos) throws InterruptedException;
   }
@@ -62,12 +62,12 @@ public final class Patience {
     awaitDone(future);
     try {
       return future.get();
-    } catch (InterruptedException | ExecutionException none) {
-      throw new AssertionError("no value: " + none, none);
+    } catch (InterruptedException | ExecutionException failure) {
+      throw new AssertionError("no value: " + failure, failure);
     }
   }
 
-  /** The cause with which a future has failed. */
+  /** Waits until a future has failed, and returns the cause. */
   public static Throwable failure(Future<?> future) {
     awaitDone(future);
     try {
@@ -84,7 +84,7 @@ public final class Patience {
       try {
         future.get(nanos, TimeUnit.NANOSECONDS);
       } catch (ExecutionException | RuntimeException failed) {
-        // Cancelled, or failed: the caller asks the future again.
+        // The future is cancelled or has failed; the caller asks it again.
       } catch (TimeoutException notYet) {
         return future.isDone();
       }
@@ -92,7 +92,7 @@ public final class Patience {
     }, () -> 0);
   }
 
-  /** The next element of a queue. */
+  /** Waits for the next element of a queue, and returns it. */
   public static <T> T next(BlockingQueue<T> queue) {
     var next = new AtomicReference<T>();
     waitFor(() -> "nothing more came into the queue", nanos -> {
@@ -116,34 +116,34 @@ public final class Patience {
   }
 
   public static void eventually(String failure, BooleanSupplier fact) {
-    waitFor(() -> failure, looks(fact, PAUSE), () -> 0);
+    waitFor(() -> failure, polling(fact, PAUSE), () -> 0);
   }
 
-  /** Waits for a fact as long as the count changes. */
+  /** Waits for a fact. The limit begins again whenever the count has changed. */
   public static void progress(LongSupplier count, BooleanSupplier fact) {
     progress("no progress", count, fact);
   }
 
   public static void progress(String failure, LongSupplier count, BooleanSupplier fact) {
-    waitFor(() -> failure, looks(fact, COUNT_PAUSE), count);
+    waitFor(() -> failure, polling(fact, COUNT_PAUSE), count);
   }
 
-  /** Waits for a fact; returns whether it has come true within {@link #LONG}. */
+  /** Waits for a fact, and returns whether it has come true within {@link #LONG}. */
   public static boolean comesTrue(BooleanSupplier fact) {
     try {
-      return await(looks(fact, PAUSE), () -> 0);
+      return await(polling(fact, PAUSE), () -> 0);
     } catch (InterruptedException interrupted) {
       throw new AssertionError("interrupted while waiting", interrupted);
     }
   }
 
-  private static Slice looks(BooleanSupplier fact, long pause) {
-    int[] looks = {0};
+  private static Slice polling(BooleanSupplier fact, long pauseNanos) {
+    int[] checks = {0};
     return nanos -> {
       for (long end = System.nanoTime() + nanos; !fact.getAsBoolean();) {
         if (System.nanoTime() - end >= 0) return false;
-        if (looks[0]++ < YIELDS) Thread.yield();
-        else LockSupport.parkNanos(pause); // others need the processor
+        if (checks[0]++ < YIELDS) Thread.yield();
+        else LockSupport.parkNanos(pauseNanos); // other threads need the processor
       }
       return true;
     };
@@ -159,7 +159,7 @@ public final class Patience {
     return state == Thread.State.WAITING || state == Thread.State.TIMED_WAITING;
   }
 
-  /** Runs the code on a new virtual thread, where the strategy CALLER handles its messages. */
+  /** Runs the code on a new virtual thread. The strategy CALLER handles its messages there. */
   public static Thread elsewhere(Runnable code) {
     return Thread.ofVirtual().start(code);
   }
@@ -176,13 +176,13 @@ public final class Patience {
   }
 
   private static void waitFor(Supplier<String> failure, Slice slice, LongSupplier count) {
-    long begun = System.nanoTime();
+    long start = System.nanoTime();
     try {
       if (await(slice, count)) return;
     } catch (InterruptedException interrupted) {
       throw new AssertionError("interrupted while waiting: " + failure.get(), interrupted);
     }
-    long seconds = TimeUnit.NANOSECONDS.toSeconds(System.nanoTime() - begun);
+    long seconds = TimeUnit.NANOSECONDS.toSeconds(System.nanoTime() - start);
     throw new AssertionError("%s, after %d s at the speed of this machine (%d s by its clock); %s".formatted(
         failure.get(), LONG.toSeconds(), seconds, Evidence.seen()));
   }
@@ -193,17 +193,17 @@ public final class Patience {
    * changed.
    */
   private static boolean await(Slice slice, LongSupplier count) throws InterruptedException {
-    if (slice.await(UNMEASURED)) return true;
-    long last = count.getAsLong();
-    long limit = LONG.toNanos() - UNMEASURED;
-    for (long begun = Pace.nanoTime(); !slice.await(SLICE);) {
+    if (slice.await(FIRST_WAIT)) return true;
+    long oldCount = count.getAsLong();
+    long limit = LONG.toNanos() - FIRST_WAIT;
+    for (long start = Pace.nanoTime(); !slice.await(SLICE);) {
       long now = Pace.nanoTime();
-      long counted = count.getAsLong();
-      if (counted != last) {
-        last = counted;
-        begun = now;
+      long newCount = count.getAsLong();
+      if (newCount != oldCount) {
+        oldCount = newCount;
+        start = now;
         limit = LONG.toNanos();
-      } else if (now - begun > limit) return false;
+      } else if (now - start > limit) return false;
     }
     return true;
   }

@@ -33,12 +33,14 @@ import javax.lang.model.type.TypeMirror;
 import javax.tools.Diagnostic;
 import javax.tools.ToolProvider;
 
-/** Compiles sources, and looks at the types of what becomes a part of a text. */
+/** Compiles sources, and finds the expressions whose raw text becomes part of a text. */
 final class RawTextSearch {
   private static final Set<String> SAFE_CLASSES = Set.of("io.fibry.text.Lines", "io.fibry.engine.jvm.MessageTexts");
   private static final Set<String> SAFE_METHODS = Set.of("shown", "asked", "describe", "describeRequest");
 
-  /** Types of the JDK whose texts are one line, and say nothing of a message. */
+  /**
+   * Types of the JDK, or prefixes of their names, whose texts are one line and reveal no message.
+   */
   private static final List<String> PLAIN = List.of("java.lang.Boolean", "java.lang.Byte", "java.lang.Short",
       "java.lang.Character", "java.lang.Integer", "java.lang.Long", "java.lang.Float", "java.lang.Double",
       "java.lang.String", "java.lang.Class", "java.lang.Thread", "java.lang.StackTraceElement", "java.lang.Void",
@@ -52,22 +54,22 @@ final class RawTextSearch {
   static Set<String> in(Path sources) throws IOException {
     var compiler = ToolProvider.getSystemJavaCompiler();
     List<Path> files;
-    try (var all = Files.walk(sources)) {
-      files = all.filter(file -> file.toString().endsWith(".java") && !file.endsWith("module-info.java")).toList();
+    try (var paths = Files.walk(sources)) {
+      files = paths.filter(file -> file.toString().endsWith(".java") && !file.endsWith("module-info.java")).toList();
     }
     var errors = new ArrayList<String>();
-    var found = new TreeSet<String>();
+    var findings = new TreeSet<String>();
     try (var manager = compiler.getStandardFileManager(null, null, null)) {
-      var task = (JavacTask) compiler.getTask(null, manager, said -> {
-        if (said.getKind() == Diagnostic.Kind.ERROR) errors.add(said.toString());
+      var task = (JavacTask) compiler.getTask(null, manager, diagnostic -> {
+        if (diagnostic.getKind() == Diagnostic.Kind.ERROR) errors.add(diagnostic.toString());
       }, List.of("-proc:none", "-implicit:none", "-cp", System.getProperty("java.class.path")), null,
           manager.getJavaFileObjectsFromPaths(files));
       var units = task.parse();
       task.analyze();
-      for (var unit : units) if (!isSafe(unit)) new TextScan(unit, Trees.instance(task), found).scan(unit, null);
+      for (var unit : units) if (!isSafe(unit)) new TextScan(unit, Trees.instance(task), findings).scan(unit, null);
     }
     if (!errors.isEmpty()) throw new IllegalArgumentException("the sources do not compile: " + errors);
-    return found;
+    return findings;
   }
 
   private static boolean isSafe(CompilationUnitTree unit) {
@@ -78,102 +80,102 @@ final class RawTextSearch {
   private static final class TextScan extends TreePathScanner<Void, Void> {
     private final CompilationUnitTree unit;
     private final Trees trees;
-    private final Set<String> found;
+    private final Set<String> findings;
 
-    TextScan(CompilationUnitTree unit, Trees trees, Set<String> found) {
+    TextScan(CompilationUnitTree unit, Trees trees, Set<String> findings) {
       this.unit = unit;
       this.trees = trees;
-      this.found = found;
+      this.findings = findings;
     }
 
     @Override
-    public Void visitBinary(BinaryTree tree, Void none) {
+    public Void visitBinary(BinaryTree tree, Void unused) {
       if (tree.getKind() == Tree.Kind.PLUS && isString(trees.getTypeMirror(getCurrentPath()))) {
-        judge(tree.getLeftOperand());
-        judge(tree.getRightOperand());
+        check(tree.getLeftOperand());
+        check(tree.getRightOperand());
       }
-      return super.visitBinary(tree, none);
+      return super.visitBinary(tree, unused);
     }
 
     @Override
-    public Void visitCompoundAssignment(CompoundAssignmentTree tree, Void none) {
-      if (isString(trees.getTypeMirror(getCurrentPath()))) judge(tree.getExpression());
-      return super.visitCompoundAssignment(tree, none);
+    public Void visitCompoundAssignment(CompoundAssignmentTree tree, Void unused) {
+      if (isString(trees.getTypeMirror(getCurrentPath()))) check(tree.getExpression());
+      return super.visitCompoundAssignment(tree, unused);
     }
 
     @Override
-    public Void visitMethodInvocation(MethodInvocationTree call, Void none) {
+    public Void visitMethodInvocation(MethodInvocationTree call, Void unused) {
       if (trees.getElement(getCurrentPath()) instanceof ExecutableElement method) {
         if (isSafe(method)) return null;
         String owner = method.getEnclosingElement().toString();
         String name = method.getSimpleName().toString();
         var arguments = call.getArguments();
         switch (owner) {
-          case "org.slf4j.Logger" -> judgeLine(arguments);
+          case "org.slf4j.Logger" -> checkLogCall(arguments);
           case "java.lang.String" -> {
-            if (Set.of("format", "formatted", "valueOf", "join").contains(name)) arguments.forEach(this::judge);
+            if (Set.of("format", "formatted", "valueOf", "join").contains(name)) arguments.forEach(this::check);
           }
           case "java.lang.StringBuilder", "java.util.Objects" -> {
-            if (Set.of("append", "insert", "toString").contains(name)) arguments.forEach(this::judge);
+            if (Set.of("append", "insert", "toString").contains(name)) arguments.forEach(this::check);
           }
           default -> {}
         }
         if (arguments.isEmpty() && Set.of("toString", "getMessage", "getLocalizedMessage").contains(name)
-            && call.getMethodSelect() instanceof MemberSelectTree of
+            && call.getMethodSelect() instanceof MemberSelectTree selected
             && !(getCurrentPath().getParentPath().getLeaf() instanceof ExpressionStatementTree))
-          judge(of.getExpression());
+          check(selected.getExpression());
       }
-      return super.visitMethodInvocation(call, none);
+      return super.visitMethodInvocation(call, unused);
     }
 
     @Override
-    public Void visitMemberReference(MemberReferenceTree reference, Void none) {
+    public Void visitMemberReference(MemberReferenceTree reference, Void unused) {
       if (Set.of("toString", "valueOf", "getMessage").contains(reference.getName().toString())
           && trees.getElement(getCurrentPath()) instanceof ExecutableElement method
           && Set.of("java.lang.Object", "java.lang.String", "java.lang.Throwable", "java.util.Objects")
               .contains(method.getEnclosingElement().toString())
           && isString(method.getReturnType()))
-        note(reference);
-      return super.visitMemberReference(reference, none);
+        addFinding(reference);
+      return super.visitMemberReference(reference, unused);
     }
 
-    /** A logger writes the stack of an exception that has no place in the line. */
-    private void judgeLine(List<? extends ExpressionTree> arguments) {
+    /** Checks the arguments of a log call, except an exception without a {} of its own. */
+    private void checkLogCall(List<? extends ExpressionTree> arguments) {
       for (int i = 0; i < arguments.size(); i++) {
-        boolean stack = i == arguments.size() - 1 && isThrowable(typeOf(arguments.get(i)))
-            && places(arguments.getFirst()) < arguments.size() - 1;
-        if (!stack) judge(arguments.get(i));
+        boolean isLoggedWithStack = i == arguments.size() - 1 && isThrowable(typeOf(arguments.get(i)))
+            && countPlaceholders(arguments.getFirst()) < arguments.size() - 1;
+        if (!isLoggedWithStack) check(arguments.get(i));
       }
     }
 
-    private static int places(ExpressionTree line) {
-      int places = 0;
-      String text = line.toString();
-      for (int at = text.indexOf("{}"); at >= 0; at = text.indexOf("{}", at + 2)) places++;
-      return places;
+    private static int countPlaceholders(ExpressionTree format) {
+      int count = 0;
+      String text = format.toString();
+      for (int i = text.indexOf("{}"); i >= 0; i = text.indexOf("{}", i + 2)) count++;
+      return count;
     }
 
-    private void judge(ExpressionTree part) {
-      switch (part) {
-        case ParenthesizedTree inner -> judge(inner.getExpression());
+    private void check(ExpressionTree expression) {
+      switch (expression) {
+        case ParenthesizedTree inner -> check(inner.getExpression());
         case ConditionalExpressionTree choice -> {
-          judge(choice.getTrueExpression());
-          judge(choice.getFalseExpression());
+          check(choice.getTrueExpression());
+          check(choice.getFalseExpression());
         }
         case LiteralTree literal -> {}
-        case BinaryTree sum -> {}
+        case BinaryTree sum -> {} // visited by itself
         default -> {
-          if (!isPlain(typeOf(part))) note(part);
+          if (!isPlain(typeOf(expression))) addFinding(expression);
         }
       }
     }
 
-    private void note(ExpressionTree part) {
-      found.add(Path.of(unit.getSourceFile().toUri()).getFileName() + ": " + part);
+    private void addFinding(ExpressionTree expression) {
+      findings.add(Path.of(unit.getSourceFile().toUri()).getFileName() + ": " + expression);
     }
 
-    private TypeMirror typeOf(ExpressionTree part) {
-      return trees.getTypeMirror(new TreePath(getCurrentPath(), part));
+    private TypeMirror typeOf(ExpressionTree expression) {
+      return trees.getTypeMirror(new TreePath(getCurrentPath(), expression));
     }
 
     private static boolean isSafe(ExecutableElement method) {
@@ -186,7 +188,7 @@ final class RawTextSearch {
     }
 
     private boolean isThrowable(TypeMirror type) {
-      for (var one = type; one instanceof DeclaredType declared; one = superclass(declared))
+      for (var current = type; current instanceof DeclaredType declared; current = superclass(declared))
         if (declared.asElement().toString().equals("java.lang.Throwable")) return true;
       return false;
     }
@@ -208,12 +210,12 @@ final class RawTextSearch {
       return name.startsWith("io.fibry.") && (element.getKind() != ElementKind.RECORD || isPlainRecord(element));
     }
 
-    /** The text that a record is given has the texts of its components. */
+    /** Returns whether the record has a toString of its own, or all its components are plain. */
     private boolean isPlainRecord(TypeElement element) {
       return element.getEnclosedElements().stream().anyMatch(
-          one -> one instanceof ExecutableElement method && method.getSimpleName().contentEquals("toString")
+          member -> member instanceof ExecutableElement method && method.getSimpleName().contentEquals("toString")
               && method.getParameters().isEmpty() && trees.getTree(method) != null)
-          || element.getRecordComponents().stream().allMatch(one -> isPlain(one.asType()));
+          || element.getRecordComponents().stream().allMatch(component -> isPlain(component.asType()));
     }
   }
 }

@@ -9,20 +9,20 @@ import java.util.Set;
 import org.junit.jupiter.api.Assumptions;
 
 /**
- * Finds code that puts the text of a user's object into another text as it is: by a concatenation,
- * in the line of a log, by {@code toString}, {@code String.valueOf} or {@code getMessage}. Such a
- * text may have line breaks, with which a message forges lines of a log, and a scope may keep it to
- * itself. {@code MessageTexts}, {@code Lines}, {@code shown} and {@code asked} take care of both,
- * so their arguments are free. An object counts as a user's if its static type is {@code Object}, a
- * type variable, an exception, or any type of the JDK that is not known to be plain.
+ * Finds code that puts the text of a user's object unchanged into another text. It checks
+ * concatenations, log lines, {@code toString}, {@code String.valueOf} and {@code getMessage}. Line
+ * breaks in such a text could forge log lines, and a scope may forbid that the contents of messages
+ * are logged. {@code MessageTexts}, {@code Lines}, {@code shown} and {@code asked} prevent both, so
+ * their arguments are not checked. User types are {@code Object}, type variables, exceptions, and
+ * JDK types that are not known to be plain; the static type counts.
  */
 public final class RawTexts {
   private RawTexts() {}
 
   /**
-   * Fails unless the raw texts in the main code of this module are exactly these.
+   * Fails unless the main code of this module has exactly these raw texts.
    *
-   * @param reasons why a text is needed as it is, by its place
+   * @param reasons why a raw text is needed, by its place as {@link #in} returns it
    */
   public static void check(Map<String, String> reasons) throws IOException {
     assertEquals(reasons.keySet(), in(Path.of("src/main/java")),
@@ -30,13 +30,13 @@ public final class RawTexts {
   }
 
   /**
-   * {@return each place as {@code File.java: expression}} It needs a compiler: on a runtime without
-   * one the test is skipped.
+   * Returns each place as {@code File.java: expression}. If the runtime has no compiler, the test
+   * is skipped.
    *
-   * @param sources folder of the main code of a module, whose class path this JVM has
+   * @param sources the folder of a module's main code; this JVM must have the module's class path
    */
   public static Set<String> in(Path sources) throws IOException {
-    Assumptions.assumeTrue(ModuleLayer.boot().findModule("jdk.compiler").isPresent(), "no compiler is here");
+    Assumptions.assumeTrue(ModuleLayer.boot().findModule("jdk.compiler").isPresent(), "this runtime has no compiler");
     return RawTextSearch.in(sources);
   }
 }

@@ -7,17 +7,17 @@ import java.lang.annotation.Target;
 import org.junit.jupiter.api.Tag;
 
 /**
- * A test that runs with {@code -Psoak} only: chance decides there by the clock of the machine, as
- * where real processes are killed. Its counterpart in each build decides by a seed or at named
- * points.
+ * A test that runs with {@code -Psoak} only, because it depends on the timing of the machine, for
+ * example if it kills real processes. Its counterpart runs in each build, and chooses by a seed or
+ * stops at named points.
  */
 @Target({ElementType.TYPE, ElementType.METHOD})
 @Retention(RetentionPolicy.RUNTIME)
 @Tag("soak")
 public @interface Soak {
-  /** If this build runs with {@code -Psoak}: tests of each build have more rounds there. */
+  /** Whether this build runs with {@code -Psoak}: then other tests have more rounds, too. */
   boolean ON = Boolean.getBoolean("fibry.soak");
 
-  /** Where each build tests the same: a class, or a class and a method. */
+  /** Names the test of each build that checks the same: a class, or a class and a method. */
   String counterpart();
 }

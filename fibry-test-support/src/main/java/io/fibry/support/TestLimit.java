@@ -15,11 +15,11 @@ import org.junit.jupiter.api.extension.ReflectiveInvocationContext;
  */
 public final class TestLimit implements InvocationInterceptor {
   private static final Duration LIMIT = Duration.ofMinutes(Integer.getInteger("fibry.test.minutes", 5));
-  private static final long UNMEASURED = Math.clamp(LIMIT.toMillis(), 100, 10_000); // ms
-  private static final long LOOK = 250; // ms
-  private static final long GRACE = 2_000; // ms
+  private static final long FIRST_WAIT = Math.clamp(LIMIT.toMillis(), 100, 10_000); // ms, before Pace is used
+  private static final long CHECK_INTERVAL = 250; // ms
+  private static final long GRACE = 2_000; // ms, from the interrupt to the end of the test
 
-  /** What a test's thread does, and how that has ended. */
+  /** Runs a test on its own thread, and holds its result or failure. */
   private static final class Run<T> implements Runnable {
     private final Invocation<T> invocation;
     private T value;
@@ -39,23 +39,23 @@ public final class TestLimit implements InvocationInterceptor {
     }
   }
 
-  private static <T> T limited(Invocation<T> invocation, String name) throws Throwable {
+  private static <T> T callWithLimit(Invocation<T> invocation, String name) throws Throwable {
     var run = new Run<>(invocation);
     var current = Thread.currentThread();
     var thread = new Thread(run, "test " + name);
     thread.setDaemon(true);
     thread.setContextClassLoader(current.getContextClassLoader());
     thread.start();
-    thread.join(UNMEASURED);
+    thread.join(FIRST_WAIT);
     if (thread.isAlive()) {
-      for (long begun = Pace.nanoTime(); thread.isAlive(); thread.join(LOOK))
-        if (Pace.nanoTime() - begun > LIMIT.toNanos()) throw tooLong(thread, name, run);
+      for (long start = Pace.nanoTime(); thread.isAlive(); thread.join(CHECK_INTERVAL))
+        if (Pace.nanoTime() - start > LIMIT.toNanos()) throw interruptLate(thread, name, run);
     }
     if (run.failure != null) throw run.failure;
     return run.value;
   }
 
-  private static Throwable tooLong(Thread thread, String name, Run<?> run) throws InterruptedException {
+  private static Throwable interruptLate(Thread thread, String name, Run<?> run) throws InterruptedException {
     var failure = new AssertionError(name + " did not end in " + LIMIT.toMinutes() + " minutes; " + Evidence.seen());
     failure.setStackTrace(thread.getStackTrace());
     thread.interrupt();
@@ -72,54 +72,54 @@ public final class TestLimit implements InvocationInterceptor {
   @Override
   public <T> T interceptTestClassConstructor(Invocation<T> invocation,
       ReflectiveInvocationContext<Constructor<T>> constructor, ExtensionContext context) throws Throwable {
-    return limited(invocation, "new " + constructor.getTargetClass().getSimpleName());
+    return callWithLimit(invocation, "new " + constructor.getTargetClass().getSimpleName());
   }
 
   @Override
   public void interceptTestMethod(Invocation<Void> invocation, ReflectiveInvocationContext<Method> method,
       ExtensionContext context) throws Throwable {
-    limited(invocation, name(method, context));
+    callWithLimit(invocation, name(method, context));
   }
 
   @Override
   public void interceptTestTemplateMethod(Invocation<Void> invocation, ReflectiveInvocationContext<Method> method,
       ExtensionContext context) throws Throwable {
-    limited(invocation, name(method, context));
+    callWithLimit(invocation, name(method, context));
   }
 
   @Override
   public <T> T interceptTestFactoryMethod(Invocation<T> invocation, ReflectiveInvocationContext<Method> method,
       ExtensionContext context) throws Throwable {
-    return limited(invocation, name(method, context));
+    return callWithLimit(invocation, name(method, context));
   }
 
   @Override
   public void interceptDynamicTest(Invocation<Void> invocation, DynamicTestInvocationContext test,
       ExtensionContext context) throws Throwable {
-    limited(invocation, context.getDisplayName());
+    callWithLimit(invocation, context.getDisplayName());
   }
 
   @Override
   public void interceptBeforeAllMethod(Invocation<Void> invocation, ReflectiveInvocationContext<Method> method,
       ExtensionContext context) throws Throwable {
-    limited(invocation, name(method, context));
+    callWithLimit(invocation, name(method, context));
   }
 
   @Override
   public void interceptBeforeEachMethod(Invocation<Void> invocation, ReflectiveInvocationContext<Method> method,
       ExtensionContext context) throws Throwable {
-    limited(invocation, name(method, context));
+    callWithLimit(invocation, name(method, context));
   }
 
   @Override
   public void interceptAfterEachMethod(Invocation<Void> invocation, ReflectiveInvocationContext<Method> method,
       ExtensionContext context) throws Throwable {
-    limited(invocation, name(method, context));
+    callWithLimit(invocation, name(method, context));
   }
 
   @Override
   public void interceptAfterAllMethod(Invocation<Void> invocation, ReflectiveInvocationContext<Method> method,
       ExtensionContext context) throws Throwable {
-    limited(invocation, name(method, context));
+    callWithLimit(invocation, name(method, context));
   }
 }

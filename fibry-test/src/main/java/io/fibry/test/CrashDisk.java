@@ -15,68 +15,72 @@ import java.util.TreeSet;
 import java.util.function.Consumer;
 
 /**
- * A disk in memory whose power can be cut, for stores that must survive that. Data that was forced
- * survives. Any part of the other data may survive: each sector has its content of the last force,
- * or of any write since, and each change of a name may have happened or not. A force that failed
- * forgets what it should have forced, so only a new write and another force bring it to the disk
- * for sure. Thread-safe.
+ * A disk in memory whose power can be cut, for stores that must survive power cuts. Synced data
+ * survives. Other data may survive in part: each sector has the content of its last sync or of any
+ * later write. Each creation, renaming or deletion of a file since the last {@link #syncDirectory}
+ * has happened or not. A sync that fails does not try its sectors again, as on Linux: only another
+ * write and another sync make them durable. Thread-safe.
  * {@snippet class="io.fibry.test.CrashDiskTest" region="disk"}
  */
 public final class CrashDisk implements StorageDirectory {
-  /** The content of a file, which several names may lead to. */
+  /** The content of a file. Before and after a renaming two names lead to the same content. */
   private static final class FileContent {
-    private SparseFile forced;
+    private SparseFile synced;
     private SparseFile current;
-    private final TreeMap<Integer, List<byte[]>> unforced = new TreeMap<>(); // sector -> its contents since
-    private final Set<Integer> dirty = new TreeSet<>(); // sectors that the next force brings to the disk
+    // sector -> its content after each write since its last sync, oldest first
+    private final TreeMap<Integer, List<byte[]>> versionsSinceSync = new TreeMap<>();
+    private final Set<Integer> sectorsToSync = new TreeSet<>(); // sectors that the next sync writes to the disk
 
-    FileContent(SparseFile all) {
-      forced = all;
-      current = all.copy();
+    FileContent(SparseFile bytes) {
+      synced = bytes;
+      current = bytes.copy();
     }
   }
 
-  /** A change of a name that was not forced. Null removes the name. */
+  /**
+   * A change of a name since the last syncDirectory. A null {@code content} removes the name;
+   * {@code from} is the old name of a renamed file, otherwise null.
+   */
   private record NameChange(String name, FileContent content, String from) {
     void apply(TreeMap<String, FileContent> names) {
-      if (from != null && names.remove(from) != content) return; // the name that it had no longer exists
+      if (from != null && names.remove(from) != content) return; // the old name does not lead to this file
       if (content == null) names.remove(name);
       else names.put(name, content);
     }
   }
 
-  // all under this object's monitor
-  private final TreeMap<String, FileContent> forcedNames = new TreeMap<>();
+  // all fields are guarded by this object's monitor
+  private final TreeMap<String, FileContent> syncedNames = new TreeMap<>();
   private final TreeMap<String, FileContent> names = new TreeMap<>();
   private final List<NameChange> changes = new ArrayList<>();
-  private Consumer<String> before = operation -> {};
-  private Runnable after = () -> {};
+  private Consumer<String> beforeOperation = operation -> {};
+  private Runnable afterStep = () -> {};
 
   private CrashDisk() {}
 
-  /** {@return one without files} */
+  /** {@return a disk without files} */
   public static CrashDisk empty() {
     return new CrashDisk();
   }
 
   /**
-   * Runs code before each operation that changes something. An {@link UncheckedIOException} of it
-   * is a failure of the disk.
+   * Runs code before each operation that changes the disk. If the code throws an
+   * {@link UncheckedIOException}, the operation fails with its cause.
    *
    * @param code gets "create", "write", "sync", "rename", "delete" or "syncDirectory"
    */
   public synchronized void beforeOperation(Consumer<String> code) {
-    before = code;
+    beforeOperation = code;
   }
 
   /**
-   * Runs code after each step of an operation. There, {@link #cutPower} and
-   * {@link #forEachCrashState} tell what a power cut at this moment leaves.
+   * Runs code after each step of an operation. The code may call {@link #cutPower} or
+   * {@link #forEachCrashState} to get the disk as a power cut at this moment would leave it.
    *
-   * @param code it must not change the disk
+   * @param code must not change the disk
    */
   public synchronized void afterOperation(Runnable code) {
-    after = code;
+    afterStep = code;
   }
 
   // ---- the disk
@@ -102,12 +106,12 @@ public final class CrashDisk implements StorageDirectory {
     onOperation("create");
     var content = new FileContent(SparseFile.zeros(0));
     change(new NameChange(name, content, null));
-    after.run();
+    afterStep.run();
     content.current = SparseFile.zeros(size);
-    content.forced = SparseFile.zeros(size / 2);
-    after.run();
-    content.forced = content.current.copy();
-    after.run();
+    content.synced = SparseFile.zeros(size / 2);
+    afterStep.run();
+    content.synced = content.current.copy();
+    afterStep.run();
   }
 
   private void change(NameChange change) {
@@ -116,27 +120,27 @@ public final class CrashDisk implements StorageDirectory {
   }
 
   @Override
-  public synchronized void write(String name, long at, ByteBuffer bytes) throws IOException {
+  public synchronized void write(String name, long offset, ByteBuffer bytes) throws IOException {
     onOperation("write");
     var content = content(name);
-    var left = bytes.duplicate();
-    for (long place = at; left.hasRemaining();) {
-      int sector = SparseFile.sectorOf(place);
-      place += content.current.write(place, left);
-      content.unforced.computeIfAbsent(sector, none -> new ArrayList<>()).add(content.current.get(sector));
-      content.dirty.add(sector);
+    var remaining = bytes.duplicate();
+    for (long position = offset; remaining.hasRemaining();) {
+      int sector = SparseFile.sectorOf(position);
+      position += content.current.write(position, remaining);
+      content.versionsSinceSync.computeIfAbsent(sector, key -> new ArrayList<>()).add(content.current.get(sector));
+      content.sectorsToSync.add(sector);
     }
-    after.run();
+    afterStep.run();
   }
 
   @Override
   public synchronized void sync(String name) throws IOException {
     var content = content(name);
-    var dirty = Set.copyOf(content.dirty);
-    content.dirty.clear(); // also if this fails
+    var sectorsToSync = Set.copyOf(content.sectorsToSync);
+    content.sectorsToSync.clear(); // even if this sync fails
     onOperation("sync");
-    for (int sector : dirty) content.forced.put(sector, content.unforced.remove(sector).getLast());
-    after.run();
+    for (int sector : sectorsToSync) content.synced.put(sector, content.versionsSinceSync.remove(sector).getLast());
+    afterStep.run();
   }
 
   @Override
@@ -146,36 +150,36 @@ public final class CrashDisk implements StorageDirectory {
   public synchronized void rename(String from, String to) throws IOException {
     onOperation("rename");
     change(new NameChange(to, content(from), from));
-    after.run();
+    afterStep.run();
   }
 
   @Override
   public synchronized void delete(String name) throws IOException {
     onOperation("delete");
     if (names.containsKey(name)) change(new NameChange(name, null, null));
-    after.run();
+    afterStep.run();
   }
 
   @Override
   public synchronized void syncDirectory() throws IOException {
     onOperation("syncDirectory");
-    forcedNames.clear();
-    forcedNames.putAll(names);
+    syncedNames.clear();
+    syncedNames.putAll(names);
     changes.clear();
-    after.run();
+    afterStep.run();
   }
 
   private void onOperation(String operation) throws IOException {
     try {
-      before.accept(operation);
+      beforeOperation.accept(operation);
     } catch (UncheckedIOException failure) {
       throw failure.getCause();
     }
   }
 
   @Override
-  public synchronized void read(String name, long at, ByteBuffer into) throws IOException {
-    content(name).current.read(at, into);
+  public synchronized void read(String name, long offset, ByteBuffer into) throws IOException {
+    content(name).current.read(offset, into);
   }
 
   @Override
@@ -186,39 +190,40 @@ public final class CrashDisk implements StorageDirectory {
     return "a simulated disk";
   }
 
-  // ---- what a power cut leaves
+  // ---- the disk after a power cut
 
   /**
-   * Cuts the power of a copy.
+   * Returns a copy of this disk as it may be after a power cut. This disk does not change.
    *
-   * @param seed chooses what is left
-   * @return the disk as it may be afterwards
+   * @param seed chooses which unsynced changes survive
+   * @return the copy
    */
   public synchronized CrashDisk cutPower(long seed) {
     return image(new SplittableRandom(seed)::nextInt);
   }
 
   /**
-   * Every disk that a power cut may leave; if there are too many, some by chance.
+   * Calls {@code use} with each disk that a power cut may leave. If there are more than
+   * {@code maxDisks}, it gets that many random disks instead.
    *
-   * @param most how many at most
-   * @param seed chooses them, if there are more
-   * @param use called with each disk
+   * @param maxDisks the maximum number of calls
+   * @param seed of the random choice
+   * @param use gets each disk
    */
-  public synchronized void forEachCrashState(int most, long seed, Consumer<CrashDisk> use) {
+  public synchronized void forEachCrashState(int maxDisks, long seed, Consumer<CrashDisk> use) {
     long count = 1L << Math.min(changes.size(), 30);
     for (var content : contents())
-      for (var versions : content.unforced.values())
+      for (var versions : content.versionsSinceSync.values())
         count = Math.min(Integer.MAX_VALUE, count * (versions.size() + 1));
-    if (count > most) {
+    if (count > maxDisks) {
       var random = new SplittableRandom(seed);
-      for (int i = 0; i < most; i++) use.accept(image(random::nextInt));
+      for (int i = 0; i < maxDisks; i++) use.accept(image(random::nextInt));
       return;
     }
     for (long i = 0; i < count; i++) use.accept(image(new DigitChooser(i)));
   }
 
-  /** Chooses by the digits of a number, so that other numbers choose otherwise. */
+  /** Reads a number as mixed-radix digits, each a choice: number i makes the i-th combination. */
   private static final class DigitChooser implements Chooser {
     private long remaining;
 
@@ -235,42 +240,43 @@ public final class CrashDisk implements StorageDirectory {
   }
 
   private List<FileContent> contents() {
-    var all = new ArrayList<FileContent>();
-    for (var one : forcedNames.values()) if (!all.contains(one)) all.add(one);
-    for (var change : changes) if (change.content != null && !all.contains(change.content)) all.add(change.content);
-    return all;
+    var contents = new ArrayList<FileContent>();
+    for (var content : syncedNames.values()) if (!contents.contains(content)) contents.add(content);
+    for (var change : changes)
+      if (change.content != null && !contents.contains(change.content)) contents.add(change.content);
+    return contents;
   }
 
   private interface Chooser {
-    /** Chooses a number from 0 to one less than {@code choices}. */
+    /** Returns a number from 0 to {@code choices - 1}. */
     int choose(int choices);
   }
 
   private CrashDisk image(Chooser chooser) {
-    var left = new TreeMap<>(forcedNames);
-    for (var change : changes) if (chooser.choose(2) == 1) change.apply(left);
-    var kept = new IdentityHashMap<FileContent, FileContent>();
-    for (var content : contents()) kept.put(content, new FileContent(contentAfterCrash(content, chooser)));
+    var survivingNames = new TreeMap<>(syncedNames);
+    for (var change : changes) if (chooser.choose(2) == 1) change.apply(survivingNames);
+    var copies = new IdentityHashMap<FileContent, FileContent>();
+    for (var content : contents()) copies.put(content, new FileContent(contentAfterCrash(content, chooser)));
     var image = new CrashDisk();
-    left.forEach((name, content) -> image.forcedNames.put(name, kept.get(content)));
-    image.names.putAll(image.forcedNames);
+    survivingNames.forEach((name, content) -> image.syncedNames.put(name, copies.get(content)));
+    image.names.putAll(image.syncedNames);
     return image;
   }
 
   private static SparseFile contentAfterCrash(FileContent content, Chooser chooser) {
-    var left = content.forced.copy();
-    content.unforced.forEach((sector, versions) -> {
+    var bytes = content.synced.copy();
+    content.versionsSinceSync.forEach((sector, versions) -> {
       int version = chooser.choose(versions.size() + 1);
-      if (version > 0) left.put(sector, versions.get(version - 1));
+      if (version > 0) bytes.put(sector, versions.get(version - 1));
     });
-    return left;
+    return bytes;
   }
 
   /**
-   * Changes a bit of a file, as a disk that rots.
+   * Flips a bit of a file, as a decaying disk does.
    *
    * @param name of the file
-   * @param bit which
+   * @param bit its position: 8 times the offset of its byte, plus 0 to 7 for the bit in it
    */
   public synchronized void flipBit(String name, long bit) {
     var changed = names.get(name).current.copy();
@@ -278,25 +284,25 @@ public final class CrashDisk implements StorageDirectory {
     replace(name, changed);
   }
 
-  private void replace(String name, SparseFile all) {
+  private void replace(String name, SparseFile bytes) {
     var content = names.get(name);
-    content.current = all;
-    content.forced = all.copy();
-    content.unforced.clear();
-    content.dirty.clear();
+    content.current = bytes;
+    content.synced = bytes.copy();
+    content.versionsSinceSync.clear();
+    content.sectorsToSync.clear();
   }
 
   /**
    * Cuts off the end of a file.
    *
    * @param name of the file
-   * @param size the size afterwards
+   * @param size the size afterwards, in bytes
    */
   public synchronized void truncate(String name, long size) {
     replace(name, names.get(name).current.resize(size));
   }
 
-  /** {@return a disk with the same files, all of them forced} */
+  /** {@return a disk with the same files, all of them synced} */
   public synchronized CrashDisk copy() {
     return image(choices -> choices - 1);
   }

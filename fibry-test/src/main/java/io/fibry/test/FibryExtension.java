@@ -18,15 +18,16 @@ import org.junit.jupiter.api.extension.ParameterResolver;
  * {@link TestScope}, {@link ActorScope} (the same object) and {@link ManualScheduler} (its clock).
  *
  * <p>An actor of the scope that must be interrupted after the test is a leak. It fails the test
- * with a text that says what each actor was doing. Other actors end after their waiting messages.
+ * with a text that says what each actor was doing. Other actors first handle their waiting
+ * messages.
  */
 public final class FibryExtension implements ParameterResolver, AfterEachCallback {
-  private static final ExtensionContext.Namespace OURS = ExtensionContext.Namespace.create(FibryExtension.class);
+  private static final ExtensionContext.Namespace NAMESPACE = ExtensionContext.Namespace.create(FibryExtension.class);
 
   private final UnaryOperator<ActorScope.Options> options;
   private final boolean refusesDeadLetters;
 
-  /** For {@code @ExtendWith}: virtual threads, and dead letters are allowed. */
+  /** For {@code @ExtendWith}: actors run on virtual threads, and dead letters are allowed. */
   public FibryExtension() {
     this(options -> options, false);
   }
@@ -37,7 +38,7 @@ public final class FibryExtension implements ParameterResolver, AfterEachCallbac
   }
 
   /**
-   * Sets the options of the scopes; for {@code @RegisterExtension}.
+   * Returns an extension whose scopes have these options, for {@code @RegisterExtension}.
    *
    * @param options changes the root's options; the clock stays manual
    * @return a changed copy
@@ -47,8 +48,8 @@ public final class FibryExtension implements ParameterResolver, AfterEachCallbac
   }
 
   /**
-   * Fails tests with dead letters that {@link TestScope#assertDeadLetter} did not find; for
-   * {@code @RegisterExtension}.
+   * Returns an extension, for {@code @RegisterExtension}, that fails a test with a dead letter that
+   * {@link TestScope#assertDeadLetter} did not find.
    *
    * @return a changed copy
    */
@@ -72,17 +73,17 @@ public final class FibryExtension implements ParameterResolver, AfterEachCallbac
     if (test.getTestMethod().isEmpty()) throw new ParameterResolutionException(
         "a scope belongs to one test: declare the parameter in the test, @BeforeEach or @AfterEach, not in a "
             + "constructor, @BeforeAll or @AfterAll");
-    var ours = test.getStore(OURS);
-    var made = ours.get(TestScope.class, TestScope.class);
-    if (made != null) return made;
+    var store = test.getStore(NAMESPACE);
+    var existing = store.get(TestScope.class, TestScope.class);
+    if (existing != null) return existing;
     var scope = TestScope.open(test.getDisplayName(), options);
-    ours.put(TestScope.class, scope);
+    store.put(TestScope.class, scope);
     return scope;
   }
 
   @Override
   public void afterEach(ExtensionContext test) {
-    var scope = test.getStore(OURS).remove(TestScope.class, TestScope.class);
+    var scope = test.getStore(NAMESPACE).remove(TestScope.class, TestScope.class);
     if (scope == null) return;
     scope.close();
     if (refusesDeadLetters && test.getExecutionException().isEmpty()) scope.assertNoDeadLetters();

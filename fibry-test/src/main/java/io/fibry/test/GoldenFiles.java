@@ -16,13 +16,13 @@ import java.util.Optional;
 import java.util.regex.Pattern;
 
 /**
- * Old bytes stay readable: a folder beside the tests has the schema of a codec, and samples of all
- * its types, also of those inside others. If a type has changed such that stored bytes can no
- * longer be read, or would lose a field when they are written again, the test fails before a
- * program does.
+ * Tests that stored bytes stay readable. A folder beside the tests has the schema of a codec, and
+ * samples of all its types, nested types included. If a type changes such that old bytes can no
+ * longer be read, the test fails before a program does. It also fails if old bytes would lose a
+ * field when they are written again.
  * {@snippet class="io.fibry.test.GoldenTest" region="golden"}
  *
- * <p>Commit the folder. Delete a sample only when no store has values like it.
+ * <p>Commit the folder. Delete a sample only when no store contains values of its form.
  */
 public final class GoldenFiles {
   private static final String SCHEMA = "schema.txt";
@@ -31,21 +31,22 @@ public final class GoldenFiles {
   private GoldenFiles() {}
 
   /**
-   * Reads all samples of a folder. At the first time, and when the schema has changed, it adds
-   * samples of today, and fails once, so that a developer looks at them.
+   * Reads all samples of a folder. If the folder is new, the schema has changed or a sample is
+   * missing, the method adds samples of the present types. It then fails once, so that a developer
+   * checks the new files.
    *
-   * @param codec of what is stored
+   * @param codec of the stored values
    * @param folder in the sources of the tests
-   * @throws AssertionError if a sample cannot be read, or some were added
+   * @throws AssertionError if a sample cannot be read, or samples were added
    */
   public static void check(TypeCodec<?> codec, Path folder) {
     try {
       Files.createDirectories(folder);
       for (var sample : samples(folder)) checkReadable(codec, sample);
       var schema = folder.resolve(SCHEMA);
-      String before = Files.exists(schema) ? Files.readString(schema) : "";
+      String oldSchema = Files.exists(schema) ? Files.readString(schema) : "";
       var missing = missing(codec, folder);
-      if (!before.equals(codec.schema()) || !missing.isEmpty()) throw changed(codec, folder, before, missing);
+      if (!oldSchema.equals(codec.schema()) || !missing.isEmpty()) throw changed(codec, folder, oldSchema, missing);
     } catch (IOException failure) {
       throw new UncheckedIOException(failure);
     }
@@ -71,18 +72,18 @@ public final class GoldenFiles {
         + "\nTell the " + codec + " that they are gone, with evolution.ignoreRemoved(..), or take the change back.");
   }
 
-  /** Samples of today that the folder has not, of those that the types can be read from. */
+  /** Returns the codec's samples that the codec can decode, and that the folder lacks. */
   private static Map<String, byte[]> missing(TypeCodec<?> codec, Path folder) throws IOException {
-    var old = new ArrayList<byte[]>();
-    for (var sample : samples(folder)) old.add(Files.readAllBytes(sample));
+    var present = new ArrayList<byte[]>();
+    for (var sample : samples(folder)) present.add(Files.readAllBytes(sample));
     var missing = new LinkedHashMap<>(codec.samples());
     missing.values()
         .removeIf(
-            bytes -> old.stream().anyMatch(one -> Arrays.equals(one, bytes)) || refusal(codec, bytes).isPresent());
+            bytes -> present.stream().anyMatch(old -> Arrays.equals(old, bytes)) || refusal(codec, bytes).isPresent());
     return missing;
   }
 
-  /** Why bytes of the right form are no value, such as by the constructor of a record. */
+  /** Returns why the codec refuses bytes of the right form, such as by a record's constructor. */
   private static Optional<String> refusal(TypeCodec<?> codec, byte[] bytes) {
     try {
       codec.decode(bytes);
@@ -92,17 +93,18 @@ public final class GoldenFiles {
     }
   }
 
-  private static AssertionError changed(TypeCodec<?> codec, Path folder, String before, Map<String, byte[]> missing)
+  private static AssertionError changed(TypeCodec<?> codec, Path folder, String oldSchema, Map<String, byte[]> missing)
       throws IOException {
     var added = new ArrayList<String>();
     for (var sample : missing.entrySet()) added.add(write(codec, folder, sample.getKey(), sample.getValue()));
     codec.samples().forEach((name, bytes) -> refusal(codec, bytes)
-        .ifPresent(why -> added.add(name + " is not there, since it was refused: " + why)));
+        .ifPresent(reason -> added.add(name + " is missing, because it was refused: " + reason)));
     Files.writeString(folder.resolve(SCHEMA), codec.schema());
-    String what = before.isEmpty() ? "no samples yet"
-        : before.equals(codec.schema()) ? "some samples that were missing" : "changed; old bytes can be read";
+    String change = oldSchema.isEmpty() ? "no samples yet"
+        : oldSchema.equals(codec.schema()) ? "some samples that were missing" : "changed; old bytes can be read";
     return new AssertionError(
-        "the types have " + what + ". Look at " + folder + ", and commit it: its " + SCHEMA + " is new, and " + added);
+        "the types have " + change + ". Look at " + folder + ", and commit it: its " + SCHEMA + " is new, and "
+            + added);
   }
 
   private static String write(TypeCodec<?> codec, Path folder, String name, byte[] bytes) throws IOException {

@@ -29,18 +29,18 @@ import java.util.stream.Stream;
 
 /**
  * A nats-server with JetStream as a child of this process, for tests and demonstrations. It listens
- * on this machine only. Used by one thread.
+ * on the loopback address only. Used by one thread.
  */
 public final class NatsServer implements AutoCloseable {
-  /** The text for users who have no such program. */
+  /** Tells users without a nats-server how to install one. */
   public static final String HOW = "no nats-server was found; install one by `go install "
       + "github.com/nats-io/nats-server/v2@v2.15.2`, and put it in the path, or name it by the environment variable "
       + "NATS_SERVER or the system property fibry.nats";
-  private static final String HERE = "127.0.0.1";
+  private static final String LOOPBACK = "127.0.0.1";
   private static final Duration START_TIMEOUT = Duration.ofSeconds(30);
-  private static final int FIRST_PORT = 20_000; // below the ports that systems give away
+  private static final int FIRST_PORT = 20_000; // below the ephemeral ports of operating systems
   private static final int PORTS = 12_000;
-  private static final int MAX_PORT_ATTEMPTS = 20; // attempts with others
+  private static final int MAX_PORT_ATTEMPTS = 20; // attempts, each with other ports
 
   /** A port is in use. */
   private static final class PortTakenException extends IllegalStateException {
@@ -53,24 +53,24 @@ public final class NatsServer implements AutoCloseable {
 
   private final Path folder;
   private final int port;
-  private final int health; // its port
+  private final int healthPort;
   private Process process;
 
-  private NatsServer(Path folder, int port, int health) {
+  private NatsServer(Path folder, int port, int healthPort) {
     this.folder = folder;
     this.port = port;
-    this.health = health;
+    this.healthPort = healthPort;
   }
 
-  // ---- where it is
+  // ---- the program
 
-  /** {@return the program, or empty if it is not on this machine} */
+  /** {@return the path of the nats-server program, or empty if this machine has none} */
   public static Optional<Path> find() {
-    var named = Stream.of(System.getProperty("fibry.nats", ""), System.getenv().getOrDefault("NATS_SERVER", ""))
+    var configured = Stream.of(System.getProperty("fibry.nats", ""), System.getenv().getOrDefault("NATS_SERVER", ""))
         .filter(path -> !path.isBlank()).map(Path::of);
     var inPath = Stream.of(System.getenv().getOrDefault("PATH", "").split(File.pathSeparator))
         .filter(path -> !path.isBlank()).map(path -> Path.of(path, "nats-server"));
-    return Stream.concat(named, inPath).filter(Files::isExecutable).findFirst();
+    return Stream.concat(configured, inPath).filter(Files::isExecutable).findFirst();
   }
 
   private static String program() {
@@ -80,23 +80,23 @@ public final class NatsServer implements AutoCloseable {
   // ---- starting
 
   /**
-   * Starts one.
+   * Starts a server, and returns when it answers clients.
    *
    * @param folder for its data and its log
-   * @return when it answers
-   * @throws IllegalStateException if it is not on this machine, or does not start
+   * @return the running server
+   * @throws IllegalStateException if this machine has no nats-server, or it does not start
    */
   public static NatsServer start(Path folder) {
     return start(folder, "");
   }
 
   /**
-   * Starts one.
+   * Starts a server, and returns when it answers clients.
    *
    * @param folder for its data and its log
-   * @param more lines of configuration
-   * @return when it answers
-   * @throws IllegalStateException if it is not on this machine, or does not start
+   * @param more additional lines of configuration
+   * @return the running server
+   * @throws IllegalStateException if this machine has no nats-server, or it does not start
    */
   public static NatsServer start(Path folder, String more) {
     return start(folder, more, () -> freePorts(2));
@@ -104,59 +104,60 @@ public final class NatsServer implements AutoCloseable {
 
   static NatsServer start(Path folder, String more, Supplier<List<Integer>> ports) {
     return withOtherPorts(() -> {
-      var own = ports.get();
-      return create(folder, "single", own.get(0), own.get(1), more).awaitStarted();
+      var free = ports.get();
+      return create(folder, "single", free.get(0), free.get(1), more).awaitStarted();
     });
   }
 
   /**
-   * Starts several that make one network.
+   * Starts a cluster, and returns when it has a leader.
    *
-   * @param folder for their data and logs
-   * @param servers 3, say
-   * @return when they have a leader
-   * @throws IllegalStateException if it is not on this machine, or they do not start
+   * @param folder for the data and logs of the servers
+   * @param servers the number of servers, for example 3
+   * @return the running servers
+   * @throws IllegalStateException if this machine has no nats-server, or a server does not start
    */
   public static List<NatsServer> cluster(Path folder, int servers) {
     return withOtherPorts(() -> cluster(folder, servers, freePorts(3 * servers)));
   }
 
   private static List<NatsServer> cluster(Path folder, int servers, List<Integer> ports) {
-    String routes = IntStream.range(0, servers).mapToObj(i -> "nats://" + HERE + ":" + ports.get(3 * i + 2))
+    String routes = IntStream.range(0, servers).mapToObj(i -> "nats://" + LOOPBACK + ":" + ports.get(3 * i + 2))
         .collect(Collectors.joining(", "));
-    var all = new ArrayList<NatsServer>();
+    var started = new ArrayList<NatsServer>();
     boolean ready = false;
     try {
       for (int i = 0; i < servers; i++) {
-        String more = "cluster { name: fibry, listen: \"" + HERE + ":" + ports.get(3 * i + 2) + "\", routes: [" + routes
-            + "] }\n";
-        all.add(create(folder.resolve("n" + i), "n" + i, ports.get(3 * i), ports.get(3 * i + 1), more).awaitStarted());
+        String more = "cluster { name: fibry, listen: \"" + LOOPBACK + ":" + ports.get(3 * i + 2) + "\", routes: ["
+            + routes + "] }\n";
+        started.add(
+            create(folder.resolve("n" + i), "n" + i, ports.get(3 * i), ports.get(3 * i + 1), more).awaitStarted());
       }
-      all.forEach(NatsServer::awaitReady);
+      started.forEach(NatsServer::awaitReady);
       ready = true;
-      return all;
+      return started;
     } finally {
-      if (!ready) all.forEach(NatsServer::close);
+      if (!ready) started.forEach(NatsServer::close);
     }
   }
 
-  /** Another program may take a port between the moment when it was found free and its use. */
-  private static <T> T withOtherPorts(Supplier<T> starting) {
-    for (int times = 1;; times++) try {
-      return starting.get();
-    } catch (PortTakenException taken) {
-      if (times == MAX_PORT_ATTEMPTS) throw taken;
+  /** Tries again with other ports if another program took a port after it was found free. */
+  private static <T> T withOtherPorts(Supplier<T> start) {
+    for (int attempt = 1;; attempt++) try {
+      return start.get();
+    } catch (PortTakenException portTaken) {
+      if (attempt == MAX_PORT_ATTEMPTS) throw portTaken;
     }
   }
 
-  private static NatsServer create(Path folder, String name, int port, int health, String more) {
-    var server = new NatsServer(folder, port, health);
+  private static NatsServer create(Path folder, String name, int port, int healthPort, String more) {
+    var server = new NatsServer(folder, port, healthPort);
     try {
       Files.createDirectories(folder);
-      Files.writeString(server.configuration(), "server_name: " + name + "\nlisten: \"" + HERE + ":" + port
-          + "\"\nhttp: \"" + HERE + ":" + health + "\"\nlog_file: \"" + server.log() + "\"\njetstream { store_dir: \""
-          + folder.resolve("data") + "\" }\nports_file_dir: \"" + folder.toAbsolutePath() + "\"\nping_interval: 5s\n"
-          + more);
+      Files.writeString(server.configuration(), "server_name: " + name + "\nlisten: \"" + LOOPBACK + ":" + port
+          + "\"\nhttp: \"" + LOOPBACK + ":" + healthPort + "\"\nlog_file: \"" + server.log()
+          + "\"\njetstream { store_dir: \"" + folder.resolve("data")
+          + "\" }\nports_file_dir: \"" + folder.toAbsolutePath() + "\"\nping_interval: 5s\n" + more);
       return server;
     } catch (IOException failure) {
       throw new UncheckedIOException(failure);
@@ -164,20 +165,20 @@ public final class NatsServer implements AutoCloseable {
   }
 
   private static List<Integer> freePorts(int count) {
-    var open = new ArrayList<ServerSocket>();
+    var sockets = new ArrayList<ServerSocket>();
     try {
-      while (open.size() < count) {
+      while (sockets.size() < count) {
         int port = FIRST_PORT + ThreadLocalRandom.current().nextInt(PORTS);
         try {
-          open.add(new ServerSocket(port, 1, InetAddress.getByName(HERE)));
-        } catch (IOException taken) {
+          sockets.add(new ServerSocket(port, 1, InetAddress.getByName(LOOPBACK)));
+        } catch (IOException portTaken) {
           continue;
         }
       }
-      return open.stream().map(ServerSocket::getLocalPort).toList();
+      return sockets.stream().map(ServerSocket::getLocalPort).toList();
     } finally {
-      for (var one : open) try {
-        one.close();
+      for (var socket : sockets) try {
+        socket.close();
       } catch (IOException failure) {
         throw new UncheckedIOException(failure);
       }
@@ -193,19 +194,19 @@ public final class NatsServer implements AutoCloseable {
   }
 
   private NatsServer awaitStarted() {
-    boolean up = false;
+    boolean listens = false;
     try {
-      Files.deleteIfExists(output()); // so that its last words are of this start
+      Files.deleteIfExists(output()); // so that the file has the lines of this start only
       process = new ProcessBuilder(program(), "-c", configuration().toString()).redirectErrorStream(true)
           .redirectOutput(output().toFile()).start();
       OrphanServers.add(process);
       awaitUp();
-      up = true;
+      listens = true;
       return this;
     } catch (IOException failure) {
       throw new UncheckedIOException(failure);
     } finally {
-      if (!up) close();
+      if (!listens) close();
     }
   }
 
@@ -214,15 +215,15 @@ public final class NatsServer implements AutoCloseable {
   }
 
   /**
-   * The server writes the file with its ports when it listens, so another program at its port is
-   * not mistaken for it. Then it sends a line of information to each client.
+   * Waits until the server has written the file with its ports, which it does when it listens. So
+   * another program at its port is not mistaken for it. Finally the server must send its INFO line.
    */
   private void awaitUp() {
     var ports = folder.resolve("nats-server_" + process.pid() + ".ports");
     await("it does not listen", () -> Files.exists(ports));
     await("it does not answer", () -> {
       try (var socket = new Socket()) {
-        socket.connect(new InetSocketAddress(HERE, port), 1_000);
+        socket.connect(new InetSocketAddress(LOOPBACK, port), 1_000);
         socket.setSoTimeout(1_000);
         var line = new BufferedReader(new InputStreamReader(socket.getInputStream(), "US-ASCII")).readLine();
         return line != null && line.startsWith("INFO");
@@ -230,10 +231,10 @@ public final class NatsServer implements AutoCloseable {
     });
   }
 
-  /** In a network: until there is a leader, and this server has caught up. */
+  /** In a cluster, waits until there is a leader, and this server has caught up. */
   private void awaitReady() {
     try (var client = HttpClient.newHttpClient()) {
-      var request = HttpRequest.newBuilder(URI.create("http://" + HERE + ":" + health + "/healthz")).build();
+      var request = HttpRequest.newBuilder(URI.create("http://" + LOOPBACK + ":" + healthPort + "/healthz")).build();
       await("it finds no leader", () -> client.send(request, BodyHandlers.ofString()).statusCode() == 200);
     }
   }
@@ -243,16 +244,16 @@ public final class NatsServer implements AutoCloseable {
     boolean passes() throws IOException, InterruptedException;
   }
 
-  /** The patience begins again as long as the server works, since a busy machine delays it. */
-  private void await(String otherwise, ServerCheck check) {
-    long end = System.nanoTime() + START_TIMEOUT.toNanos();
-    for (var worked = Duration.ZERO; !passesUninterrupted(check);) {
+  /** Waits for a fact. The time-out begins again while the server uses processor time. */
+  private void await(String problem, ServerCheck check) {
+    long deadline = System.nanoTime() + START_TIMEOUT.toNanos();
+    for (var lastCpuTime = Duration.ZERO; !passesUninterrupted(check);) {
       if (!process.isAlive()) throw endedException();
-      var now = process.info().totalCpuDuration().orElse(worked);
-      if (!now.equals(worked)) end = System.nanoTime() + START_TIMEOUT.toNanos();
-      else if (System.nanoTime() - end > 0) throw new IllegalStateException(
-          "nats-server " + otherwise + ": " + lastWords());
-      worked = now;
+      var cpuTime = process.info().totalCpuDuration().orElse(lastCpuTime);
+      if (!cpuTime.equals(lastCpuTime)) deadline = System.nanoTime() + START_TIMEOUT.toNanos();
+      else if (System.nanoTime() - deadline > 0) throw new IllegalStateException(
+          "nats-server " + problem + ": " + lastWords());
+      lastCpuTime = cpuTime;
     }
   }
 
@@ -275,7 +276,7 @@ public final class NatsServer implements AutoCloseable {
   private static boolean passes(ServerCheck check) throws InterruptedException {
     try {
       return check.passes();
-    } catch (IOException notYet) {
+    } catch (IOException noAnswerYet) {
       return false;
     }
   }
@@ -286,19 +287,19 @@ public final class NatsServer implements AutoCloseable {
       for (var file : List.of(log(), output()))
         if (Files.exists(file)) lines.addAll(Files.readAllLines(file));
       return String.join("\n", lines.subList(Math.max(0, lines.size() - 5), lines.size()));
-    } catch (IOException none) {
+    } catch (IOException unreadable) {
       return "its log cannot be read";
     }
   }
 
   // ---- use
 
-  /** {@return where clients connect to} */
+  /** {@return the URL for clients} */
   public String url() {
-    return "nats://" + HERE + ":" + port;
+    return "nats://" + LOOPBACK + ":" + port;
   }
 
-  /** Ends it at once, as a crash does. */
+  /** Ends the server at once, as a crash does. */
   public void kill() {
     process.destroyForcibly();
     try {
@@ -308,38 +309,38 @@ public final class NatsServer implements AutoCloseable {
     }
   }
 
-  /** Starts it again, with the same port and data. */
+  /** Starts the server again, with the same ports and data. */
   public void restart() {
     if (process.isAlive()) kill();
-    withOtherPorts(this::awaitStarted); // the same ports, because a program that has one meanwhile soon gives it back
+    withOtherPorts(this::awaitStarted); // with the same ports: a program that took one soon releases it
   }
 
-  /** Pauses the server until {@link #resume}; it is stopped when this method returns. */
+  /** Pauses the server until {@link #resume}. When this returns, all its threads are stopped. */
   public void pause() {
     signal("STOP");
-    awaitStandstill();
+    awaitStopped();
   }
 
-  /** On a busy machine a program runs for a while after the signal. */
-  private void awaitStandstill() {
+  /** Waits until all threads are stopped: on a busy machine they run on after the signal. */
+  private void awaitStopped() {
     long begin = System.nanoTime();
-    while (isMoving()) {
-      if (!process.isAlive()) throw new IllegalStateException(this + " cannot be paused, for it has ended");
+    while (isRunning()) {
+      if (!process.isAlive()) throw new IllegalStateException(this + " cannot be paused, because it has ended");
       if (System.nanoTime() - begin > START_TIMEOUT.toNanos()) throw new IllegalStateException(
           this + " still runs " + START_TIMEOUT.toSeconds() + " s after it was told to pause");
       LockSupport.parkNanos(100_000);
     }
   }
 
-  /** False also where the system does not tell the states of threads. */
-  private boolean isMoving() {
+  /** Returns whether a thread of the server runs; false if the system has no /proc. */
+  private boolean isRunning() {
     try (var threads = Files.newDirectoryStream(Path.of("/proc/" + process.pid() + "/task"))) {
       for (var thread : threads) {
-        var states = Files.readString(thread.resolve("stat"));
-        if (states.charAt(states.lastIndexOf(')') + 2) != 'T') return true; // behind the name
+        var stat = Files.readString(thread.resolve("stat"));
+        if (stat.charAt(stat.lastIndexOf(')') + 2) != 'T') return true; // the state is behind the name
       }
       return false;
-    } catch (IOException untold) {
+    } catch (IOException unreadable) {
       return Files.exists(Path.of("/proc/" + process.pid())); // a thread has just ended
     }
   }
@@ -360,7 +361,7 @@ public final class NatsServer implements AutoCloseable {
     }
   }
 
-  /** Ends it; its data stay. */
+  /** Ends the server; its data stay. */
   @Override
   public void close() {
     if (process != null) kill();
@@ -371,14 +372,14 @@ public final class NatsServer implements AutoCloseable {
     return "nats-server at " + url();
   }
 
-  /** Servers that a process leaves behind when it ends. */
+  /** The started servers. A shutdown hook ends the running servers when this JVM ends. */
   private static final class OrphanServers {
-    private static final List<Process> ALL = new ArrayList<>();
+    private static final List<Process> STARTED = new ArrayList<>();
 
     static {
       Runtime.getRuntime().addShutdownHook(new Thread(() -> {
-        synchronized (ALL) {
-          ALL.forEach(Process::destroyForcibly);
+        synchronized (STARTED) {
+          STARTED.forEach(Process::destroyForcibly);
         }
       }, "nats-servers"));
     }
@@ -386,9 +387,9 @@ public final class NatsServer implements AutoCloseable {
     private OrphanServers() {}
 
     static void add(Process process) {
-      synchronized (ALL) {
-        ALL.removeIf(one -> !one.isAlive());
-        ALL.add(process);
+      synchronized (STARTED) {
+        STARTED.removeIf(server -> !server.isAlive());
+        STARTED.add(process);
       }
     }
   }

@@ -23,18 +23,18 @@ import java.util.function.Predicate;
  * An actor that records its messages for a test. Thread-safe.
  * {@snippet class="io.fibry.test.SnippetsTest" region="probe"}
  *
- * <p>A request without an {@link #answer} fails with {@link io.fibry.NoReplyException}. The probe
- * waits for messages in real time, 5 seconds or what {@code -Dfibry.test.limit} says.
+ * <p>If no {@link #answer} is set for a request, it fails with {@link io.fibry.NoReplyException}.
+ * The probe waits for a message at most 5 s of real time, or {@code -Dfibry.test.limit} seconds.
  *
  * @param <M> the messages
  */
 public final class Probe<M> {
   private final ActorScope scope;
   private final String name;
-  // added by handlers, taken by the test
+  // added by handlers, removed by the test
   private final LinkedBlockingQueue<M> unseen = new LinkedBlockingQueue<>();
   private final Queue<M> received = new ConcurrentLinkedQueue<>(); // added by handlers, read by the test
-  // by class of request; written by the test, read by the handler
+  // answers by the class of the request; written by the test, read by the handler
   private final Map<Class<?>, Handler.Returning<Object, Object>> answers = new ConcurrentHashMap<>();
   private final Actor<M> actor;
 
@@ -49,7 +49,7 @@ public final class Probe<M> {
    * Makes a probe.
    *
    * @param <M> the messages
-   * @param scope owns the probe's actor; {@link #expectNothing} checks no other
+   * @param scope owns the probe's actor; {@link #expectNothing} waits for this scope only
    * @param name unique among the scope's living actors
    * @return the probe
    */
@@ -58,21 +58,21 @@ public final class Probe<M> {
   }
 
   /**
-   * The actor to pass to the code under test.
+   * Returns the actor to pass to the code under test.
    *
-   * @return always the same
+   * @return the same actor at each call
    */
   public Actor<M> actor() {
     return actor;
   }
 
   /**
-   * Answers requests of a class from now on.
+   * Sets the answer to requests of a class, from now on.
    *
    * @param <Q> the request
    * @param <R> its answer
-   * @param request the class
-   * @param answer makes the answer; the asker gets its exceptions
+   * @param request the class of the requests
+   * @param answer computes the answer; the asker gets its exceptions
    * @return this
    */
   public <Q extends Request<Q, R>, R> Probe<M> answer(Class<Q> request, Handler.Returning<Q, R> answer) {
@@ -82,26 +82,26 @@ public final class Probe<M> {
   }
 
   /**
-   * Messages of other actors are recorded, too, before their handlers see them.
+   * Records the messages of other actors, too, before their handlers see them.
    *
    * @param <N> the messages
-   * @param how the builder of the actors
+   * @param builder the builder of the actors
    * @return a changed copy
    */
-  public <N extends M> ActorBuilder<N> recordedBy(ActorBuilder<N> how) {
-    return how.<N>intercept((message, next) -> {
-      note(message);
+  public <N extends M> ActorBuilder<N> recordedBy(ActorBuilder<N> builder) {
+    return builder.<N>intercept((message, next) -> {
+      addMessage(message);
       next.run();
     });
   }
 
-  private void note(M message) {
+  private void addMessage(M message) {
     received.add(message);
     unseen.add(message);
   }
 
   private void handle(M message, ActorContext<M> context) throws Exception {
-    note(message);
+    addMessage(message);
     var answer = answers.get(message.getClass());
     if (answer != null) reply(message, answer.handle(message), context);
   }
@@ -110,33 +110,33 @@ public final class Probe<M> {
   private void reply(M request, Object value, ActorContext<M> context) {
     try {
       context.reply((Request<?, Object>) request, value);
-    } catch (IllegalArgumentException sentAsMessage) {
-      // sent as a message
+    } catch (IllegalArgumentException noAsker) {
+      // It was sent as a message, so no asker waits for the answer.
     }
   }
 
   // ---- recorded messages
 
   /**
-   * Takes the next message; waits for it.
+   * Waits for the next message and returns it.
    *
-   * @return the oldest message not taken yet
-   * @throws AssertionError if none comes in time
+   * @return the oldest message that the test has not taken yet
+   * @throws AssertionError if no message comes in time
    */
   public M next() {
     return next(limit());
   }
 
   private Duration limit() {
-    return scope instanceof TestScope own ? own.limit : TestScope.LIMIT;
+    return scope instanceof TestScope testScope ? testScope.limit : TestScope.LIMIT;
   }
 
   /**
-   * Takes the next message; waits at most {@code limit}.
+   * Waits for the next message for at most {@code limit}, and returns it.
    *
    * @param limit in real time
-   * @return the oldest message not taken yet
-   * @throws AssertionError if none comes in time
+   * @return the oldest message that the test has not taken yet
+   * @throws AssertionError if no message comes in time
    * @throws CancellationException if interrupted; the flag stays set
    */
   public M next(Duration limit) {
@@ -155,23 +155,23 @@ public final class Probe<M> {
   }
 
   /**
-   * Takes the next message, which must equal this one.
+   * Waits for the next message, which must equal {@code message}.
    *
    * @param message the expected message
    * @return the message that came
-   * @throws AssertionError if another one comes, or none in time
+   * @throws AssertionError if another message comes, or none in time
    */
   public M expect(M message) {
     return expect(message.toString(), message::equals);
   }
 
   /**
-   * Takes the next message, which must fit.
+   * Waits for the next message, which must pass the test {@code fits}.
    *
    * @param wanted describes the expected message
    * @param fits tests the message
    * @return the message that came
-   * @throws AssertionError if another one comes, or none in time
+   * @throws AssertionError if another message comes, or none in time
    */
   public M expect(String wanted, Predicate<? super M> fits) {
     var message = next(limit(), wanted);
@@ -180,9 +180,9 @@ public final class Probe<M> {
   }
 
   /**
-   * Waits until the scope is quiet; no message may be left.
+   * Waits until the scope is quiet, and checks that the test has taken all messages.
    *
-   * @throws AssertionError if one is left, or the scope does not become quiet
+   * @throws AssertionError if a message was not taken, or the scope does not become quiet
    */
   public void expectNothing() {
     var limit = limit();
@@ -192,16 +192,16 @@ public final class Probe<M> {
   }
 
   /**
-   * All messages so far, taken or not.
+   * Returns all messages so far, whether the test has taken them or not.
    *
-   * @return in order of arrival
+   * @return the messages in the order of their arrival
    */
   public List<M> messages() {
     return List.copyOf(received);
   }
 
-  private AssertionError failure(String wanted, String got) {
-    return new AssertionError("probe '" + name + "' wanted " + wanted + " and got " + got + "; all messages so far: "
+  private AssertionError failure(String wanted, String actual) {
+    return new AssertionError("probe '" + name + "' wanted " + wanted + " and got " + actual + "; all messages so far: "
         + messages() + "; the scope:\n" + scope.dump());
   }
 

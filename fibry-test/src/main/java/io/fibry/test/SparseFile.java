@@ -6,15 +6,15 @@ import java.util.Map;
 import java.util.TreeMap;
 
 /**
- * The bytes of a file, of which only sectors that were written take memory: the others are zeros.
- * No array changes once it is in here, so copies share them. Not thread-safe.
+ * The bytes of a file. Only sectors that were written take memory; the others are zeros. An array
+ * in {@link #written} never changes, so copies share it. Not thread-safe.
  */
 final class SparseFile {
-  private static final int SIZE = 512; // bytes
-  private static final byte[] ZEROS = new byte[SIZE];
+  private static final int SECTOR_SIZE = 512; // bytes
+  private static final byte[] ZEROS = new byte[SECTOR_SIZE];
 
-  private final Map<Integer, byte[]> written;
-  private final long size;
+  private final Map<Integer, byte[]> written; // sector -> its content
+  private final long size; // bytes
 
   private SparseFile(Map<Integer, byte[]> written, long size) {
     this.written = new TreeMap<>(written);
@@ -29,14 +29,14 @@ final class SparseFile {
     return new SparseFile(written, size);
   }
 
-  /** A copy whose end is cut off, or which has zeros at its end. */
+  /** Returns a copy of this size: its end is cut off, or filled with zeros. */
   SparseFile resize(long size) {
     var copy = new SparseFile(written, size);
     if (size < this.size) {
       int last = sectorOf(size);
       copy.written.keySet().removeIf(sector -> sector > last);
       copy.written.computeIfPresent(last,
-          (sector, bytes) -> Arrays.copyOf(Arrays.copyOf(bytes, (int) (size % SIZE)), SIZE));
+          (sector, bytes) -> Arrays.copyOf(Arrays.copyOf(bytes, (int) (size % SECTOR_SIZE)), SECTOR_SIZE));
     }
     return copy;
   }
@@ -45,11 +45,11 @@ final class SparseFile {
     return size;
   }
 
-  static int sectorOf(long place) {
-    return Math.toIntExact(place / SIZE);
+  static int sectorOf(long position) {
+    return Math.toIntExact(position / SECTOR_SIZE);
   }
 
-  /** Must not be changed. */
+  /** Returns the content of a sector; the caller must not change the array. */
   byte[] get(int sector) {
     return written.getOrDefault(sector, ZEROS);
   }
@@ -58,33 +58,33 @@ final class SparseFile {
     written.put(sector, bytes);
   }
 
-  /** {@return how many bytes it has written, all of them in the sector of this place} */
-  int write(long at, ByteBuffer from) {
-    if (at + from.remaining() > size) throw new IndexOutOfBoundsException(
-        from.remaining() + " bytes at " + at + " do not fit into a file of " + size);
-    int sector = sectorOf(at);
-    int offset = (int) (at % SIZE);
-    int length = Math.min(from.remaining(), SIZE - offset);
+  /** Writes at most up to the end of the sector, and returns the number of bytes written. */
+  int write(long position, ByteBuffer buffer) {
+    if (position + buffer.remaining() > size) throw new IndexOutOfBoundsException(
+        buffer.remaining() + " bytes at " + position + " do not fit into a file of " + size);
+    int sector = sectorOf(position);
+    int offset = (int) (position % SECTOR_SIZE);
+    int length = Math.min(buffer.remaining(), SECTOR_SIZE - offset);
     byte[] bytes = get(sector).clone();
-    from.get(bytes, offset, length);
+    buffer.get(bytes, offset, length);
     put(sector, bytes);
     return length;
   }
 
-  void read(long at, ByteBuffer into) {
-    long end = Math.min(size, at + into.remaining());
-    for (long place = at; place < end;) {
-      int offset = (int) (place % SIZE);
-      int length = (int) Math.min(end - place, SIZE - offset);
-      into.put(get(sectorOf(place)), offset, length);
-      place += length;
+  void read(long position, ByteBuffer buffer) {
+    long end = Math.min(size, position + buffer.remaining());
+    for (long next = position; next < end;) {
+      int offset = (int) (next % SECTOR_SIZE);
+      int length = (int) Math.min(end - next, SECTOR_SIZE - offset);
+      buffer.put(get(sectorOf(next)), offset, length);
+      next += length;
     }
   }
 
   void flip(long bit) {
     int sector = sectorOf(bit / 8);
     byte[] bytes = get(sector).clone();
-    bytes[(int) (bit / 8 % SIZE)] ^= (byte) (1 << bit % 8);
+    bytes[(int) (bit / 8 % SECTOR_SIZE)] ^= (byte) (1 << bit % 8);
     put(sector, bytes);
   }
 }

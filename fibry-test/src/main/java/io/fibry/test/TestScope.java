@@ -21,13 +21,13 @@ import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.UnaryOperator;
 
 /**
- * A scope for one test. The test moves its clock, and its close fails if an actor had to be forced
- * to end. Thread-safe.
+ * A scope for one test. The test moves its clock, and {@link #close} fails if an actor had to be
+ * interrupted. Thread-safe.
  * {@snippet class="io.fibry.test.SnippetsTest" region="scope"}
  *
- * <p>All limits follow this clock, including that of {@code ask}: an ask without an answer waits
- * for ever, so give the test a time-out. Assertions wait in real time, 5 seconds or what
- * {@code -Dfibry.test.limit} says.
+ * <p>All limits follow this clock, including the limit of {@code ask}. Without an answer, an ask
+ * waits forever unless the test moves the clock, so give the test a time-out. Assertions wait at
+ * most 5 s of real time, or {@code -Dfibry.test.limit} seconds.
  */
 public final class TestScope implements ActorScope {
   static final Duration LIMIT = Duration.ofSeconds(Long.getLong("fibry.test.limit", 5));
@@ -37,9 +37,9 @@ public final class TestScope implements ActorScope {
   private final ManualScheduler clock = new ManualScheduler();
   private final ActorScope scope;
   // dead letters that assertions have found; used by the threads of the test
-  private final Set<DeadLetter> asserted =
+  private final Set<DeadLetter> assertedLetters =
       Collections.synchronizedSet(Collections.newSetFromMap(new IdentityHashMap<>()));
-  volatile Duration limit = LIMIT; // of waits in real time; set by tests of failures
+  volatile Duration limit = LIMIT; // of waits in real time; shortened by tests of failures
 
   private TestScope(String name, UnaryOperator<Options> options) {
     this.scope = ActorSystem.openScope(name, inherited -> Objects.requireNonNull(options, "options")
@@ -79,22 +79,22 @@ public final class TestScope implements ActorScope {
   // ---- time
 
   /**
-   * The clock of all timers and limits.
+   * Returns the clock of all timers and limits.
    *
-   * @return always the same
+   * @return the same clock at each call
    */
   public ManualScheduler clock() {
     return clock;
   }
 
   /**
-   * Moves the clock from one time at which something is due to the next, and waits each time until
-   * the scope is quiet. So all that comes until then happens in order, also what a message, a
-   * restart or the end of a wait causes on the way.
+   * Moves the clock from one due timer or limit to the next, and waits at each until the scope is
+   * quiet. Thus all events happen in the order of their times. This includes timers that a message,
+   * a restart or the end of a wait sets in between.
    * {@snippet class="io.fibry.test.SnippetsTest" region="backoff"}
    *
-   * @param by how far
-   * @throws AssertionError if the scope does not become quiet at the end, or never gets there
+   * @param by the time to move, zero or more
+   * @throws AssertionError if the scope does not become quiet at the end, or always sets new timers
    */
   public void advance(Duration by) {
     if (Objects.requireNonNull(by, "by").isNegative())
@@ -105,7 +105,7 @@ public final class TestScope implements ActorScope {
       if (steps == MAX_STEPS) throw new AssertionError("scope '" + name() + "' still sets timers after " + MAX_STEPS
           + " steps within " + shown(by) + ", so that never ends:\n" + scope.dump());
       clock.advance(clock.untilNext().orElse(Duration.ZERO));
-      quiet = quiet && scope.awaitQuiescence(limit); // a handler that waits for something else costs one limit only
+      quiet = quiet && scope.awaitQuiescence(limit); // a handler that waits costs one limit only, not one a step
     }
     clock.advance(Duration.ofNanos(Math.max(0, end - clock.nanoTime())));
     assertQuiet();
@@ -125,7 +125,7 @@ public final class TestScope implements ActorScope {
   /**
    * Waits until no message waits, no handler runs and no timer is due.
    *
-   * @throws AssertionError if that takes too long, with what each actor is doing
+   * @throws AssertionError if this takes too long; the text says what each actor is doing
    */
   public void assertQuiet() {
     if (!scope.awaitQuiescence(limit)) throw new AssertionError(
@@ -133,42 +133,42 @@ public final class TestScope implements ActorScope {
   }
 
   /**
-   * Waits until the scope is quiet; {@link #assertDeadLetter} must have found all of the last 100
-   * dead letters.
+   * Waits until the scope is quiet, and checks that {@link #assertDeadLetter} has found all of the
+   * last 100 dead letters.
    *
-   * @throws AssertionError if there are others, or the scope does not become quiet
+   * @throws AssertionError if there are other dead letters, or the scope does not become quiet
    */
   public void assertNoDeadLetters() {
     assertQuiet();
-    var others = scope.deadLetters().stream().filter(letter -> !asserted.contains(letter)).toList();
-    if (!others.isEmpty())
-      throw new AssertionError("scope '" + name() + "' has dead letters that the test did not expect: " + others,
-          others.getFirst().cause().orElse(null));
+    var unexpected = scope.deadLetters().stream().filter(letter -> !assertedLetters.contains(letter)).toList();
+    if (!unexpected.isEmpty())
+      throw new AssertionError("scope '" + name() + "' has dead letters that the test did not expect: " + unexpected,
+          unexpected.getFirst().cause().orElse(null));
   }
 
   /**
-   * Finds a dead letter; waits for it until the scope is quiet. Each is found once, even among
-   * equal ones.
+   * Finds a dead letter, and waits for it until the scope is quiet. Each dead letter is found only
+   * once: a second call with equal arguments finds the next dead letter.
    *
-   * @param reason why it was not handled
+   * @param reason why the message was not handled
    * @param message the message that was sent
    * @return the first match
-   * @throws AssertionError if there is none, with all dead letters
+   * @throws AssertionError if there is no match; the text has all dead letters
    */
   public DeadLetter assertDeadLetter(DeadLetter.Reason reason, Object message) {
-    var found = take(reason, message);
-    if (found.isPresent()) return found.get();
+    var match = findUnasserted(reason, message);
+    if (match.isPresent()) return match.get();
     boolean quiet = scope.awaitQuiescence(limit);
-    return take(reason, message)
+    return findUnasserted(reason, message)
         .orElseThrow(() -> new AssertionError("scope '" + name() + "'" + (quiet ? "" : ", which is not quiet yet,")
             + " has no dead letter " + reason + ": "
             + (message instanceof CharSequence ? "\"" + message + "\"" : message) + "; its dead letters: "
             + scope.deadLetters()));
   }
 
-  private Optional<DeadLetter> take(DeadLetter.Reason reason, Object message) {
+  private Optional<DeadLetter> findUnasserted(DeadLetter.Reason reason, Object message) {
     return scope.deadLetters().stream().filter(letter -> letter.reason() == reason && letter.message().equals(message))
-        .filter(asserted::add).findFirst();
+        .filter(assertedLetters::add).findFirst();
   }
 
   // ---- closing
@@ -176,18 +176,18 @@ public final class TestScope implements ActorScope {
   /**
    * Closes the scope like any other: waiting messages are handled, slow handlers are interrupted.
    *
-   * @throws AssertionError if a handler had to be interrupted, or still runs, with what each actor
-   * was doing
+   * @throws AssertionError if a handler had to be interrupted, or still runs; the text says what
+   * each actor was doing
    */
   @Override
   public void close() {
-    var late = new AtomicReference<>("");
-    var report = end(limit, () -> late.set(scope.dump()));
-    if (late.get().isEmpty() && report.unresponsive().isEmpty()) return;
-    var before = late.get().isEmpty() ? "" : "; before the interrupt:\n" + late.get();
+    var dumpAtLimit = new AtomicReference<>("");
+    var report = end(limit, () -> dumpAtLimit.set(scope.dump()));
+    if (dumpAtLimit.get().isEmpty() && report.unresponsive().isEmpty()) return;
+    var dump = dumpAtLimit.get().isEmpty() ? "" : "; before the interrupt:\n" + dumpAtLimit.get();
     throw new AssertionError("scope '" + name() + "' did not end by itself within " + shown(limit)
         + ": before the test ends, end its actors, release what they wait for, or move the clock. Messages left: "
-        + report.undelivered() + ", handlers that still run: " + report.unresponsive() + before);
+        + report.undelivered() + ", handlers that still run: " + report.unresponsive() + dump);
   }
 
   /** Closes the scope like any other, but {@code limit} is real time. */
@@ -206,7 +206,7 @@ public final class TestScope implements ActorScope {
     }
   }
 
-  /** Moves the clock after the limit in real time, since the test itself waits. */
+  /** Moves the clock when the limit in real time is over, because the test itself waits. */
   private void driveClock(CountDownLatch ended, Duration limit, Runnable atLimit) {
     try {
       if (ended.await(TimeUnit.NANOSECONDS.convert(limit), TimeUnit.NANOSECONDS)) return;
@@ -256,8 +256,8 @@ public final class TestScope implements ActorScope {
   }
 
   @Override
-  public CloseHook onClosing(Runnable farewell) {
-    return scope.onClosing(farewell);
+  public CloseHook onClosing(Runnable hook) {
+    return scope.onClosing(hook);
   }
 
   @Override

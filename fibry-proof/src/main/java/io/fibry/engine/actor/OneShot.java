@@ -11,14 +11,17 @@ import org.openjdk.jcstress.annotations.Outcome;
 import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.III_Result;
 
-/** Two threads run the same activation, one of which also sends. It works once. */
+/**
+ * Two threads run the same activation, which must work only once. One of them also sends a message.
+ * Results: handled messages, the same by a second counter, handlers that saw the counters differ.
+ */
 @JCStressTest
 @Outcome(id = "2, 2, 0", expect = ACCEPTABLE, desc = "both messages handled, once each, one at a time")
-@Outcome(expect = FORBIDDEN, desc = "lost, or two at once")
+@Outcome(expect = FORBIDDEN, desc = "a message is lost, or two handlers ran at the same time")
 @State
 public class OneShot {
-  private Runnable held; // the first activation
-  private int count; // this and the next two: used by handlers only
+  private Runnable firstActivation; // the first activation, which both threads run
+  private int count; // count, twin and torn: written by handlers only
   private int twin;
   private int torn;
   private final ActorCell cell = (ActorCell) Stage.actor(this::activate, message -> {
@@ -32,19 +35,19 @@ public class OneShot {
   }
 
   private void activate(Runnable activation) {
-    if (held == null) held = activation;
+    if (firstActivation == null) firstActivation = activation;
     else activation.run();
   }
 
   @Actor
   public void one() {
-    held.run();
+    firstActivation.run();
   }
 
   @Actor
   public void other() {
     cell.sendMessage(2);
-    held.run();
+    firstActivation.run();
   }
 
   @Arbiter

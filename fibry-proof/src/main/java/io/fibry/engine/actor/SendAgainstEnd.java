@@ -12,12 +12,13 @@ import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.IIII_Result;
 
 /**
- * A send races with {@code askExit}. A taken message (1) is handled or buried once, a refused one
- * (0) is never handled. The hooks run once.
+ * A send races with {@code askExit}. An accepted message (1) is handled or becomes a dead letter
+ * once; a refused message (0) is never handled. The exit hook runs once. Results: accepted,
+ * handled, dead letters, runs of the hook.
  */
 @JCStressTest
-@Outcome(id = "1, 1, 0, 1", expect = ACCEPTABLE, desc = "taken and handled")
-@Outcome(id = "1, 0, 1, 1", expect = ACCEPTABLE, desc = "taken and buried")
+@Outcome(id = "1, 1, 0, 1", expect = ACCEPTABLE, desc = "accepted and handled")
+@Outcome(id = "1, 0, 1, 1", expect = ACCEPTABLE, desc = "accepted, then a dead letter")
 @Outcome(id = "0, 0, 1, 1", expect = ACCEPTABLE, desc = "refused")
 @Outcome(expect = FORBIDDEN, desc = "lost, handled twice, handled after a refusal, or no end")
 @State
@@ -25,13 +26,13 @@ public class SendAgainstEnd {
   private final Stage.Counted message = new Stage.Counted();
   private final ActorCell cell =
       ((ActorCell) Stage.actor(Runnable::run, message -> ((Stage.Counted) message).handled++))
-          .closeOnExit(() -> this.hooks++);
-  private int hooks;
-  private boolean taken;
+          .closeOnExit(() -> this.hookRuns++);
+  private int hookRuns;
+  private boolean accepted;
 
   @Actor
   public void sender() {
-    taken = cell.sendMessage(message);
+    accepted = cell.sendMessage(message);
   }
 
   @Actor
@@ -41,9 +42,9 @@ public class SendAgainstEnd {
 
   @Arbiter
   public void verdict(IIII_Result result) {
-    result.r1 = taken ? 1 : 0;
+    result.r1 = accepted ? 1 : 0;
     result.r2 = message.handled;
     result.r3 = message.buried;
-    result.r4 = hooks;
+    result.r4 = hookRuns;
   }
 }

@@ -12,12 +12,13 @@ import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.IIII_Result;
 
 /**
- * A send races with an end on the thread of the caller, which takes the right to run. A taken
- * message (1) is handled or buried once, a refused one (0) is never handled. The actor ends.
+ * A send races with {@code close} of an idle actor, whose caller takes the right to run. An
+ * accepted message (1) is handled or becomes a dead letter once; a refused message (0) is never
+ * handled. The actor ends. Results: accepted, handled, dead letters, ended.
  */
 @JCStressTest
-@Outcome(id = "1, 1, 0, 1", expect = ACCEPTABLE, desc = "taken and handled")
-@Outcome(id = "1, 0, 1, 1", expect = ACCEPTABLE, desc = "taken and buried")
+@Outcome(id = "1, 1, 0, 1", expect = ACCEPTABLE, desc = "accepted and handled")
+@Outcome(id = "1, 0, 1, 1", expect = ACCEPTABLE, desc = "accepted, then a dead letter")
 @Outcome(id = "0, 0, 1, 1", expect = ACCEPTABLE, desc = "refused")
 @Outcome(expect = FORBIDDEN, desc = "lost, handled twice, handled after a refusal, or no end")
 @State
@@ -25,11 +26,11 @@ public class SendAgainstEndIdle {
   private final Stage.Counted message = new Stage.Counted();
   private final ActorCell cell =
       (ActorCell) Stage.actor(Runnable::run, message -> ((Stage.Counted) message).handled++);
-  private boolean taken;
+  private boolean accepted;
 
   @Actor
   public void sender() {
-    taken = cell.sendMessage(message);
+    accepted = cell.sendMessage(message);
   }
 
   @Actor
@@ -39,7 +40,7 @@ public class SendAgainstEndIdle {
 
   @Arbiter
   public void verdict(IIII_Result result) {
-    result.r1 = taken ? 1 : 0;
+    result.r1 = accepted ? 1 : 0;
     result.r2 = message.handled;
     result.r3 = message.buried;
     result.r4 = cell.onExit().isDone() ? 1 : 0;

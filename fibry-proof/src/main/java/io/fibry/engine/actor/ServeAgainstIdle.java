@@ -13,15 +13,17 @@ import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.IIII_Result;
 
 /**
- * Two threads send to a pool of one worker, and run it in turn: one sends while the other goes
- * idle. Each message is begun once, and a handler sees the plain writes of the one before.
+ * Two threads send to a pool of one worker, and run it in turn: one sends while the worker becomes
+ * idle on the other. Each message is handled once, and a handler sees the plain writes of the
+ * previous handler. Results: handled messages, the same by a second counter, handlers that saw the
+ * counters differ, whether the pool is still busy (1).
  */
 @JCStressTest
-@Outcome(id = "4, 4, 0, 0", expect = ACCEPTABLE, desc = "all handled, one at a time, and all is idle")
-@Outcome(expect = FORBIDDEN, desc = "lost, twice, or two at once")
+@Outcome(id = "4, 4, 0, 0", expect = ACCEPTABLE, desc = "all handled, one at a time, and the pool is idle")
+@Outcome(expect = FORBIDDEN, desc = "a message is lost or handled twice, or two handlers ran at the same time")
 @State
 public class ServeAgainstIdle {
-  private int count; // this and the next two: used by handlers only
+  private int count; // count, twin and torn: written by handlers only
   private int twin;
   private int torn;
   private final ActorCell pool = (ActorCell) Stage.pool(1, message -> {

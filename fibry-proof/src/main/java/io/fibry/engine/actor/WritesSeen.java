@@ -12,29 +12,30 @@ import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.IIII_Result;
 
 /**
- * A handler sees the plain writes of the sender and of the handler before it, on any thread. Two
- * threads send three messages each, and run the actor in turn.
+ * A handler sees the plain writes of the sender and of the previous handler, on any thread. Two
+ * threads send three messages each, and run the actor in turn. Results: handled messages, the same
+ * by a second counter, messages whose writes were unseen, handlers that saw the counters differ.
  */
 @JCStressTest
 @Outcome(id = "6, 6, 0, 0", expect = ACCEPTABLE, desc = "all handled, all seen")
-@Outcome(expect = FORBIDDEN, desc = "lost, unseen or two at once")
+@Outcome(expect = FORBIDDEN, desc = "a message is lost, a write unseen, or two handlers ran at the same time")
 @State
 public class WritesSeen {
   /** Written by the sender, read by the handler. */
   private static final class Letter {
     int written;
-    Letter more;
+    Letter next;
   }
 
   private final ActorCell cell = (ActorCell) Stage.actor(Runnable::run, this::handle);
-  private int count; // this and the next three: used by handlers only
+  private int count; // count, twin, unseen and torn: written by handlers only
   private int twin;
   private int unseen;
   private int torn;
 
   private void handle(Object message) {
     var letter = (Letter) message;
-    if (letter.written != 1 || letter.more == null || letter.more.written != 2) unseen++;
+    if (letter.written != 1 || letter.next == null || letter.next.written != 2) unseen++;
     if (count != twin) torn++;
     count++;
     twin++;
@@ -47,8 +48,8 @@ public class WritesSeen {
   private void send() {
     var letter = new Letter();
     letter.written = 1;
-    letter.more = new Letter();
-    letter.more.written = 2;
+    letter.next = new Letter();
+    letter.next.written = 2;
     cell.sendMessage(letter);
   }
 

@@ -13,12 +13,13 @@ import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.I_Result;
 
 /**
- * A fiber runs another actor while a killer interrupts the actor before. Result: an interrupt came
- * afterwards. Catches: no fence, no monitor, or a thread that is not given up.
+ * A fiber leaves a killed actor to run another one, while the killer interrupts it. Result: whether
+ * the interrupt came after the fiber had left (1). This finds a missing fence, a missing monitor,
+ * or a thread that the drain still refers to.
  */
 @JCStressTest
-@Outcome(id = "0", expect = ACCEPTABLE, desc = "none, or before")
-@Outcome(id = "1", expect = FORBIDDEN, desc = "another actor is interrupted")
+@Outcome(id = "0", expect = ACCEPTABLE, desc = "no interrupt, or before the fiber left")
+@Outcome(id = "1", expect = FORBIDDEN, desc = "the next actor is interrupted")
 @State
 public class KillAgainstHandOver {
   private final Cell cell = Stage.actor(Strategy.FIBER, message -> {});
@@ -26,12 +27,12 @@ public class KillAgainstHandOver {
   private final Fiber fiber = new Fiber();
 
   private static final class Fiber extends Thread {
-    private volatile boolean left;
-    private boolean late; // by the killer
+    private volatile boolean hasLeft;
+    private boolean interruptedLate; // written by the killer
 
     @Override
     public void interrupt() {
-      if (left) late = true;
+      if (hasLeft) interruptedLate = true;
     }
   }
 
@@ -45,12 +46,12 @@ public class KillAgainstHandOver {
   @Actor
   public void fiber() {
     drain.leaveThread();
-    fiber.left = true;
+    fiber.hasLeft = true;
   }
 
   @Actor
   public void killer(I_Result result) {
     cell.stopAccepting(() -> Termination.interrupt(cell, cell.extras()));
-    result.r1 = fiber.late ? 1 : 0;
+    result.r1 = fiber.interruptedLate ? 1 : 0;
   }
 }

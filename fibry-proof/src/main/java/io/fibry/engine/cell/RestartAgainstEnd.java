@@ -12,17 +12,18 @@ import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.II_Result;
 
 /**
- * The drain accepts a restart, and another one is requested, while a thread shuts the door for
- * good. Results: the first was accepted, the phase. Catches a plain write in either step.
+ * The drain accepts a restart, and another restart is requested, while a thread ends the actor.
+ * Results: whether the first restart was accepted (1), the phase. This finds a plain write in
+ * either step.
  */
 @JCStressTest
-@Outcome(id = "1, 1", expect = ACCEPTABLE, desc = "heeded, then shut")
-@Outcome(id = "0, 1", expect = ACCEPTABLE, desc = "shut first")
-@Outcome(expect = FORBIDDEN, desc = "open again")
+@Outcome(id = "1, 1", expect = ACCEPTABLE, desc = "the restart was accepted, then the end began")
+@Outcome(id = "0, 1", expect = ACCEPTABLE, desc = "the end began first")
+@Outcome(expect = FORBIDDEN, desc = "an ending actor is open again")
 @State
 public class RestartAgainstEnd {
   private final Cell cell = Stage.actor(activation -> {}, message -> {});
-  private boolean heeded;
+  private boolean restartAccepted;
 
   public RestartAgainstEnd() {
     cell.requestRestart(0);
@@ -30,7 +31,7 @@ public class RestartAgainstEnd {
 
   @Actor
   public void drain() {
-    heeded = cell.takeRestartRequest();
+    restartAccepted = cell.takeRestartRequest();
     cell.requestRestart(0);
   }
 
@@ -41,7 +42,7 @@ public class RestartAgainstEnd {
 
   @Arbiter
   public void verdict(II_Result result) {
-    result.r1 = heeded ? 1 : 0;
+    result.r1 = restartAccepted ? 1 : 0;
     result.r2 = cell.phase;
   }
 }

@@ -10,29 +10,32 @@ import org.openjdk.jcstress.annotations.Outcome;
 import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.II_Result;
 
-/** A fiber runs a task, whose starter gives it up; then a helper comes. It runs once, or not. */
+/**
+ * A fiber runs a task while its starter cancels it; afterwards a helper tries to run it. Results:
+ * how often the task ran, whether the starter cancelled it (1).
+ */
 @JCStressTest
-@Outcome(id = "1, 0", expect = ACCEPTABLE, desc = "run once")
-@Outcome(id = "0, 1", expect = ACCEPTABLE, desc = "given up, and not run")
-@Outcome(expect = FORBIDDEN, desc = "run twice, or both")
+@Outcome(id = "1, 0", expect = ACCEPTABLE, desc = "the task ran once")
+@Outcome(id = "0, 1", expect = ACCEPTABLE, desc = "the task was cancelled, and did not run")
+@Outcome(expect = FORBIDDEN, desc = "the task ran twice, or ran and was cancelled, or neither")
 @State
 public class AssuredOnce {
-  private int runs; // by the thread that claimed the task
-  private final GuaranteedStart assured = new GuaranteedStart(() -> runs++);
+  private int runs; // written by the thread that claimed the task
+  private final GuaranteedStart start = new GuaranteedStart(() -> runs++);
 
   @Actor
   public void fiber() {
-    assured.run();
+    start.run();
   }
 
   @Actor
   public void starter(II_Result result) {
-    result.r2 = assured.compareAndSet(false, true) ? 1 : 0;
+    result.r2 = start.compareAndSet(false, true) ? 1 : 0;
   }
 
   @Arbiter
   public void helper(II_Result result) {
-    assured.run();
+    start.run();
     result.r1 = runs;
   }
 }

@@ -1,10 +1,11 @@
 package io.fibry.engine.jvm;
 
-/** Counts how often it left its slot. */
+/** A drain that counts how often it was taken out of its slot. */
 final class LaidDrain implements WokenDrain {
-  private boolean written; // by the waker
-  int taken; // this and the next by the thread that took it
-  int unseen;
+  private boolean written; // set by the waker, before it lays the drain
+  // written by the thread that took the drain
+  int taken;
+  int unseen; // how often that thread did not see `written`
 
   /** Writes the field that the thread that takes the drain must see. */
   LaidDrain write() {
@@ -12,8 +13,8 @@ final class LaidDrain implements WokenDrain {
     return this;
   }
 
-  static void take(WokenDrain taken) {
-    if (taken != null) taken.runOnce();
+  static void take(WokenDrain drain) {
+    if (drain != null) drain.runOnce();
   }
 
   @Override

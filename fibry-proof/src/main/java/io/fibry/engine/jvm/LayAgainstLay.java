@@ -12,11 +12,11 @@ import org.openjdk.jcstress.infra.results.III_Result;
 
 /**
  * Two fibers that share a slot place a drain each, and run the drains that they find. Results: how
- * often each left the slot, and how many without what was written before.
+ * often each drain was taken, how often the write before it was unseen.
  */
 @JCStressTest
-@Outcome(id = "1, 1, 0", expect = ACCEPTABLE, desc = "each once")
-@Outcome(expect = FORBIDDEN, desc = "lost, twice, or unseen")
+@Outcome(id = "1, 1, 0", expect = ACCEPTABLE, desc = "each drain was taken once")
+@Outcome(expect = FORBIDDEN, desc = "a drain is lost or taken twice, or a write is unseen")
 @State
 public class LayAgainstLay extends TwoDrains {
   @Actor

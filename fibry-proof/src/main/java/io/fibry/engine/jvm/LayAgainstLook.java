@@ -11,12 +11,12 @@ import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.III_Result;
 
 /**
- * A fiber places two drains, and runs the drains that it finds; the monitor takes drains that it
- * has seen. Results: how often each left the slot, and how many without what was written before.
+ * A fiber places two drains, and runs the drains that it finds. The monitor takes a drain that it
+ * has seen. Results: how often each drain was taken, how often the write before it was unseen.
  */
 @JCStressTest
-@Outcome(id = "1, 1, 0", expect = ACCEPTABLE, desc = "each once")
-@Outcome(expect = FORBIDDEN, desc = "lost, twice, or unseen")
+@Outcome(id = "1, 1, 0", expect = ACCEPTABLE, desc = "each drain was taken once")
+@Outcome(expect = FORBIDDEN, desc = "a drain is lost or taken twice, or a write is unseen")
 @State
 public class LayAgainstLook extends TwoDrains {
   @Actor
@@ -28,7 +28,7 @@ public class LayAgainstLook extends TwoDrains {
 
   @Actor
   public void monitor() {
-    var seen = slots.at(0);
+    var seen = slots.peek(0);
     if (seen != null && slots.take(0, seen)) LaidDrain.take(seen);
   }
 

@@ -11,17 +11,17 @@ import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.II_Result;
 
 /**
- * A fiber lays a drain and wakes the monitor, which is about to sleep. Results: the monitor sleeps,
- * the drain lies there.
+ * A fiber lays a drain in a slot and wakes the monitor, which is about to sleep. Results: whether
+ * the monitor sleeps (1), whether the drain is in the slot (1).
  */
 @JCStressTest
-@Outcome(id = "0, 1", expect = ACCEPTABLE, desc = "it is awake")
-@Outcome(expect = FORBIDDEN, desc = "it sleeps, and nobody will start the drain")
+@Outcome(id = "0, 1", expect = ACCEPTABLE, desc = "the monitor is awake")
+@Outcome(expect = FORBIDDEN, desc = "the monitor sleeps, and no thread will start the drain")
 @State
 public class LayAgainstSleep {
   private final WokenDrain drain = new LaidDrain();
   private final HandOverSlots slots = new HandOverSlots(1);
-  private final HandOverMonitor monitor = new HandOverMonitor(slots, late -> {});
+  private final HandOverMonitor monitor = new HandOverMonitor(slots, drain -> {});
 
   @Actor
   public void fiber() {
@@ -31,12 +31,12 @@ public class LayAgainstSleep {
 
   @Actor
   public void monitor() {
-    monitor.fallAsleep();
+    monitor.tryFallAsleep();
   }
 
   @Arbiter
   public void verdict(II_Result result) {
     result.r1 = monitor.isAsleep() ? 1 : 0;
-    result.r2 = slots.at(0) == drain ? 1 : 0;
+    result.r2 = slots.peek(0) == drain ? 1 : 0;
   }
 }

@@ -2,13 +2,16 @@ package io.fibry.engine.jvm;
 
 import org.openjdk.jcstress.infra.results.III_Result;
 
-/** Two drains, laid into one slot. */
+/** Two drains for one slot. */
 abstract class TwoDrains {
   final HandOverSlots slots = new HandOverSlots(1);
   final LaidDrain one = new LaidDrain();
   final LaidDrain another = new LaidDrain();
 
-  /** How often each left the slot, and how many without what was written before. */
+  /**
+   * Writes the results: how often each drain was taken, and how often the write before it was
+   * unseen.
+   */
   final void count(III_Result result) {
     LaidDrain.take(slots.take());
     result.r1 = one.taken;

@@ -13,37 +13,37 @@ import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.II_Result;
 
 /**
- * Two threads hand over a task each, run what was started, and one looks in like an actor on a
- * fiber. Results: how often each ran.
+ * Two threads hand over a task each, and run the tasks that were started. One of them also starts
+ * pending tasks, as an actor on a busy fiber does. Results: how often each task ran.
  */
 @JCStressTest
-@Outcome(id = "1, 1", expect = ACCEPTABLE, desc = "each once")
-@Outcome(expect = FORBIDDEN, desc = "one was forgotten, or run twice")
+@Outcome(id = "1, 1", expect = ACCEPTABLE, desc = "each task ran once")
+@Outcome(expect = FORBIDDEN, desc = "a task was forgotten, or ran twice")
 @State
 public class TwoRelayed {
   private final ConcurrentLinkedQueue<Runnable> started = new ConcurrentLinkedQueue<>();
-  private final FiberStarter relay = new FiberStarter(started::add, late -> {}, FiberStarter.FETCH_TIMEOUT);
-  private final AtomicInteger first = new AtomicInteger();
-  private final AtomicInteger second = new AtomicInteger();
+  private final FiberStarter starter = new FiberStarter(started::add, failed -> {}, FiberStarter.FETCH_TIMEOUT);
+  private final AtomicInteger firstRuns = new AtomicInteger();
+  private final AtomicInteger secondRuns = new AtomicInteger();
 
   @Actor
   public void one() {
-    relay.handOver(first::incrementAndGet);
+    starter.handOver(firstRuns::incrementAndGet);
     runStarted();
-    relay.startPending();
+    starter.startPending();
   }
 
   @Actor
   public void other() {
-    relay.handOver(second::incrementAndGet);
+    starter.handOver(secondRuns::incrementAndGet);
     runStarted();
   }
 
   @Arbiter
   public void verdict(II_Result result) {
     runStarted();
-    result.r1 = first.get();
-    result.r2 = second.get();
+    result.r1 = firstRuns.get();
+    result.r2 = secondRuns.get();
   }
 
   private void runStarted() {

@@ -11,37 +11,37 @@ import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.IIII_Result;
 
 /**
- * A drain begins a request while its asker cancels it. Results: begun, canceled, withdrawals seen
- * by the actor, the value (-1 if canceled).
+ * A drain begins a request while its asker cancels it. Results: whether the drain began it (1),
+ * whether the asker cancelled it (1), withdrawals seen by the actor, the value (-1 if cancelled).
  */
 @JCStressTest
 @Outcome(id = "1, 0, 0, 7", expect = ACCEPTABLE, desc = "answered")
 @Outcome(id = "1, 1, 0, -1", expect = ACCEPTABLE, desc = "cancelled while it was handled")
-@Outcome(id = "0, 1, 1, -1", expect = ACCEPTABLE, desc = "cancelled while it waited: its message is never handled")
+@Outcome(id = "0, 1, 1, -1", expect = ACCEPTABLE, desc = "cancelled while it waited, so its message is never handled")
 @Outcome(expect = FORBIDDEN, desc = "two outcomes, or none")
 @State
 public class BeginAgainstCancel {
-  private boolean begun;
+  private boolean hasBegun;
   private boolean cancelled;
   private final FakeActor actor = new FakeActor();
-  private final RequestFuture<Integer> asked = new RequestFuture<>(actor, "message", null);
+  private final RequestFuture<Integer> request = new RequestFuture<>(actor, "message", null);
 
   @Actor
   public void drain() {
-    begun = asked.begin() != null;
-    if (begun) asked.finish(7);
+    hasBegun = request.begin() != null;
+    if (hasBegun) request.finish(7);
   }
 
   @Actor
   public void asker() {
-    cancelled = asked.cancel(true);
+    cancelled = request.cancel(true);
   }
 
   @Arbiter
   public void verdict(IIII_Result result) {
-    result.r1 = begun ? 1 : 0;
+    result.r1 = hasBegun ? 1 : 0;
     result.r2 = cancelled ? 1 : 0;
     result.r3 = actor.withdrawn;
-    result.r4 = asked.isCancelled() ? -1 : asked.join();
+    result.r4 = request.isCancelled() ? -1 : request.join();
   }
 }

@@ -16,12 +16,12 @@ public final class FakeActor implements Recipient {
   private static final VarHandle HANDLER = ConstantBootstraps.fieldVarHandle(MethodHandles.lookup(), "handler",
       VarHandle.class, FakeActor.class, Wait.WaitingHandler.class);
 
-  private Wait.WaitingHandler handler; // at work for it, or null
-  public int withdrawn; // requests; plain on purpose
-  public final AtomicBoolean promised = new AtomicBoolean(); // an answer, as it notes that
-  public final AtomicInteger told = new AtomicInteger(); // that an asker gave up
+  private Wait.WaitingHandler handler; // the running handler; null: none
+  public int withdrawn; // the number of withdrawn requests; a plain field on purpose
+  public final AtomicBoolean promised = new AtomicBoolean(); // whether an answer is promised
+  public final AtomicInteger told = new AtomicInteger(); // how often the actor was notified that an asker gave up
 
-  /** A handler at work on the thread of the proof. */
+  /** A handler that runs on the thread of the proof. */
   public static final class FakeHandler extends Wait.WaitingHandler {
     private final FakeActor actor;
 
@@ -29,20 +29,21 @@ public final class FakeActor implements Recipient {
       this.actor = actor;
     }
 
-    /** This handler runs inside of that one. */
-    public FakeHandler inside(FakeHandler below) {
-      outer = below;
+    /** Records that this handler runs inside another handler, on the same thread. */
+    public FakeHandler inside(FakeHandler caller) {
+      outer = caller;
       return this;
     }
 
-    /** Goes on on this thread. */
+    /** Makes this handler and its outer handlers run on the current thread. */
     public void enter() {
-      for (Wait.WaitingHandler below = this; below != null; below = below.outer) below.thread = Thread.currentThread();
+      for (Wait.WaitingHandler handler = this; handler != null; handler = handler.outer)
+        handler.thread = Thread.currentThread();
       makeCurrent(this);
     }
 
     @Override
-    public Wait.WaitTarget party() {
+    public Wait.WaitTarget actor() {
       return actor;
     }
 
@@ -62,9 +63,9 @@ public final class FakeActor implements Recipient {
     }
   }
 
-  /** With release, as a cell publishes its drain. */
-  public void publish(FakeHandler drain) {
-    HANDLER.setRelease(this, drain);
+  /** Publishes a handler by a release write, as a cell publishes its drain. */
+  public void publish(FakeHandler running) {
+    HANDLER.setRelease(this, running);
   }
 
   @Override
@@ -114,7 +115,7 @@ public final class FakeActor implements Recipient {
   }
 
   @Override
-  public boolean isRescued() {
+  public boolean tryRescue() {
     return true;
   }
 
@@ -144,8 +145,8 @@ public final class FakeActor implements Recipient {
   }
 
   @Override
-  public void removePromise(RequestFuture<?> request, boolean givenUp) {
-    if (promised.getAndSet(false) && givenUp) told.incrementAndGet();
+  public void removePromise(RequestFuture<?> request, boolean isAbandoned) {
+    if (promised.getAndSet(false) && isAbandoned) told.incrementAndGet();
   }
 
   @Override

@@ -11,31 +11,31 @@ import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.I_Result;
 
 /**
- * A handler promises an answer while the asker takes the request back. The listener is told once
- * that the request is given up.
+ * A handler promises an answer while the asker cancels the request. Result: how often the actor was
+ * notified that the asker has given up.
  */
 @JCStressTest
-@Outcome(id = "1", expect = ACCEPTABLE, desc = "told by one of both")
-@Outcome(expect = FORBIDDEN, desc = "not told, or twice")
+@Outcome(id = "1", expect = ACCEPTABLE, desc = "notified by either thread")
+@Outcome(expect = FORBIDDEN, desc = "not notified, or notified twice")
 @State
 public class PromiseAgainstCancel {
   private final FakeActor actor = new FakeActor();
-  private final RequestFuture<Integer> asked = new RequestFuture<>(actor, "message", null);
+  private final RequestFuture<Integer> request = new RequestFuture<>(actor, "message", null);
 
   public PromiseAgainstCancel() {
-    asked.begin();
+    request.begin();
   }
 
   @Actor
   public void drain() {
-    asked.markAnswered();
+    request.markAnswered();
     actor.promised.setPlain(true);
-    asked.checkAbandoned();
+    request.checkAbandoned();
   }
 
   @Actor
   public void asker() {
-    asked.cancel(false);
+    request.cancel(false);
   }
 
   @Arbiter

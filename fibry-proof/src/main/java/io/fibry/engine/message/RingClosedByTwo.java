@@ -10,34 +10,34 @@ import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.II_Result;
 
 /**
- * Two handlers begin to wait for each other at once: each publishes, then looks for a ring.
- * Results: each found the ring.
+ * Two handlers begin to wait for each other at the same time: each publishes itself, then searches
+ * for a cycle of waits. Results: whether each found the cycle (1).
  */
 @JCStressTest
-@Outcome(id = "0, 0", expect = FORBIDDEN, desc = "a ring that nobody found would never end")
-@Outcome(expect = ACCEPTABLE, desc = "at least one found it")
+@Outcome(id = "0, 0", expect = FORBIDDEN, desc = "no handler found the cycle, so both would wait forever")
+@Outcome(expect = ACCEPTABLE, desc = "at least one handler found the cycle")
 @State
 public class RingClosedByTwo {
   private final FakeActor a = new FakeActor();
   private final FakeActor b = new FakeActor();
-  private final RequestFuture<Object> ofA = new RequestFuture<>(a, "request", null);
-  private final RequestFuture<Object> ofB = new RequestFuture<>(b, "request", null);
+  private final RequestFuture<Object> requestToA = new RequestFuture<>(a, "request", null);
+  private final RequestFuture<Object> requestToB = new RequestFuture<>(b, "request", null);
 
   @Actor
   public void first(II_Result result) {
-    result.r1 = waits(a, b, ofB);
+    result.r1 = beginWait(a, b, requestToB);
   }
 
   @Actor
   public void second(II_Result result) {
-    result.r2 = waits(b, a, ofA);
+    result.r2 = beginWait(b, a, requestToA);
   }
 
-  /** Waits as a handler of {@code by}; returns 1 if it found the ring. */
-  private static int waits(FakeActor by, FakeActor on, RequestFuture<Object> asked) {
-    var handler = new FakeActor.FakeHandler(by);
+  /** Begins a wait as a handler of {@code waiter}; returns 1 if this wait found the cycle. */
+  private static int beginWait(FakeActor waiter, FakeActor target, RequestFuture<Object> request) {
+    var handler = new FakeActor.FakeHandler(waiter);
     handler.enter();
-    by.publish(handler);
-    return WaitCycle.findFor(Wait.begin(on, "request", asked)) == null ? 0 : 1; // not closed: it waits for ever
+    waiter.publish(handler);
+    return WaitCycle.findFor(Wait.begin(target, "request", request)) == null ? 0 : 1; // not closed, so it never ends
   }
 }

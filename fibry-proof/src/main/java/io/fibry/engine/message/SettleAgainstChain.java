@@ -12,42 +12,43 @@ import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.L_Result;
 
 /**
- * A drain completes a request while its asker chains to it. The callback never runs on the actor's
- * thread. A callback behind {@code allOf} does, and here delays the drain between setting the
- * result and its last check for callbacks, where a simpler chain would slip in.
+ * A drain completes a request while its asker chains a callback to it. The callback must not run on
+ * the drain's thread. A callback behind {@code allOf} does run there. Here it delays the drain
+ * between setting the result and its last check for callbacks: there, a simpler chain would run a
+ * new callback on the drain's thread. Result: the thread of the callback.
  */
 @JCStressTest
-@Outcome(id = "asker", expect = ACCEPTABLE, desc = "it was answered before")
-@Outcome(id = "elsewhere", expect = ACCEPTABLE, desc = "it was chained to before")
-@Outcome(expect = FORBIDDEN, desc = "in the actor's turn")
+@Outcome(id = "asker", expect = ACCEPTABLE, desc = "the request was completed before the chaining")
+@Outcome(id = "elsewhere", expect = ACCEPTABLE, desc = "the callback was chained before the completion")
+@Outcome(expect = FORBIDDEN, desc = "the callback ran on the drain's thread")
 @State
 public class SettleAgainstChain {
-  private final RequestFuture<Integer> asked =
+  private final RequestFuture<Integer> request =
       new RequestFuture<>(new FakeActor(), "message", null);
   private Thread drain;
   private Thread asker;
   private CompletableFuture<Thread> callback;
 
   public SettleAgainstChain() {
-    asked.begin();
-    CompletableFuture.allOf(asked).thenRun(Thread::onSpinWait);
+    request.begin();
+    CompletableFuture.allOf(request).thenRun(Thread::onSpinWait);
   }
 
   @Actor
   public void drain() {
     drain = Thread.currentThread();
-    asked.finish(7);
+    request.finish(7);
   }
 
   @Actor
   public void asker() {
     asker = Thread.currentThread();
-    callback = asked.thenApply(value -> Thread.currentThread());
+    callback = request.thenApply(value -> Thread.currentThread());
   }
 
   @Arbiter
   public void verdict(L_Result result) {
-    var where = callback.join();
-    result.r1 = where == drain ? "drain" : where == asker ? "asker" : "elsewhere";
+    var thread = callback.join();
+    result.r1 = thread == drain ? "drain" : thread == asker ? "asker" : "elsewhere";
   }
 }

@@ -14,17 +14,18 @@ import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.III_Result;
 
 /**
- * A sender waits for room in a full queue while another thread takes the element and shuts the
- * door. Results: whether the sender was admitted, the first polled entry, and how many are left.
+ * A sender waits for capacity in a full queue. Meanwhile another thread polls the entry, and then
+ * the queue stops accepting entries. Results: whether the sender's entry was accepted (1), the
+ * first polled entry, and the number of remaining entries.
  */
 @JCStressTest
-@Outcome(id = "1, 1, 1", expect = ACCEPTABLE, desc = "it was let in")
-@Outcome(id = "0, 1, 0", expect = ACCEPTABLE, desc = "it was sent away")
-@Outcome(expect = FORBIDDEN, desc = "a phantom, or a loss")
+@Outcome(id = "1, 1, 1", expect = ACCEPTABLE, desc = "the entry was accepted")
+@Outcome(id = "0, 1, 0", expect = ACCEPTABLE, desc = "the entry was refused")
+@Outcome(expect = FORBIDDEN, desc = "a refused entry is in the queue, or an accepted entry is lost")
 @State
 public class BlockedOfferAgainstClose {
   private final GuardedQueue<Integer> queue = new GuardedQueue<>(Mailbox.bounded(1, Overflow.BLOCK));
-  private boolean taken;
+  private boolean accepted;
   private int first;
 
   public BlockedOfferAgainstClose() {
@@ -34,8 +35,8 @@ public class BlockedOfferAgainstClose {
   @Actor
   public void sender() {
     var entry = RankedEntry.of(2, 2);
-    var answer = queue.offer(entry, true);
-    taken = answer == EnterResult.TAKEN || answer == EnterResult.BLOCKED && queue.await(entry, () -> false);
+    var outcome = queue.offer(entry, true);
+    accepted = outcome == EnterResult.TAKEN || outcome == EnterResult.BLOCKED && queue.await(entry, () -> false);
   }
 
   @Actor
@@ -46,7 +47,7 @@ public class BlockedOfferAgainstClose {
 
   @Arbiter
   public void verdict(III_Result result) {
-    result.r1 = taken ? 1 : 0;
+    result.r1 = accepted ? 1 : 0;
     result.r2 = first;
     result.r3 = queue.poll() == null ? 0 : 1;
   }

@@ -14,17 +14,17 @@ import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.II_Result;
 
 /**
- * Two senders enter a bounded queue with room for one, which was freed since they last looked.
- * Results: how many entered, how many wait.
+ * Two senders enter a bounded queue that was full until one entry was polled. Results: how many
+ * senders entered, and the number of waiting entries.
  */
 @JCStressTest
-@Outcome(id = "1, 2", expect = ACCEPTABLE, desc = "one was let in, the other refused")
-@Outcome(expect = FORBIDDEN, desc = "more than fit, or none")
+@Outcome(id = "1, 2", expect = ACCEPTABLE, desc = "one sender entered, the other did not")
+@Outcome(expect = FORBIDDEN, desc = "both senders entered, or neither")
 @State
 public class EnterAgainstEnter {
   private final GuardedQueue<Integer> queue = new GuardedQueue<>(Mailbox.bounded(2, Overflow.REJECT));
-  private boolean first;
-  private boolean second;
+  private boolean firstEntered;
+  private boolean secondEntered;
 
   public EnterAgainstEnter() {
     queue.offer(QueueEntry.of(1), true);
@@ -34,17 +34,17 @@ public class EnterAgainstEnter {
 
   @Actor
   public void sender() {
-    first = queue.enter(QueueEntry.of(3), true) == EnterResult.TAKEN;
+    firstEntered = queue.enter(QueueEntry.of(3), true) == EnterResult.TAKEN;
   }
 
   @Actor
   public void another() {
-    second = queue.enter(QueueEntry.of(4), true) == EnterResult.TAKEN;
+    secondEntered = queue.enter(QueueEntry.of(4), true) == EnterResult.TAKEN;
   }
 
   @Arbiter
   public void verdict(II_Result result) {
-    result.r1 = (first ? 1 : 0) + (second ? 1 : 0);
+    result.r1 = (firstEntered ? 1 : 0) + (secondEntered ? 1 : 0);
     while (queue.poll() != null) result.r2++;
   }
 }

@@ -14,19 +14,19 @@ import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.II_Result;
 
 /**
- * A message entry enters a bounded queue while the holder of the right to run, which found it
- * empty, gives that right up and sends something itself. Results: how many have the right, how many
- * wait.
+ * A message enters an empty bounded queue while the holder of the right to run releases it, and
+ * then sends a message itself. Results: how many of the two have the right to run, and the number
+ * of waiting entries.
  */
 @JCStressTest
-@Outcome(id = "1, 2", expect = ACCEPTABLE, desc = "one of them runs both")
-@Outcome(expect = FORBIDDEN, desc = "no thread runs what waits, both do, or one was lost")
+@Outcome(id = "1, 2", expect = ACCEPTABLE, desc = "one thread will handle both messages")
+@Outcome(expect = FORBIDDEN, desc = "no thread has the right to run, both have it, or a message is lost")
 @State
 public class EnterAgainstRelease {
   private final GuardedQueue<Object> queue =
-      new GuardedQueue<>(Mailbox.bounded(2, Overflow.REJECT), System::nanoTime, (message, nothing) -> message);
-  private boolean first;
-  private boolean second;
+      new GuardedQueue<>(Mailbox.bounded(2, Overflow.REJECT), System::nanoTime, (message, unused) -> message);
+  private boolean senderMayRun;
+  private boolean holderMayRun;
 
   public EnterAgainstRelease() {
     queue.offer(QueueEntry.of(1), true);
@@ -34,24 +34,24 @@ public class EnterAgainstRelease {
   }
 
   private boolean send(QueueEntry<Object> entry) {
-    var answer = queue.enter(entry, true);
-    return (answer == null ? queue.offer(entry, true) : answer) == EnterResult.RUN;
+    var outcome = queue.enter(entry, true);
+    return (outcome == null ? queue.offer(entry, true) : outcome) == EnterResult.RUN;
   }
 
   @Actor
   public void sender() {
-    first = send(MessageEntry.of(2, null));
+    senderMayRun = send(MessageEntry.of(2, null));
   }
 
   @Actor
   public void holder() {
-    boolean kept = !queue.release();
-    second = send(QueueEntry.of(3)) || kept;
+    boolean isReleased = queue.release();
+    holderMayRun = send(QueueEntry.of(3)) || !isReleased;
   }
 
   @Arbiter
   public void verdict(II_Result result) {
-    result.r1 = (first ? 1 : 0) + (second ? 1 : 0);
+    result.r1 = (senderMayRun ? 1 : 0) + (holderMayRun ? 1 : 0);
     while (queue.poll() != null) result.r2++;
   }
 }

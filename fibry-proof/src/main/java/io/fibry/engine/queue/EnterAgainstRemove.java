@@ -13,13 +13,13 @@ import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.II_Result;
 
 /**
- * An element is withdrawn while it enters a bounded queue. Results: whether it was taken out, how
- * many wait.
+ * An entry is removed while it enters a bounded queue. Results: whether it was removed (1), and the
+ * number of waiting entries.
  */
 @JCStressTest
-@Outcome(id = "1, 1", expect = ACCEPTABLE, desc = "it was in")
-@Outcome(id = "0, 2", expect = ACCEPTABLE, desc = "it was not yet")
-@Outcome(expect = FORBIDDEN, desc = "it waits although it was taken out, or another went with it")
+@Outcome(id = "1, 1", expect = ACCEPTABLE, desc = "the entry was in the queue, and was removed")
+@Outcome(id = "0, 2", expect = ACCEPTABLE, desc = "the entry was not yet in the queue")
+@Outcome(expect = FORBIDDEN, desc = "a removed entry waits, or another entry was removed with it")
 @State
 public class EnterAgainstRemove {
   private final GuardedQueue<Integer> queue = new GuardedQueue<>(Mailbox.bounded(2, Overflow.REJECT));

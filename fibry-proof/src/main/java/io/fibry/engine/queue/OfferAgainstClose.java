@@ -15,19 +15,19 @@ import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.III_Result;
 
 /**
- * A sender enters a bounded queue with a block of two entries. Meanwhile the holder of the right to
- * run shuts the door, empties the queue and gives the right up. Results: whether the sender was let
- * in, how many were emptied out, how many are left.
+ * A sender offers a block of two entries to a bounded queue. Meanwhile the holder of the right to
+ * run lets the queue stop accepting, polls all entries and releases the right. Results: whether the
+ * block was accepted (1), the number of polled entries, and the number of remaining entries.
  */
 @JCStressTest
-@Outcome(id = "1, 2, 0", expect = ACCEPTABLE, desc = "it came before the door was shut")
-@Outcome(id = "0, 0, 0", expect = ACCEPTABLE, desc = "it came too late")
-@Outcome(expect = FORBIDDEN, desc = "a phantom, a loss, or half a block")
+@Outcome(id = "1, 2, 0", expect = ACCEPTABLE, desc = "the block came before the queue stopped accepting")
+@Outcome(id = "0, 0, 0", expect = ACCEPTABLE, desc = "the block came too late")
+@Outcome(expect = FORBIDDEN, desc = "a refused entry is in the queue, or an entry or half a block is lost")
 @State
 public class OfferAgainstClose {
   private final GuardedQueue<Integer> queue = new GuardedQueue<>(Mailbox.bounded(2, Overflow.REJECT));
-  private EnterResult answer;
-  private int emptied;
+  private EnterResult outcome;
+  private int polled;
 
   public OfferAgainstClose() {
     queue.offer(RankedEntry.of(1, 1), true);
@@ -36,21 +36,21 @@ public class OfferAgainstClose {
 
   @Actor
   public void sender() {
-    answer = queue.offer(QueueEntry.block(List.of(RankedEntry.of(2, 2), RankedEntry.of(3, 3))), true);
+    outcome = queue.offer(QueueEntry.block(List.of(RankedEntry.of(2, 2), RankedEntry.of(3, 3))), true);
   }
 
   @Actor
   public void closer() {
     queue.stopAccepting();
     do {
-      while (queue.poll() != null) emptied++;
+      while (queue.poll() != null) polled++;
     } while (!queue.release());
   }
 
   @Arbiter
   public void verdict(III_Result result) {
-    result.r1 = answer == EnterResult.SHUT ? 0 : 1;
-    result.r2 = emptied;
+    result.r1 = outcome == EnterResult.SHUT ? 0 : 1;
+    result.r2 = polled;
     result.r3 = queue.size();
   }
 }

@@ -15,17 +15,18 @@ import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.II_Result;
 
 /**
- * A sender enters a bounded queue with a block of two while the pill is admitted and the door shut;
- * the queue is emptied later. Results: whether the sender was let in, how many wait, with the pill.
+ * A sender offers a block of two entries to a bounded queue. Meanwhile the pill is added, and the
+ * queue stops accepting entries. Results: whether the block was accepted (1), and the number of
+ * entries in the queue, with the pill.
  */
 @JCStressTest
-@Outcome(id = "1, 3", expect = ACCEPTABLE, desc = "it came before the door was shut")
-@Outcome(id = "0, 1", expect = ACCEPTABLE, desc = "it came too late")
-@Outcome(expect = FORBIDDEN, desc = "a phantom, a loss, half a block, or no pill")
+@Outcome(id = "1, 3", expect = ACCEPTABLE, desc = "the block came before the queue stopped accepting")
+@Outcome(id = "0, 1", expect = ACCEPTABLE, desc = "the block came too late")
+@Outcome(expect = FORBIDDEN, desc = "a refused entry is in the queue, or an entry, half a block or the pill is lost")
 @State
 public class OfferAgainstPill {
   private final GuardedQueue<Integer> queue = new GuardedQueue<>(Mailbox.bounded(2, Overflow.REJECT));
-  private EnterResult answer;
+  private EnterResult outcome;
 
   public OfferAgainstPill() {
     queue.offer(RankedEntry.of(1, 1), true);
@@ -34,18 +35,18 @@ public class OfferAgainstPill {
 
   @Actor
   public void sender() {
-    answer = queue.offer(QueueEntry.block(List.of(RankedEntry.of(2, 2), RankedEntry.of(3, 3))), true);
+    outcome = queue.offer(QueueEntry.block(List.of(RankedEntry.of(2, 2), RankedEntry.of(3, 3))), true);
   }
 
   @Actor
   public void closer() {
-    queue.admit(RankedEntry.last(0));
+    queue.admit(RankedEntry.ofPill(0));
     queue.stopAccepting();
   }
 
   @Arbiter
   public void verdict(II_Result result) {
-    result.r1 = answer == EnterResult.SHUT ? 0 : 1;
+    result.r1 = outcome == EnterResult.SHUT ? 0 : 1;
     while (queue.poll() != null) result.r2++;
   }
 }

@@ -14,18 +14,18 @@ import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.III_Result;
 
 /**
- * A sender enters a bounded queue while the holder of the right to run, which found it empty, gives
- * that right up. Results: whether the sender has the right to run, whether the holder kept it, and
- * the waiting entries.
+ * A sender offers an entry to an empty bounded queue while the holder of the right to run releases
+ * it. Results: whether the sender got the right to run (1), whether the holder still has it (1),
+ * and the first waiting entry.
  */
 @JCStressTest
-@Outcome(id = "0, 1, 2", expect = ACCEPTABLE, desc = "it came before the holder let go")
-@Outcome(id = "1, 0, 2", expect = ACCEPTABLE, desc = "it came afterwards")
-@Outcome(expect = FORBIDDEN, desc = "no thread runs what waits, or two do")
+@Outcome(id = "0, 1, 2", expect = ACCEPTABLE, desc = "the entry came before the release")
+@Outcome(id = "1, 0, 2", expect = ACCEPTABLE, desc = "the entry came after the release")
+@Outcome(expect = FORBIDDEN, desc = "no thread has the right to run, or two threads have it")
 @State
 public class OfferAgainstRelease {
   private final GuardedQueue<Integer> queue = new GuardedQueue<>(Mailbox.bounded(1, Overflow.REJECT));
-  private EnterResult answer;
+  private EnterResult outcome;
   private boolean released;
 
   public OfferAgainstRelease() {
@@ -35,7 +35,7 @@ public class OfferAgainstRelease {
 
   @Actor
   public void sender() {
-    answer = queue.offer(RankedEntry.of(2, 2), true);
+    outcome = queue.offer(RankedEntry.of(2, 2), true);
   }
 
   @Actor
@@ -45,7 +45,7 @@ public class OfferAgainstRelease {
 
   @Arbiter
   public void verdict(III_Result result) {
-    result.r1 = answer == EnterResult.RUN ? 1 : 0;
+    result.r1 = outcome == EnterResult.RUN ? 1 : 0;
     result.r2 = released ? 0 : 1;
     result.r3 = queue.poll();
   }

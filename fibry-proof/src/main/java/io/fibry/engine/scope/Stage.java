@@ -8,12 +8,12 @@ import io.fibry.spi.BlockBuilder;
 import io.fibry.spi.PoolPolicy;
 import java.util.function.UnaryOperator;
 
-/** Actors for stress tests. They run on the sender's thread, since jcstress brings its own. */
+/** Makes actors for stress tests. Pools run on the sender's thread, which jcstress provides. */
 public final class Stage {
   /** The outcomes of one message that is not a request. */
   public static class Counted {
-    public int handled; // by the handler
-    public int buried; // by the dead-letter listener
+    public int handled; // written by the handler
+    public int buried; // dead letters; written by their listener
   }
 
   private static final Scope SCOPE =
@@ -21,7 +21,7 @@ public final class Stage {
 
   private Stage() {}
 
-  /** A root of its own. */
+  /** Makes a scope without a parent. */
   public static Scope scope(UnaryOperator<Options> options) {
     return new Scope("proof", options.apply(Options.defaults()), null);
   }

@@ -9,21 +9,25 @@ import org.openjdk.jcstress.annotations.Outcome;
 import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.ZZ_Result;
 
-/** An entry is added while the taking thread goes to rest. It sees: woken, rests. */
+/**
+ * An entry is added while the taking thread is about to sleep. Results: whether the sender must
+ * wake the taker, whether the taker may sleep.
+ */
 @JCStressTest
-@Outcome(id = {"true, true", "true, false", "false, false"}, expect = ACCEPTABLE, desc = "one notices the other")
-@Outcome(id = "false, true", expect = FORBIDDEN, desc = "an entry is slept through")
+@Outcome(id = {"true, true", "true, false", "false, false"}, expect = ACCEPTABLE,
+    desc = "at least one thread notices the other")
+@Outcome(id = "false, true", expect = FORBIDDEN, desc = "the taker sleeps although an entry waits")
 @State
 public class AddAgainstRest {
-  private final JournalQueue<String> inbox = new JournalQueue<>();
+  private final JournalQueue<String> queue = new JournalQueue<>();
 
   @Actor
   public void sender(ZZ_Result result) {
-    result.r1 = inbox.add("entry") == JournalQueue.SenderAction.WAKE;
+    result.r1 = queue.add("entry") == JournalQueue.SenderAction.WAKE;
   }
 
   @Actor
   public void taker(ZZ_Result result) {
-    result.r2 = inbox.tryRest();
+    result.r2 = queue.tryIdle();
   }
 }

@@ -54,13 +54,13 @@ class HandOverSlotsTest {
     }
 
     void monitor() {
-      var seen = slots.at(0);
+      var seen = slots.peek(0);
       if (seen != null && slots.take(0, seen)) take(seen);
-      monitor.fallAsleep();
+      monitor.tryFallAsleep();
     }
 
     void check() {
-      var left = slots.at(0);
+      var left = slots.peek(0);
       if (left != null && monitor.isAsleep()) throw new AssertionError("nobody will start what lies there");
       take(left);
       for (var drain : drains) if (drain.taken != 1 || drain.unseen > 0)

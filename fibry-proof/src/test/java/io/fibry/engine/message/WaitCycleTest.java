@@ -74,7 +74,7 @@ class WaitCycleTest {
     full.offer(entry, true);
     assertTrue(entry.isBlocked());
 
-    assertNull(WaitCycle.findFor(Wait.forRoom(members.get(0).actor, "x", entry)));
+    assertNull(WaitCycle.findFor(Wait.beginForSpace(members.get(0).actor, "x", entry)));
 
     long begun = System.nanoTime();
     LockSupport.parkNanos(20_000_000);

@@ -68,7 +68,7 @@ class SharedQueueTest {
     public void offer() {
       int element = offered.incrementAndGet();
       if (queue.offer(queue.entry(element, element, true, "the queue"), true) != EnterResult.RUN) return;
-      for (var slot = queue.serve(true); slot != null; slot = slot.isReady() ? queue.serve(true) : null)
+      for (var slot = queue.serve(true); slot != null; slot = slot.isMoreReady() ? queue.serve(true) : null)
         for (var item = slot.item(); item != null; item = queue.next(slot, item)) handled++;
     }
 
@@ -129,11 +129,11 @@ class SharedQueueTest {
 
     private void work(WorkerSlot<Integer> slot) {
       for (var element = slot.item(); element != null;) {
-        boolean others = slot.isReady();
+        boolean others = slot.isMoreReady();
         handle(element);
         var next = queue.next(slot, element);
         element = next;
-        if (element == null && (others || slot.isReady())) return; // the caller serves on
+        if (element == null && (others || slot.isMoreReady())) return; // the caller serves on
       }
     }
 
@@ -154,12 +154,12 @@ class SharedQueueTest {
     @Operation
     public void removeTheFirst(@Param(name = "sender") int sender) {
       if (sent[sender] > 0 && queue.remove(entries.get(sender).getFirst())) outcomes[sender * EACH + 1]++;
-      if (queue.ready()) serve();
+      if (queue.mayServe()) serve();
     }
 
     @Operation
     public void pill() {
-      if (queue.admit(RankedEntry.last(-1)) == EnterResult.RUN) serve();
+      if (queue.admit(RankedEntry.ofPill(-1)) == EnterResult.RUN) serve();
     }
 
     private void end() {

@@ -12,9 +12,15 @@ import java.util.Set;
 import java.util.jar.JarFile;
 import java.util.stream.Collectors;
 
-/** Opens what a simulation needs of the JDK, and redirects clocks, chance, threads and sockets. */
+/**
+ * The Java agent of a simulation. It opens internal packages of the JDK, and redirects calls to
+ * clocks, random numbers, threads and sockets.
+ */
 public final class Agent {
-  /** The system property that says how it went: {@link #READY}, or why nothing can be simulated. */
+  /**
+   * The system property with the outcome of the start: {@link #READY}, or the reason why nothing
+   * can be simulated. The property is unset before the start.
+   */
   static final String STATE = "fibry.simulation.agent";
   static final String READY = "ready";
 
@@ -22,28 +28,30 @@ public final class Agent {
   /** Packages of java.base that the tap uses. */
   private static final List<String> PACKAGES = List.of("java.lang", "java.net", "java.util", "java.util.concurrent",
       "jdk.internal.misc", "jdk.internal.vm", "sun.net");
-  /** Classes of the tap, which are initialised in this order before anything is redirected. */
+  /** Classes of the tap; they are initialized in this order before any call is redirected. */
   private static final List<String> TAPS =
       List.of("MachineLookup", "ClockTap", "RandomTap", "ThreadTap", "PoolTap", "DelayTap", "SocketTap");
 
-  /** Packages of the core that a simulation uses, and that its module hides from all others. */
+  /**
+   * Packages of the core that a simulation uses, and that the core's module exports to no module.
+   */
   private static final List<String> SEAM = List.of("io.fibry.engine.scope", "io.fibry.engine.world");
 
   private Agent() {}
 
-  /** With -javaagent. */
+  /** Called by the JVM before the program starts, if the JVM was started with -javaagent. */
   public static void premain(String arguments, Instrumentation jvm) {
     start(jvm);
   }
 
-  /** Attached to a JVM that runs. */
+  /** Called by the JVM when {@link AgentAttacher} attaches the agent to a running JVM. */
   public static void agentmain(String arguments, Instrumentation jvm) {
     start(jvm);
   }
 
   /**
-   * A failure does not end the program: {@link AgentAttacher#ensure} throws it in the programs that
-   * simulate.
+   * Starts the agent once. A failure does not end the program: its text is stored in
+   * {@link #STATE}, and {@link AgentAttacher#ensure} throws it in each simulation.
    */
   private static synchronized void start(Instrumentation jvm) {
     if (READY.equals(System.getProperty(STATE))) return;
@@ -54,7 +62,7 @@ public final class Agent {
       ModuleLayer.boot().findModule("io.fibry").ifPresent(core -> connect(jvm, core));
       System.setProperty(STATE, READY);
     } catch (Throwable failure) {
-      System.setProperty(STATE, text(failure));
+      System.setProperty(STATE, textOf(failure));
     }
   }
 
@@ -69,8 +77,9 @@ public final class Agent {
   }
 
   /**
-   * A folder of classes has the tap's too, beside boot.jar. One that was loaded from there is
-   * another class to the JVM: no thread would be simulated.
+   * Throws if a class of the tap was loaded from the class path, which has the tap's classes
+   * besides boot.jar if it is a folder. The JVM treats such a copy as another class, so no thread
+   * would be simulated.
    */
   private static void refuseCopies(Instrumentation jvm) {
     for (Class<?> type : jvm.getAllLoadedClasses()) {
@@ -79,7 +88,9 @@ public final class Agent {
     }
   }
 
-  /** The boot class loader reads jars only from files. */
+  /**
+   * Copies boot.jar to a temporary file, because the boot class loader reads jars only from files.
+   */
   private static String bootJar() throws IOException {
     try (var packed = Agent.class.getResourceAsStream("/io/fibry/simulation/boot.jar")) {
       if (packed == null)
@@ -101,19 +112,20 @@ public final class Agent {
   }
 
   /**
-   * Where the core is a module, it shows its seam to us alone. The modules that use it may call us,
-   * since calls in their code are redirected to our classes.
+   * Called if the core is a module. Exports the packages of {@link #SEAM} to this module alone.
+   * Lets all modules that read the core read this module, because calls in their code are
+   * redirected to classes of this module.
    */
   private static void connect(Instrumentation jvm, Module core) {
-    var us = Set.of(Agent.class.getModule());
-    var seam = SEAM.stream().collect(Collectors.toMap(name -> name, name -> us));
+    var thisModule = Set.of(Agent.class.getModule());
+    var seam = SEAM.stream().collect(Collectors.toMap(name -> name, name -> thisModule));
     jvm.redefineModule(core, Set.of(), seam, Map.of(), Set.of(), Map.of());
     for (var module : ModuleLayer.boot().modules())
-      if (module.canRead(core)) jvm.redefineModule(module, us, Map.of(), Map.of(), Set.of(), Map.of());
+      if (module.canRead(core)) jvm.redefineModule(module, thisModule, Map.of(), Map.of(), Set.of(), Map.of());
   }
 
-  /** A static initialiser that failed says why in its cause. */
-  private static String text(Throwable failure) {
+  /** Returns the text of a failure; if a static initializer failed, the text of its cause. */
+  private static String textOf(Throwable failure) {
     var cause = failure instanceof ExceptionInInitializerError && failure.getCause() != null
         ? failure.getCause()
         : failure;

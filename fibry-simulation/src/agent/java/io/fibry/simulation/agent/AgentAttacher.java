@@ -11,44 +11,47 @@ import java.util.jar.Attributes;
 import java.util.jar.JarOutputStream;
 import java.util.jar.Manifest;
 
-/** Sees to it that the agent is in this JVM: a helper process attaches it. Thread-safe. */
+/**
+ * Attaches the agent to this JVM if it was not started with the agent. A helper process does that.
+ * Thread-safe.
+ */
 public final class AgentAttacher {
-  private static final int TIMEOUT_SECONDS = 60; // seconds
+  private static final int TIMEOUT_SECONDS = 60;
 
   private AgentAttacher() {}
 
   /**
    * Attaches the agent, unless it is attached already.
    *
-   * @throws IllegalStateException if it cannot be attached; the text says what to do instead
+   * @throws IllegalStateException if it cannot be attached; the text names another way
    * @throws UnsupportedOperationException if this JDK lacks what a simulation needs
    */
   public static synchronized void ensure() {
     if (System.getProperty(Agent.STATE) == null) attach();
     var state = System.getProperty(Agent.STATE);
-    if (state == null) throw refused("it did not start", null);
+    if (state == null) throw failed("the agent was attached but did not start", null);
     if (!state.equals(Agent.READY)) throw new UnsupportedOperationException(state);
   }
 
   private static void attach() {
     try {
-      var home = classesLocation();
-      var helper = new ProcessBuilder(java(), "--add-modules", "jdk.attach", "-cp", home.toString(),
-          AttachProgram.class.getName(), Long.toString(ProcessHandle.current().pid()), agentJar(home).toString())
+      var classes = classesLocation();
+      var helper = new ProcessBuilder(javaCommand(), "--add-modules", "jdk.attach", "-cp", classes.toString(),
+          AttachProgram.class.getName(), Long.toString(ProcessHandle.current().pid()), agentJar(classes).toString())
           .redirectErrorStream(true).start();
       helper.getOutputStream().close();
-      var said = String.join(" ", helper.inputReader().lines().toList());
-      if (!helper.waitFor(TIMEOUT_SECONDS, TimeUnit.SECONDS)) throw refused("the helper process does not end", null);
-      if (helper.exitValue() != 0) throw refused(said, null);
+      var output = String.join(" ", helper.inputReader().lines().toList());
+      if (!helper.waitFor(TIMEOUT_SECONDS, TimeUnit.SECONDS)) throw failed("the helper process does not end", null);
+      if (helper.exitValue() != 0) throw failed(output, null);
     } catch (IOException | URISyntaxException failure) {
-      throw refused(failure.toString(), failure);
+      throw failed(failure.toString(), failure);
     } catch (InterruptedException interrupted) {
       Thread.currentThread().interrupt();
-      throw refused("the thread was interrupted", interrupted);
+      throw failed("the thread was interrupted", interrupted);
     }
   }
 
-  /** Where the classes of this module are: a jar, or a folder. */
+  /** Returns the path of this module's classes: a jar, or a folder. */
   private static Path classesLocation() throws URISyntaxException, IOException {
     var source = AgentAttacher.class.getProtectionDomain().getCodeSource();
     var location = source == null ? URI.create("unknown:") : source.getLocation().toURI();
@@ -57,19 +60,22 @@ public final class AgentAttacher {
     return Path.of(location);
   }
 
-  private static String java() throws IOException {
+  private static String javaCommand() throws IOException {
     return ProcessHandle.current().info().command()
         .orElseThrow(() -> new IOException("the system does not say which program this JVM is"));
   }
 
-  /** A jar that only names them: they may be in a folder, or in a jar with another manifest. */
-  private static Path agentJar(Path home) throws IOException {
+  /**
+   * Makes a jar that consists of a manifest, which names the agent and refers to the classes. These
+   * may be in a folder, or in a jar with another manifest.
+   */
+  private static Path agentJar(Path classes) throws IOException {
     var jar = Files.createTempFile("fibry-simulation-agent", ".jar");
     jar.toFile().deleteOnExit();
     var manifest = new Manifest();
     var entries = manifest.getMainAttributes();
     entries.put(Attributes.Name.MANIFEST_VERSION, "1.0");
-    entries.put(Attributes.Name.CLASS_PATH, home.toUri().toString());
+    entries.put(Attributes.Name.CLASS_PATH, classes.toUri().toString());
     entries.putValue("Agent-Class", Agent.class.getName());
     entries.putValue("Can-Redefine-Classes", "true");
     entries.putValue("Can-Retransform-Classes", "true");
@@ -77,13 +83,13 @@ public final class AgentAttacher {
     return jar;
   }
 
-  private static IllegalStateException refused(String why, Throwable cause) {
-    return new IllegalStateException("the agent of fibry-simulation cannot be attached to this JVM: " + why
-        + "; start the JVM with -javaagent:<path of fibry-simulation.jar>; with Maven it stands in surefire's argLine",
+  private static IllegalStateException failed(String reason, Throwable cause) {
+    return new IllegalStateException("the agent of fibry-simulation cannot be attached to this JVM: " + reason
+        + "; start the JVM with -javaagent:<path of fibry-simulation.jar>; with Maven, add it to surefire's argLine",
         cause);
   }
 
-  /** The helper's program: a JVM may not attach an agent to itself. */
+  /** The program of the helper process, needed because a JVM may not attach an agent to itself. */
   static final class AttachProgram {
     private AttachProgram() {}
 

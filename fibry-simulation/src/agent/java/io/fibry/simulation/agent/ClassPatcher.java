@@ -8,23 +8,25 @@ import java.util.HashMap;
 import java.util.Map;
 
 /**
- * Redirects the calls of a class. The call of a method, and the reading of a static field, become
- * the call of a static method. That instruction is as long and leaves the same on the stack: an
- * instance is its first argument. So no instruction moves, no frame changes, and no library for
- * bytecode is needed; the constant pool grows.
+ * Redirects calls in the bytecode of a class. A method call, and a read of a static field, become a
+ * call of a static method. If the original method has an instance, it becomes the first argument.
+ * The new instruction has the same length and the same effect on the stack. So no instruction
+ * moves, no stack map frame changes, and no bytecode library is needed; only the constant pool
+ * grows.
  */
 final class ClassPatcher {
   private static final int GETSTATIC = 178, INVOKEVIRTUAL = 182, INVOKESTATIC = 184, INVOKEINTERFACE = 185;
   private static final int TABLESWITCH = 170, LOOKUPSWITCH = 171, WIDE = 196, IINC = 132;
-  /** The length of each instruction as a digit, by the number of the instruction. */
+  /** The length in bytes of each instruction, as a digit at the index of its opcode. */
   private static final String LENGTHS = lengths();
 
   private final byte[] bytes;
   private final ConstantPool constants;
   /**
-   * The number of the reference that replaces another one, by the number of the replaced reference.
+   * Maps the constant pool index of a redirected reference to the index of the reference that
+   * replaces it.
    */
-  private final Map<Integer, Integer> instead = new HashMap<>();
+  private final Map<Integer, Integer> replacements = new HashMap<>();
 
   private ClassPatcher(byte[] bytes) {
     this.bytes = bytes;
@@ -36,7 +38,7 @@ final class ClassPatcher {
     return new ClassPatcher(bytes).patch(redirects, ancestry);
   }
 
-  /** The name of a class's superclass; null for Object and for modules. */
+  /** Returns the name of a class's superclass, or null for Object and for modules. */
   static String superclass(byte[] bytes) {
     var constants = new ConstantPool(bytes);
     int index = two(bytes, constants.end() + 4);
@@ -44,82 +46,88 @@ final class ClassPatcher {
   }
 
   private byte[] patch(RedirectTable redirects, ThreadTypes ancestry) {
-    String within = constants.className(two(bytes, constants.end() + 2));
+    String patchedClass = constants.className(two(bytes, constants.end() + 2));
     for (int i = 1; i < constants.count(); i++) {
       if (!constants.isReference(i)) continue;
-      var row = redirects.find(within, constants.owner(i), constants.name(i), constants.type(i), ancestry);
-      if (row != null) instead.put(i, constants.addMethod(row.target(), row.method(), row.call()));
+      var row = redirects.find(patchedClass, constants.owner(i), constants.name(i), constants.type(i), ancestry);
+      if (row != null) replacements.put(i, constants.addMethod(row.target(), row.method(), row.call()));
     }
-    if (instead.isEmpty()) return null;
+    if (replacements.isEmpty()) return null;
     byte[] changed = bytes.clone();
-    handles(changed);
-    methods(changed);
+    patchHandles(changed);
+    patchMethods(changed);
     return constants.join(changed);
   }
 
   /** Changes method references, such as Thread::start, into references to static methods. */
-  private void handles(byte[] changed) {
+  private void patchHandles(byte[] changed) {
     for (int i = 1; i < constants.count(); i++) {
       if (constants.tag(i) != ConstantPool.HANDLE) continue;
-      int at = constants.at(i);
-      var call = instead.get(two(bytes, at + 2));
-      if (call == null || !isRead(bytes[at + 1])) continue;
-      changed[at + 1] = 6; // REF_invokeStatic
-      put(changed, at + 2, call);
+      int offset = constants.at(i);
+      var call = replacements.get(two(bytes, offset + 2));
+      if (call == null || !isRedirectable(bytes[offset + 1])) continue;
+      changed[offset + 1] = 6; // REF_invokeStatic
+      put(changed, offset + 2, call);
     }
   }
 
-  /** REF_getStatic, REF_invokeVirtual, REF_invokeStatic, REF_invokeInterface. */
-  private static boolean isRead(int kind) {
+  /** Returns whether the kind is getStatic, invokeVirtual, invokeStatic or invokeInterface. */
+  private static boolean isRedirectable(int kind) {
     return kind == 2 || kind == 5 || kind == 6 || kind == 9;
   }
 
-  private void methods(byte[] changed) {
+  private void patchMethods(byte[] changed) {
     int interfaces = constants.end() + 6;
     int fields = interfaces + 2 + 2 * two(bytes, interfaces);
-    members(members(fields, null), changed);
+    int methods = patchMembers(fields, null);
+    patchMembers(methods, changed);
   }
 
-  /** Walks over fields or methods; returns where they end. */
-  private int members(int position, byte[] changed) {
+  /**
+   * Walks over all fields, or all methods.
+   *
+   * @param changed the bytes in which the code of methods is redirected; null if it stays unchanged
+   * @return the position behind the last of them
+   */
+  private int patchMembers(int position, byte[] changed) {
     int count = two(bytes, position);
     position += 2;
-    for (int i = 0; i < count; i++) position = attributes(position + 6, changed);
+    for (int i = 0; i < count; i++) position = patchAttributes(position + 6, changed);
     return position;
   }
 
-  private int attributes(int position, byte[] changed) {
+  private int patchAttributes(int position, byte[] changed) {
     int count = two(bytes, position);
     position += 2;
     for (int i = 0; i < count; i++) {
       if (changed != null && constants.text(two(bytes, position)).equals("Code"))
-        code(position + 14, four(bytes, position + 10), changed);
+        patchCode(position + 14, four(bytes, position + 10), changed);
       position += 6 + four(bytes, position + 2);
     }
     return position;
   }
 
-  private void code(int from, int length, byte[] changed) {
-    for (int at = from; at < from + length; at += length(from, at)) {
-      int instruction = bytes[at] & 255;
+  private void patchCode(int start, int length, byte[] changed) {
+    for (int position = start; position < start + length; position += length(start, position)) {
+      int instruction = bytes[position] & 255;
       if (instruction != GETSTATIC && instruction != INVOKEVIRTUAL && instruction != INVOKESTATIC
           && instruction != INVOKEINTERFACE)
         continue;
-      var call = instead.get(two(bytes, at + 1));
+      var call = replacements.get(two(bytes, position + 1));
       if (call == null) continue;
-      changed[at] = (byte) INVOKESTATIC;
-      put(changed, at + 1, call);
-      if (instruction == INVOKEINTERFACE) put(changed, at + 3, 0); // its two bytes more do nothing
+      changed[position] = (byte) INVOKESTATIC;
+      put(changed, position + 1, call);
+      if (instruction == INVOKEINTERFACE) put(changed, position + 3, 0); // two NOPs: INVOKEINTERFACE is 5 bytes long
     }
   }
 
-  private int length(int from, int at) {
-    int instruction = bytes[at] & 255;
-    int aligned = at + 4 - (at - from) % 4;
+  private int length(int codeStart, int position) {
+    int instruction = bytes[position] & 255;
+    int aligned = position + 4 - (position - codeStart) % 4;
     return switch (instruction) {
-      case TABLESWITCH -> aligned + 12 + 4 * (four(bytes, aligned + 8) - four(bytes, aligned + 4) + 1) - at;
-      case LOOKUPSWITCH -> aligned + 8 + 8 * four(bytes, aligned + 4) - at;
-      case WIDE -> (bytes[at + 1] & 255) == IINC ? 6 : 4;
+      case TABLESWITCH -> aligned + 12 + 4 * (four(bytes, aligned + 8) - four(bytes, aligned + 4) + 1) - position;
+      case LOOKUPSWITCH -> aligned + 8 + 8 * four(bytes, aligned + 4) - position;
+      case WIDE -> (bytes[position + 1] & 255) == IINC ? 6 : 4;
       default -> LENGTHS.charAt(instruction) - '0';
     };
   }

@@ -3,32 +3,33 @@ package io.fibry.simulation.agent;
 import java.io.ByteArrayOutputStream;
 import java.nio.charset.StandardCharsets;
 
-/** The constant pool of a class: reads it, and collects what is to be added to it. */
+/** Reads the constant pool of a class, and collects constants that are to be added to it. */
 final class ConstantPool {
   static final int FIELD = 9, METHOD = 10, INTERFACE_METHOD = 11, HANDLE = 15;
   private static final int UTF8 = 1, CLASS = 7, NAME_AND_TYPE = 12;
 
   private final byte[] bytes;
-  /** Where each constant begins; 0 for the second half of a long. */
-  private final int[] at;
-  private final int end;
-  private final ByteArrayOutputStream added = new ByteArrayOutputStream();
-  private int next;
+  /** The offset of each constant; 0 for index 0, and for the second index of a long or double. */
+  private final int[] offsets;
+  private final int endOffset;
+  private final ByteArrayOutputStream newConstants = new ByteArrayOutputStream();
+  private int nextIndex;
 
   ConstantPool(byte[] bytes) {
     this.bytes = bytes;
-    this.next = two(bytes, 8);
-    this.at = new int[next];
-    this.end = index();
+    this.nextIndex = two(bytes, 8);
+    this.offsets = new int[nextIndex];
+    this.endOffset = findOffsets();
   }
 
-  private int index() {
+  /** Fills in the offsets, and returns the offset behind the pool. */
+  private int findOffsets() {
     int position = 10;
-    for (int i = 1; i < at.length; i++) {
-      at[i] = position;
+    for (int i = 1; i < offsets.length; i++) {
+      offsets[i] = position;
       int tag = bytes[position];
       position += length(tag, position);
-      if (tag == 5 || tag == 6) i++; // a long or a double takes two numbers
+      if (tag == 5 || tag == 6) i++; // a long or a double takes two indices
     }
     return position;
   }
@@ -44,24 +45,24 @@ final class ConstantPool {
     };
   }
 
-  /** How many there were before any was added, and one. */
+  /** Returns the number of indices before constants were added, including the unused index 0. */
   int count() {
-    return at.length;
+    return offsets.length;
   }
 
-  /** The first byte after the pool. */
+  /** Returns the offset of the first byte after the pool. */
   int end() {
-    return end;
+    return endOffset;
   }
 
-  /** Where a constant begins. */
+  /** Returns the offset of a constant. */
   int at(int index) {
-    return at[index];
+    return offsets[index];
   }
 
-  /** A constant's kind; 0 for the second half of a long. */
+  /** Returns a constant's tag, which is its kind; 0 for the second index of a long or double. */
   int tag(int index) {
-    return at[index] == 0 ? 0 : bytes[at[index]];
+    return offsets[index] == 0 ? 0 : bytes[offsets[index]];
   }
 
   boolean isReference(int index) {
@@ -70,7 +71,7 @@ final class ConstantPool {
   }
 
   String owner(int reference) {
-    return className(two(bytes, at[reference] + 1));
+    return className(two(bytes, offsets[reference] + 1));
   }
 
   String name(int reference) {
@@ -82,52 +83,54 @@ final class ConstantPool {
   }
 
   String className(int index) {
-    return text(two(bytes, at[index] + 1));
+    return text(two(bytes, offsets[index] + 1));
   }
 
   String text(int utf8) {
-    return new String(bytes, at[utf8] + 3, two(bytes, at[utf8] + 1), StandardCharsets.UTF_8);
+    return new String(bytes, offsets[utf8] + 3, two(bytes, offsets[utf8] + 1), StandardCharsets.UTF_8);
   }
 
   private int nameAndType(int reference) {
-    return at[two(bytes, at[reference] + 3)];
+    return offsets[two(bytes, offsets[reference] + 3)];
   }
 
-  /** Adds the reference to a static method; returns its number. */
+  /** Adds a reference to a static method, and returns its index. */
   int addMethod(String owner, String name, String type) {
-    int target = add(CLASS, addText(owner));
+    int ownerClass = add(CLASS, addText(owner));
     int nameAndType = add(NAME_AND_TYPE, addText(name), addText(type));
-    return add(METHOD, target, nameAndType);
+    return add(METHOD, ownerClass, nameAndType);
   }
 
   private int addText(String text) {
     byte[] encoded = text.getBytes(StandardCharsets.US_ASCII);
     add(UTF8, encoded.length);
-    added.writeBytes(encoded);
-    return next - 1;
+    newConstants.writeBytes(encoded);
+    return nextIndex - 1;
   }
 
   private int add(int tag, int... parts) {
-    added.write(tag);
+    newConstants.write(tag);
     for (int part : parts) {
-      added.write(part >> 8);
-      added.write(part);
+      newConstants.write(part >> 8);
+      newConstants.write(part);
     }
-    return next++;
+    return nextIndex++;
   }
 
   /**
-   * Returns the bytes of a class with the added constants, or null if there are more than a pool
-   * may have.
+   * Returns the bytes of a class with the new constants inserted, or null if the pool would have
+   * too many constants.
+   *
+   * @param changed the bytes of the class, whose pool still has its original length
    */
   byte[] join(byte[] changed) {
-    if (next > 65_535) return null;
-    put(changed, 8, next);
-    var whole = new ByteArrayOutputStream(changed.length + added.size());
-    whole.write(changed, 0, end);
-    whole.writeBytes(added.toByteArray());
-    whole.write(changed, end, changed.length - end);
-    return whole.toByteArray();
+    if (nextIndex > 65_535) return null;
+    put(changed, 8, nextIndex);
+    var joined = new ByteArrayOutputStream(changed.length + newConstants.size());
+    joined.write(changed, 0, endOffset);
+    joined.writeBytes(newConstants.toByteArray());
+    joined.write(changed, endOffset, changed.length - endOffset);
+    return joined.toByteArray();
   }
 
   static int two(byte[] bytes, int position) {

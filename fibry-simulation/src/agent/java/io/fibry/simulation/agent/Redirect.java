@@ -5,17 +5,17 @@ import java.lang.reflect.Method;
 import java.util.stream.Stream;
 
 /**
- * One row of {@link RedirectTable}: a use of a method or the reading of a static field becomes the
- * call of a static method.
+ * One row of {@link RedirectTable}: a call of a method, or a read of a static field, becomes a call
+ * of a static method.
  *
  * @param jdks the versions of the JDK that have the method
- * @param owner the name of the class that declares it, with slashes
+ * @param owner the name of the class that declares the method or field, with slashes
  * @param name the name of the method or field
- * @param type its descriptor; a field's has no parentheses
- * @param target the class with the static method
+ * @param type the descriptor of the method or field; only a method's begins with a parenthesis
+ * @param target the name of the class with the static method, with slashes
  * @param method the static method's name
- * @param call its descriptor: an instance is its first argument
- * @param where which classes are changed
+ * @param call the static method's descriptor; its first argument is the instance, if there is one
+ * @param where the classes whose calls are redirected
  */
 record Redirect(JdkVersions jdks, String owner, String name, String type, String target, String method, String call,
     ClassFilter where) {
@@ -29,29 +29,32 @@ record Redirect(JdkVersions jdks, String owner, String name, String type, String
     }
   }
 
-  /** Whether a class is changed, by its name with slashes. */
+  /** Chooses the classes whose calls are redirected. */
   interface ClassFilter {
+    /** @param type the name of a class, with slashes */
     boolean changes(String type);
   }
 
-  /** Whether the JDK has what this redirects. */
+  /** Returns whether this JDK has the method or field that this row redirects. */
   boolean existsInJdk() {
     try {
-      var declarer = Class.forName(owner.replace('/', '.'), false, null);
+      var declaringClass = Class.forName(owner.replace('/', '.'), false, null);
       return type.startsWith("(")
-          ? Stream.of(declarer.getDeclaredMethods(), declarer.getMethods()).flatMap(Stream::of).anyMatch(this::is)
-          : Stream.of(declarer.getDeclaredFields())
+          ? Stream.of(declaringClass.getDeclaredMethods(), declaringClass.getMethods()).flatMap(Stream::of)
+              .anyMatch(this::matches)
+          : Stream.of(declaringClass.getDeclaredFields())
               .anyMatch(field -> field.getName().equals(name) && field.getType().descriptorString().equals(type));
     } catch (ClassNotFoundException missing) {
       return false;
     }
   }
 
-  private boolean is(Method method) {
+  private boolean matches(Method method) {
     return method.getName().equals(name)
         && MethodType.methodType(method.getReturnType(), method.getParameterTypes()).descriptorString().equals(type);
   }
 
+  /** Returns the text of an exception, for a JDK in which {@link #existsInJdk} is false. */
   @Override
   public String toString() {
     return owner.substring(owner.lastIndexOf('/') + 1) + " has no "

@@ -6,18 +6,19 @@ import java.util.List;
 import java.util.Map;
 import java.util.stream.Collectors;
 
-/** The one table of what is redirected, and where to. */
+/** The table of all calls that are redirected, with the methods that replace them. */
 final class RedirectTable {
   private static final String TAP = "io/fibry/simulation/tap/";
   private static final String CONCURRENT = "java/util/concurrent/";
   private static final String CHANNELS = "java/nio/channels/";
   private static final ClassFilter EVERYWHERE = type -> true;
   /**
-   * The virtual thread's own class is left out: its hash code is its number, and must never change.
+   * All classes but VirtualThread. Its hash code is computed from its thread id and must never
+   * change, so it must not get the id that a simulation gives.
    */
-  private static final ClassFilter OUTSIDE = type -> !type.equals("java/lang/VirtualThread");
+  private static final ClassFilter NOT_VIRTUAL_THREAD = type -> !type.equals("java/lang/VirtualThread");
 
-  /** All rows, of all JDKs. */
+  /** The rows for all supported JDKs. */
   static final List<Redirect> TABLE = List.of(
       // Clocks
       call("java/lang/System", "nanoTime", "()J", "ClockTap"),
@@ -30,7 +31,7 @@ final class RedirectTable {
       call(JdkVersions.LATER, "java/lang/VirtualThread$DelayedTaskSchedulers", "schedule",
           "(Ljava/lang/Runnable;JLjava/util/concurrent/TimeUnit;)Ljava/util/concurrent/Future;", "ClockTap"),
 
-      // Chance
+      // Random numbers
       call("java/lang/Math", "random", "()D", "RandomTap"),
       call("java/util/UUID", "randomUUID", "()Ljava/util/UUID;", "RandomTap"),
       call(CONCURRENT + "ThreadLocalRandom", "current", "()Ljava/util/concurrent/ThreadLocalRandom;", "RandomTap"),
@@ -97,27 +98,29 @@ final class RedirectTable {
       provider("SelectorProvider", "selectors"),
       provider("AsynchronousChannelProvider", "channels"),
 
-      // Mailboxes of users; the library's own keep their bounds
+      // Bounded mailboxes that users make; mailboxes that the library makes keep their capacity
       new Redirect(JdkVersions.ALL, "io/fibry/mailbox/Mailbox", "bounded",
           "(ILio/fibry/mailbox/Overflow;)Lio/fibry/mailbox/Mailbox;", "io/fibry/simulation/SmallMailboxes", "bounded",
           "(ILio/fibry/mailbox/Overflow;)Lio/fibry/mailbox/Mailbox;", RedirectTable::isUserClass));
 
-  /** Classes of the JDK that are changed, by the beginning of their names. */
-  private static final List<String> CHANGED = List.of("java/lang/VirtualThread", CONCURRENT, "java/time/",
+  /** Prefixes of the names of those JDK classes whose calls are redirected. */
+  private static final List<String> PATCHED_JDK_CLASSES = List.of("java/lang/VirtualThread", CONCURRENT, "java/time/",
       "java/util/Random", "java/util/Collections", "java/util/Date", "java/util/Calendar",
       "java/util/GregorianCalendar", "java/util/Timer", "java/net/Socket", "java/net/ServerSocket",
       "java/net/SocksSocket", "java/net/DatagramSocket", "java/net/MulticastSocket", CHANNELS);
 
   private static final String THREAD = "java/lang/Thread";
 
-  /** The rows, by owner, name and type. */
+  /** The rows for this JDK, by the {@link #key} of the redirected method or field. */
   private final Map<String, Redirect> rows;
 
   private RedirectTable(List<Redirect> rows) {
     this.rows = rows.stream().collect(Collectors.toMap(row -> key(row.owner(), row.name(), row.type()), row -> row));
   }
 
-  /** The rows for this JDK; fails where it lacks what one of them redirects. */
+  /**
+   * Returns the rows for this JDK; throws if the JDK lacks a method or field that is redirected.
+   */
   static RedirectTable of(List<Redirect> table, int feature) {
     if (feature < 25 && feature != 21)
       throw new UnsupportedOperationException("cannot simulate on Java " + feature + ": run on Java 21 or 25");
@@ -130,24 +133,27 @@ final class RedirectTable {
     return new RedirectTable(rows);
   }
 
-  /** Whether a class of the JDK is changed. */
+  /** Returns whether calls in a class of the JDK are redirected. */
   static boolean isChanged(String type) {
-    return CHANGED.stream().anyMatch(type::startsWith);
+    return PATCHED_JDK_CLASSES.stream().anyMatch(type::startsWith);
   }
 
   /**
-   * Returns the row for a use within a class, or null if there is none.
+   * Returns the row that redirects a reference, or null if it is not redirected.
    *
-   * @param ancestry says which classes are threads: a call of {@code start} may name a subclass
+   * @param within the class whose code has the reference
+   * @param ancestry finds subclasses of Thread, because a call of {@code start} may name one as
+   * owner
    */
   Redirect find(String within, String owner, String name, String type, ThreadTypes ancestry) {
     var row = rows.get(key(owner, name, type));
-    if (row == null) row = ofSubclass(owner, name, type, ancestry);
+    if (row == null) row = findForThreadSubclass(owner, name, type, ancestry);
     return row != null && row.where().changes(within) ? row : null;
   }
 
-  private Redirect ofSubclass(String owner, String name, String type, ThreadTypes ancestry) {
+  private Redirect findForThreadSubclass(String owner, String name, String type, ThreadTypes ancestry) {
     var row = rows.get(key(THREAD, name, type));
+    // a static method of Thread, such as onSpinWait, keeps its descriptor
     return row != null && !row.call().equals(type) && ancestry.isThread(owner) ? row : null;
   }
 
@@ -186,7 +192,7 @@ final class RedirectTable {
 
   private static Redirect ofThread(String name, String type) {
     return new Redirect(JdkVersions.ALL, "java/lang/Thread", name, type, TAP + "ThreadTap", name,
-        "(Ljava/lang/Thread;" + type.substring(1), OUTSIDE);
+        "(Ljava/lang/Thread;" + type.substring(1), NOT_VIRTUAL_THREAD);
   }
 
   private static Redirect ofSecureRandom(String name, String type) {
@@ -196,7 +202,7 @@ final class RedirectTable {
 
   private static Redirect threadId(String name) {
     return new Redirect(JdkVersions.ALL, "java/lang/Thread", name, "()J", TAP + "ThreadTap", "threadId",
-        "(Ljava/lang/Thread;)J", OUTSIDE);
+        "(Ljava/lang/Thread;)J", NOT_VIRTUAL_THREAD);
   }
 
   private static Redirect builderStart(String owner) {

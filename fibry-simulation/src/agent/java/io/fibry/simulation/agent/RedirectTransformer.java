@@ -8,20 +8,23 @@ import java.util.Objects;
 import java.util.Optional;
 import java.util.WeakHashMap;
 
-/** Redirects the calls of classes when they are loaded: all but most of the JDK's. */
+/**
+ * Redirects calls in each class when it is loaded. In the JDK, only the classes that
+ * {@link RedirectTable#isChanged} names are changed.
+ */
 final class RedirectTransformer implements ClassFileTransformer {
-  private static final String OURS = "io/fibry/simulation/";
+  private static final String SIMULATION_PACKAGE = "io/fibry/simulation/";
 
   private final RedirectTable redirects;
-  /** One for each class loader; guarded by itself. */
-  private final Map<ClassLoader, ThreadTypes> ancestries = new WeakHashMap<>();
-  private final ThreadTypes boot = new ThreadTypes(null);
+  /** One entry for each class loader but the boot loader; guarded by its own monitor. */
+  private final Map<ClassLoader, ThreadTypes> threadTypes = new WeakHashMap<>();
+  private final ThreadTypes bootThreadTypes = new ThreadTypes(null);
 
   RedirectTransformer(RedirectTable redirects) {
     this.redirects = redirects;
   }
 
-  /** Whether a class is looked at, by its name with slashes. */
+  /** Returns whether calls in a class are redirected. The name of the class has slashes. */
   static boolean isChanged(ClassLoader loader, String type) {
     return loader != null ? !type.startsWith("java/") : RedirectTable.isChanged(type);
   }
@@ -31,28 +34,31 @@ final class RedirectTransformer implements ClassFileTransformer {
       byte[] bytes) {
     if (type == null || !isChanged(loader, type) || isSimulatorClass(type, domain)) return null;
     try {
-      return ClassPatcher.patch(bytes, redirects, ancestry(loader));
+      return ClassPatcher.patch(bytes, redirects, threadTypes(loader));
     } catch (RuntimeException unreadable) {
       System.err
-          .println("fibry-simulation leaves the class " + type + " as it is, which it cannot read: " + unreadable);
+          .println("fibry-simulation cannot read the class " + type + " and leaves it unchanged: " + unreadable);
       return null;
     }
   }
 
-  private ThreadTypes ancestry(ClassLoader loader) {
-    if (loader == null) return boot;
-    synchronized (ancestries) {
-      return ancestries.computeIfAbsent(loader, ThreadTypes::new);
+  private ThreadTypes threadTypes(ClassLoader loader) {
+    if (loader == null) return bootThreadTypes;
+    synchronized (threadTypes) {
+      return threadTypes.computeIfAbsent(loader, ThreadTypes::new);
     }
   }
 
-  /** The simulator's own classes, whose clock is the real one; not tests in the same package. */
+  /**
+   * Returns whether a class belongs to the simulator itself, which uses the real clock. A test in
+   * the same package does not belong to it.
+   */
   private static boolean isSimulatorClass(String type, ProtectionDomain domain) {
-    return type.startsWith(OURS)
-        && Objects.equals(source(domain), source(RedirectTransformer.class.getProtectionDomain()));
+    return type.startsWith(SIMULATION_PACKAGE)
+        && Objects.equals(location(domain), location(RedirectTransformer.class.getProtectionDomain()));
   }
 
-  private static Optional<Object> source(ProtectionDomain domain) {
+  private static Optional<Object> location(ProtectionDomain domain) {
     return Optional.ofNullable(domain).map(ProtectionDomain::getCodeSource).map(CodeSource::getLocation);
   }
 }

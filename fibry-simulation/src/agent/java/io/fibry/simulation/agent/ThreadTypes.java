@@ -5,28 +5,34 @@ import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 
 /**
- * Says which classes are threads, as one class loader sees them. It reads class files and loads no
- * class: it is asked while another is being loaded.
+ * Finds out which classes extend {@link Thread}, for the classes that one class loader sees. It
+ * reads class files and loads no class, because it is called while the JVM loads another class.
  */
 final class ThreadTypes {
   private static final String THREAD = "java/lang/Thread";
 
-  /** null for the boot class loader */
+  /** Null for the boot class loader. */
   private final ClassLoader loader;
-  private final Map<String, Boolean> threads = new ConcurrentHashMap<>(Map.of(THREAD, true, "java/lang/Object", false));
+  private final Map<String, Boolean> isThreadByType =
+      new ConcurrentHashMap<>(Map.of(THREAD, true, "java/lang/Object", false));
 
   ThreadTypes(ClassLoader loader) {
     this.loader = loader;
   }
 
-  /** Whether a class, by its name with slashes, is a thread. Not, if it cannot be found. */
+  /**
+   * Returns whether a class is {@link Thread} or extends it. Returns false if the class file cannot
+   * be found or read.
+   *
+   * @param type the name of the class, with slashes
+   */
   boolean isThread(String type) {
-    var known = threads.get(type);
+    var known = isThreadByType.get(type);
     if (known != null) return known;
-    var above = superclass(type);
-    boolean is = above != null && isThread(above);
-    threads.put(type, is);
-    return is;
+    var superclass = superclass(type);
+    boolean isThread = superclass != null && isThread(superclass);
+    isThreadByType.put(type, isThread);
+    return isThread;
   }
 
   private String superclass(String type) {

@@ -5,7 +5,9 @@ import java.util.concurrent.Future;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
 
-/** Clocks, and the waits of virtual threads that end by the clock. */
+/**
+ * Redirected calls that read a clock, or that schedule the end of a virtual thread's timed wait.
+ */
 public final class ClockTap {
   private static final MethodHandle ADJUSTMENT =
       JdkInternals.function(JdkInternals.type("jdk.internal.misc.VM"), "getNanoTimeAdjustment", long.class, long.class);
@@ -21,29 +23,32 @@ public final class ClockTap {
 
   private ClockTap() {}
 
-  /** For {@link System#nanoTime}. */
+  /** Replaces {@link System#nanoTime}. */
   public static long nanoTime() {
     var machine = MachineLookup.machine();
     return machine == null ? System.nanoTime() : machine.nanoTime();
   }
 
-  /** For {@link System#currentTimeMillis}. */
+  /** Replaces {@link System#currentTimeMillis}. */
   public static long currentTimeMillis() {
     var machine = MachineLookup.machine();
     return machine == null ? System.currentTimeMillis() : machine.currentTimeMillis();
   }
 
-  /** For the clock of java.time: nanoseconds since a second of the epoch. */
+  /**
+   * Replaces the clock of java.time: returns the nanoseconds since a time that is given in seconds
+   * since the epoch.
+   */
   public static long getNanoTimeAdjustment(long offsetInSeconds) {
     var machine = MachineLookup.machine();
-    if (machine == null) return real(offsetInSeconds);
+    if (machine == null) return realAdjustment(offsetInSeconds);
     long nanos = machine.nanoTime();
     long millis = machine.currentTimeMillis();
     return (millis / 1000 - offsetInSeconds) * 1_000_000_000 + millis % 1000 * 1_000_000
         + Math.floorMod(nanos, 1_000_000L);
   }
 
-  private static long real(long offsetInSeconds) {
+  private static long realAdjustment(long offsetInSeconds) {
     try {
       return (long) ADJUSTMENT.invokeExact(offsetInSeconds);
     } catch (Throwable impossible) {
@@ -51,14 +56,16 @@ public final class ClockTap {
     }
   }
 
-  /** For {@link Thread#onSpinWait}. The carrier's own spinning takes no time of the run. */
+  /**
+   * Replaces {@link Thread#onSpinWait}. If the carrier itself spins, the run's clock does not move.
+   */
   public static void onSpinWait() {
     var machine = Thread.currentThread().isVirtual() ? MachineLookup.machine() : null;
     if (machine == null) Thread.onSpinWait();
     else machine.spin();
   }
 
-  /** Java 25: for the end of a timed wait. */
+  /** Java 25: replaces the call by which a virtual thread schedules the end of its timed wait. */
   public static Future<?> schedule(Runnable task, long delay, TimeUnit unit) throws Throwable {
     var machine = MachineLookup.machine();
     return machine == null
@@ -66,7 +73,7 @@ public final class ClockTap {
         : machine.schedule(task, unit.toNanos(delay));
   }
 
-  /** Java 21: for the executor that ends timed waits. */
+  /** Java 21: replaces the executor that ends timed waits of virtual threads. */
   public static ScheduledExecutorService unparker() {
     var machine = MachineLookup.machine();
     return machine == null ? UNPARKER : new SimulatedUnparker(machine);

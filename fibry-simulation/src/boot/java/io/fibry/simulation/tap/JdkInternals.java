@@ -7,13 +7,13 @@ import java.lang.invoke.MethodType;
 import java.lang.invoke.VarHandle;
 
 /**
- * Finds private parts of the JDK, once the agent has opened them to this package. All methods fail
- * with {@link UnsupportedOperationException} where a part is missing, and name it.
+ * Finds private classes and members of the JDK, after the agent has opened them to this package. If
+ * one is missing, each method throws an {@link UnsupportedOperationException} that names it.
  */
 public final class JdkInternals {
   private JdkInternals() {}
 
-  /** A class by its binary name. */
+  /** Returns a class by its binary name. */
   public static Class<?> type(String name) {
     try {
       return Class.forName(name, false, null);
@@ -22,61 +22,68 @@ public final class JdkInternals {
     }
   }
 
-  /** A field of an instance. */
-  public static VarHandle field(Class<?> in, String name, Class<?> type) {
-    return find(in, "field `" + name + "`", lookup -> lookup.findVarHandle(in, name, type));
+  /** Returns access to an instance field. */
+  public static VarHandle field(Class<?> owner, String name, Class<?> type) {
+    return find(owner, "field `" + name + "`", lookup -> lookup.findVarHandle(owner, name, type));
   }
 
-  /** A static field. */
-  public static VarHandle shared(Class<?> in, String name, Class<?> type) {
-    return find(in, "static field `" + name + "`", lookup -> lookup.findStaticVarHandle(in, name, type));
+  /** Returns access to a static field. */
+  public static VarHandle shared(Class<?> owner, String name, Class<?> type) {
+    return find(owner, "static field `" + name + "`", lookup -> lookup.findStaticVarHandle(owner, name, type));
   }
 
-  /** A method of an instance. */
-  public static MethodHandle method(Class<?> in, String name, Class<?> result, Class<?>... parameters) {
-    return find(in, "method `" + name + "`",
-        lookup -> lookup.findVirtual(in, name, MethodType.methodType(result, parameters)));
+  /** Returns an instance method. */
+  public static MethodHandle method(Class<?> owner, String name, Class<?> result, Class<?>... parameters) {
+    return find(owner, "method `" + name + "`",
+        lookup -> lookup.findVirtual(owner, name, MethodType.methodType(result, parameters)));
   }
 
-  /** A static method. */
-  public static MethodHandle function(Class<?> in, String name, Class<?> result, Class<?>... parameters) {
-    return find(in, "static method `" + name + "`",
-        lookup -> lookup.findStatic(in, name, MethodType.methodType(result, parameters)));
+  /** Returns a static method. */
+  public static MethodHandle function(Class<?> owner, String name, Class<?> result, Class<?>... parameters) {
+    return find(owner, "static method `" + name + "`",
+        lookup -> lookup.findStatic(owner, name, MethodType.methodType(result, parameters)));
   }
 
-  /** A constructor. */
-  public static MethodHandle constructor(Class<?> in, Class<?>... parameters) {
-    return find(in, "constructor that takes " + MethodType.methodType(void.class, parameters),
-        lookup -> lookup.findConstructor(in, MethodType.methodType(void.class, parameters)));
+  /** Returns a constructor. */
+  public static MethodHandle constructor(Class<?> owner, Class<?>... parameters) {
+    return find(owner, "constructor that takes " + MethodType.methodType(void.class, parameters),
+        lookup -> lookup.findConstructor(owner, MethodType.methodType(void.class, parameters)));
   }
 
-  /** The only field of a class: what a lambda of the JDK has captured. */
+  /**
+   * Returns the getter of a lambda's only field, which holds the value that the lambda has
+   * captured.
+   */
   public static MethodHandle captured(Class<?> lambda) {
-    return find(lambda, "field for what it captured", lookup -> {
+    return find(lambda, "field for the value that it captured", lookup -> {
       var fields = lambda.getDeclaredFields();
-      if (fields.length != 1) throw new NoSuchFieldException("it has " + fields.length);
-      return reader(fields[0]);
+      if (fields.length != 1) throw new NoSuchFieldException(fields.length + " fields instead of one");
+      return getter(fields[0]);
     });
   }
 
-  /** A lookup does not find the fields of hidden classes, such as those of lambdas, by name. */
-  private static MethodHandle reader(java.lang.reflect.Field field) throws IllegalAccessException {
+  /**
+   * Needed because a lookup finds no field of a hidden class, such as a lambda's class, by name.
+   */
+  private static MethodHandle getter(java.lang.reflect.Field field) throws IllegalAccessException {
     field.setAccessible(true);
     return MethodHandles.lookup().unreflectGetter(field);
   }
 
-  /** Says which part of the JDK is missing, so that it cannot be simulated. */
-  public static UnsupportedOperationException missing(String what, Throwable cause) {
-    return new UnsupportedOperationException("cannot simulate on Java " + Runtime.version().feature() + ": " + what
+  /**
+   * Returns the exception for a missing part of the JDK, without which nothing can be simulated.
+   */
+  public static UnsupportedOperationException missing(String problem, Throwable cause) {
+    return new UnsupportedOperationException("cannot simulate on Java " + Runtime.version().feature() + ": " + problem
         + "; run on Java 21 or 25, or with a fibry-simulation made for this Java", cause);
   }
 
-  private static <T> T find(Class<?> in, String part, MemberLookup<T> search) {
+  private static <T> T find(Class<?> owner, String member, MemberLookup<T> search) {
     try {
-      return search.by(MethodHandles.privateLookupIn(in, MethodHandles.lookup()));
+      return search.by(MethodHandles.privateLookupIn(owner, MethodHandles.lookup()));
     } catch (ReflectiveOperationException missing) {
-      var name = in.getName();
-      throw missing(name.substring(name.lastIndexOf('.') + 1) + " has no " + part, missing);
+      var name = owner.getName();
+      throw missing(name.substring(name.lastIndexOf('.') + 1) + " has no " + member, missing);
     }
   }
 

@@ -5,13 +5,13 @@ import java.lang.invoke.VarHandle;
 import java.util.concurrent.Executor;
 
 /**
- * Says which threads are simulated: a thread whose scheduler is a {@link SimulatedMachine}, and the
- * machine's carrier. The redirected calls of the other classes here ask it, and let all other
- * threads see the real machine.
+ * Finds the machine of a simulated thread. A virtual thread is simulated if its scheduler is a
+ * {@link SimulatedMachine}; the carrier of that machine is simulated, too. The other classes of
+ * this package call it in each redirected call, and let all other threads see the real machine.
  */
 public final class MachineLookup {
   /**
-   * Whether this JDK is 25 or later. Otherwise it is 21, since versions between them are not
+   * Whether this JDK is 25 or later. Otherwise it is 21, because versions between them are not
    * supported.
    */
   static final boolean LATER = Runtime.version().feature() >= 25;
@@ -32,21 +32,23 @@ public final class MachineLookup {
     return (Executor) SCHEDULER.get(thread) instanceof SimulatedMachine machine ? machine : null;
   }
 
-  /** Refuses a call of a simulated thread that cannot be simulated. */
-  static UnsupportedOperationException refused(String does, String why) {
+  /** Returns the exception for a call of a simulated thread that cannot be simulated. */
+  static UnsupportedOperationException refused(String action, String reason) {
     return new UnsupportedOperationException(
-        "the simulated thread '" + Thread.currentThread().getName() + "' " + does + " at " + caller() + ", " + why);
+        "the simulated thread '" + Thread.currentThread().getName() + "' " + action + " at " + caller() + ", "
+            + reason);
   }
 
-  /** The first frame that is neither ours nor the JDK's. */
+  /** Returns the first frame of the stack that belongs neither to this package nor to the JDK. */
   private static String caller() {
-    return StackWalker.getInstance().walk(frames -> frames.filter(frame -> !inside(frame.getClassName())).findFirst())
+    return StackWalker.getInstance()
+        .walk(frames -> frames.filter(frame -> !isInternal(frame.getClassName())).findFirst())
         .map(frame -> frame.toStackTraceElement().toString()).orElse("no code of yours");
   }
 
-  private static boolean inside(String name) {
-    return name.startsWith("java.") || name.startsWith("jdk.") || name.startsWith("sun.")
-        || name.startsWith("io.fibry.simulation.tap.");
+  private static boolean isInternal(String className) {
+    return className.startsWith("java.") || className.startsWith("jdk.") || className.startsWith("sun.")
+        || className.startsWith("io.fibry.simulation.tap.");
   }
 
   /** Calls a method of the JDK that declares no checked exception. */

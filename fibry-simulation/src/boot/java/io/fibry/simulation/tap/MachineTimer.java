@@ -7,7 +7,7 @@ import java.util.concurrent.ScheduledFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 
-/** A machine's timer in the shape that Java 21 wants. The JDK only cancels it. */
+/** A machine's timer as the type that Java 21 needs. The JDK calls only {@link #cancel}. */
 record MachineTimer(Future<?> timer) implements ScheduledFuture<Object> {
 
   @Override

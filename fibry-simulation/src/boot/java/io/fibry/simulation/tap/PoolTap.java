@@ -7,57 +7,65 @@ import java.util.concurrent.ForkJoinPool;
 import java.util.concurrent.ForkJoinTask;
 
 /**
- * Pools of the JDK. A future's default pool becomes simulated threads. Other tasks that a simulated
- * thread gives to a {@link ForkJoinPool} are refused, because the threads of the pool are real.
+ * Redirected calls that give tasks to pools of the JDK. A task for the default pool of futures gets
+ * a simulated thread of its own. Other tasks that a simulated thread gives to a
+ * {@link ForkJoinPool} are refused, because the threads of the pool are real.
  */
 public final class PoolTap {
-  /** On Java 25 an executor, and a {@link ForkJoinPool} too. */
+  /**
+   * The default pool of futures: an {@link Executor} on Java 21, a {@link ForkJoinPool} on Java 25.
+   */
   private static final Object DEFAULT =
       JdkInternals
           .shared(CompletableFuture.class, "ASYNC_POOL", MachineLookup.LATER ? ForkJoinPool.class : Executor.class)
           .get();
   private static final MethodHandle SUBMIT =
       JdkInternals.method(ForkJoinPool.class, "poolSubmit", ForkJoinTask.class, boolean.class, ForkJoinTask.class);
-  /** The scheduler of virtual threads that are not simulated: a simulated thread may wake those. */
+  /**
+   * The scheduler of virtual threads that are not simulated. Simulated threads may use it, because
+   * they may wake such a thread.
+   */
   private static final ForkJoinPool SCHEDULER = (ForkJoinPool) JdkInternals
       .shared(JdkInternals.type("java.lang.VirtualThread"), "DEFAULT_SCHEDULER", ForkJoinPool.class).get();
 
   private PoolTap() {}
 
-  /** Java 21: for the default executor of futures and publishers. */
+  /** Java 21: replaces the default executor of futures and publishers. */
   public static Executor executor() {
     return MachineLookup.machine() == null ? (Executor) DEFAULT : PoolTap::start;
   }
 
-  /** Java 25: for the same, which has the pool's type there. */
+  /** Java 25: replaces the default pool of futures and publishers. */
   public static ForkJoinPool pool() {
     return MachineLookup.machine() == null ? (ForkJoinPool) DEFAULT : SimulatedPool.POOL;
   }
 
-  /** For a task that is forked where no worker of a pool is. */
+  /** Replaces the common pool, to which a task is forked outside of a pool's worker threads. */
   public static ForkJoinPool common() {
     if (MachineLookup.machine() != null) throw refused("the common pool");
     return ForkJoinPool.commonPool();
   }
 
-  /** For whatever is given to a pool. */
+  /** Replaces the method through which a {@link ForkJoinPool} gets each of its tasks. */
   public static ForkJoinTask<?> poolSubmit(ForkJoinPool pool, boolean signal, ForkJoinTask<?> task) throws Throwable {
     if (pool != SCHEDULER && MachineLookup.machine() != null)
       throw refused(pool == ForkJoinPool.commonPool() ? "the common pool" : "a ForkJoinPool");
     return (ForkJoinTask<?>) SUBMIT.invokeExact(pool, signal, task);
   }
 
-  static UnsupportedOperationException refused(String what) {
-    return MachineLookup.refused("uses " + what,
+  static UnsupportedOperationException refused(String pool) {
+    return MachineLookup.refused("uses " + pool,
         "whose threads are real and run in no order that a seed decides; make the stream sequential,"
-            + " or give the task to an executor of your own, as Executors.newVirtualThreadPerTaskExecutor()");
+            + " or give the task to an executor of your own, such as Executors.newVirtualThreadPerTaskExecutor()");
   }
 
   private static void start(Runnable task) {
     MachineLookup.machine().threads().newThread(task).start();
   }
 
-  /** Made at first use. Its own threads are never asked for. */
+  /**
+   * Holds a pool that starts a simulated thread for each task, and never uses threads of its own.
+   */
   private static final class SimulatedPool {
     private static final ForkJoinPool POOL = new ForkJoinPool(1) {
       @Override

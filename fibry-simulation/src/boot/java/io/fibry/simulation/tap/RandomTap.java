@@ -9,41 +9,43 @@ import java.util.UUID;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.atomic.AtomicLong;
 
-/** Random numbers. */
+/** Redirected calls that draw random numbers. */
 public final class RandomTap {
   private static final VarHandle SEED = JdkInternals.field(Thread.class, "threadLocalRandomSeed", long.class);
   private static final VarHandle PROBE = JdkInternals.field(Thread.class, "threadLocalRandomProbe", int.class);
-  private static final VarHandle SHUFFLES = JdkInternals.shared(Collections.class, "r", Random.class);
-  private static final AtomicLong RANDOMS =
+  private static final VarHandle SHUFFLE_RANDOM = JdkInternals.shared(Collections.class, "r", Random.class);
+  private static final AtomicLong RANDOM_SEEDS =
       (AtomicLong) JdkInternals.shared(Random.class, "seedUniquifier", AtomicLong.class).get();
-  private static final AtomicLong SPLITS =
+  private static final AtomicLong SPLITTABLE_SEEDS =
       (AtomicLong) JdkInternals.shared(SplittableRandom.class, "defaultGen", AtomicLong.class).get();
 
   private RandomTap() {}
 
-  /** Before each run: seeds the generators that the JDK keeps for all threads. */
+  /** Called before each run: seeds the generators that all threads share in the JDK. */
   public static void reset(long seed) {
-    RANDOMS.set(seed);
-    SPLITS.set(seed);
-    SHUFFLES.setVolatile((Random) null);
+    RANDOM_SEEDS.set(seed);
+    SPLITTABLE_SEEDS.set(seed);
+    SHUFFLE_RANDOM.setVolatile((Random) null);
   }
 
-  /** For {@link Math#random}. */
+  /** Replaces {@link Math#random}. */
   public static double random() {
     var machine = MachineLookup.machine();
     return machine == null ? Math.random() : (machine.random() >>> 11) * 0x1.0p-53;
   }
 
-  /** For {@link UUID#randomUUID}. */
+  /** Replaces {@link UUID#randomUUID}. */
   public static UUID randomUUID() {
     var machine = MachineLookup.machine();
     if (machine == null) return UUID.randomUUID();
-    long high = machine.random() & ~0xF000L | 0x4000L; // version 4
-    long low = machine.random() & ~(3L << 62) | 1L << 63; // the IETF's variant
+    long high = machine.random() & ~0xF000L | 0x4000L; // UUID version 4
+    long low = machine.random() & ~(3L << 62) | 1L << 63; // the variant of RFC 4122
     return new UUID(high, low);
   }
 
-  /** For {@link ThreadLocalRandom#current}: a simulated thread's own is seeded at its first use. */
+  /**
+   * Replaces {@link ThreadLocalRandom#current}, and seeds a thread's generator at its first use.
+   */
   public static ThreadLocalRandom current() {
     var thread = Thread.currentThread();
     var machine = thread.isVirtual() ? MachineLookup.machine(thread) : null;
@@ -54,28 +56,28 @@ public final class RandomTap {
     return ThreadLocalRandom.current();
   }
 
-  /** For {@link SecureRandom#nextLong()}. */
+  /** Replaces {@link SecureRandom#nextLong()}. */
   public static long nextLong(SecureRandom random) {
     var machine = MachineLookup.machine();
     return machine == null ? random.nextLong() : machine.random();
   }
 
-  /** For {@link SecureRandom#nextInt()}. */
+  /** Replaces {@link SecureRandom#nextInt()}. */
   public static int nextInt(SecureRandom random) {
     var machine = MachineLookup.machine();
     return machine == null ? random.nextInt() : (int) machine.random();
   }
 
-  /** For {@link SecureRandom#nextInt(int)}. */
+  /** Replaces {@link SecureRandom#nextInt(int)}. */
   public static int nextInt(SecureRandom random, int bound) {
     var machine = MachineLookup.machine();
     return machine == null ? random.nextInt(bound) : new Random(machine.random()).nextInt(bound);
   }
 
-  /** For {@link SecureRandom#nextBytes(byte[])}. */
-  public static void nextBytes(SecureRandom random, byte[] into) {
+  /** Replaces {@link SecureRandom#nextBytes(byte[])}. */
+  public static void nextBytes(SecureRandom random, byte[] target) {
     var machine = MachineLookup.machine();
-    if (machine == null) random.nextBytes(into);
-    else new Random(machine.random()).nextBytes(into);
+    if (machine == null) random.nextBytes(target);
+    else new Random(machine.random()).nextBytes(target);
   }
 }

@@ -6,32 +6,35 @@ import java.util.concurrent.Future;
 import java.util.concurrent.ThreadFactory;
 
 /**
- * What a simulated thread sees in the place of the machine. It is the scheduler of its virtual
- * threads; all other methods are called on one of them, or on the {@link SimulationThread}.
+ * The machine that a simulated thread sees instead of the real machine. It is the {@link Executor}
+ * that schedules its virtual threads. All other methods are called on one of these threads, or on
+ * the {@link SimulationThread}.
  */
 public interface SimulatedMachine extends Executor {
 
-  /** The run's clock, as {@link System#nanoTime}. */
+  /** Returns the time of the run's clock, as {@link System#nanoTime} does. */
   long nanoTime();
 
-  /** The run's wall clock, as {@link System#currentTimeMillis}. */
+  /** Returns the time of the run's wall clock, as {@link System#currentTimeMillis} does. */
   long currentTimeMillis();
 
-  /** Runs a task on the carrier when so many nanoseconds have passed, unless it is cancelled. */
+  /** Runs a task on the carrier after the given nanoseconds, unless the future is cancelled. */
   Future<?> schedule(Runnable task, long nanos);
 
-  /** The next of the run's random numbers. */
+  /** Returns the next random number of the run. */
   long random();
 
-  /** A thread spins: time passes, and after a while the thread gives way. */
+  /**
+   * Called by a thread that spins: moves the clock, and after many calls lets other threads run.
+   */
   void spin();
 
-  /** A thread's number in the run, which is the same in each run of a seed. */
+  /** Returns a thread's number in the run, which is the same in each run of a seed. */
   long idOf(Thread thread);
 
-  /** Makes simulated threads. */
+  /** Returns a factory that makes simulated threads. */
   ThreadFactory threads();
 
-  /** Returns a socket in memory, or a server socket. */
+  /** Returns a socket in memory: a server socket if {@code server}, or else a client's socket. */
   SocketImpl socket(boolean server);
 }

@@ -7,7 +7,10 @@ import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.ScheduledFuture;
 import java.util.concurrent.TimeUnit;
 
-/** Java 21: where virtual threads schedule the end of a timed wait. They call one method only. */
+/**
+ * Java 21: the executor with which virtual threads schedule the end of a timed wait. They call only
+ * {@link #schedule(Runnable, long, TimeUnit)}.
+ */
 final class SimulatedUnparker extends AbstractExecutorService implements ScheduledExecutorService {
   private final SimulatedMachine machine;
 
@@ -26,12 +29,12 @@ final class SimulatedUnparker extends AbstractExecutorService implements Schedul
   }
 
   @Override
-  public ScheduledFuture<?> scheduleAtFixedRate(Runnable task, long initial, long period, TimeUnit unit) {
+  public ScheduledFuture<?> scheduleAtFixedRate(Runnable task, long initialDelay, long period, TimeUnit unit) {
     throw new UnsupportedOperationException();
   }
 
   @Override
-  public ScheduledFuture<?> scheduleWithFixedDelay(Runnable task, long initial, long delay, TimeUnit unit) {
+  public ScheduledFuture<?> scheduleWithFixedDelay(Runnable task, long initialDelay, long delay, TimeUnit unit) {
     throw new UnsupportedOperationException();
   }
 

@@ -1,10 +1,10 @@
 package io.fibry.simulation.tap;
 
-/** The platform thread on which all that is simulated runs. */
+/** The carrier: the platform thread on which all simulated threads run. */
 public final class SimulationThread extends Thread {
   /**
-   * The machine of the present run, or null between runs. The carrier and the loop that starts it
-   * set it.
+   * The machine of the present run, or null between runs. Written by this thread, before and after
+   * each run.
    */
   public volatile SimulatedMachine machine;
 

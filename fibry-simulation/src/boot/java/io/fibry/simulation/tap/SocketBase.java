@@ -8,7 +8,10 @@ import java.net.SocketAddress;
 import java.net.SocketImpl;
 import sun.net.PlatformSocketImpl;
 
-/** A socket that the JDK takes for one of its own. It refuses what its subclass does not do. */
+/**
+ * A socket that the JDK accepts as one of its own implementations. Operations that the subclass
+ * does not override throw an {@link IOException}, or do nothing.
+ */
 public abstract class SocketBase extends SocketImpl implements PlatformSocketImpl {
 
   @Override
@@ -77,7 +80,7 @@ public abstract class SocketBase extends SocketImpl implements PlatformSocketImp
     return 0;
   }
 
-  private static IOException refused(String what) {
-    return new IOException("a simulated socket does not do this: " + what);
+  private static IOException refused(String operation) {
+    return new IOException("a simulated socket does not do this: " + operation);
   }
 }

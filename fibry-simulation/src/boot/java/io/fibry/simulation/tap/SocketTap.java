@@ -8,8 +8,9 @@ import java.nio.channels.spi.AsynchronousChannelProvider;
 import java.nio.channels.spi.SelectorProvider;
 
 /**
- * The implementation below {@link java.net.Socket} and {@link java.net.ServerSocket}. Sockets of
- * other kinds are real, and wait for what no seed decides, so simulated threads cannot open them.
+ * Redirected calls that open sockets. A {@link java.net.Socket} and a {@link java.net.ServerSocket}
+ * get an implementation in memory. Simulated threads cannot open sockets of other kinds: these are
+ * real, and no seed decides how long a thread waits for them.
  */
 public final class SocketTap {
   private static final MethodHandle STREAM =
@@ -20,32 +21,34 @@ public final class SocketTap {
 
   private SocketTap() {}
 
-  /** For the JDK's own method of this name. */
+  /** Replaces the JDK's method of this name, which makes the implementation of a TCP socket. */
   public static SocketImpl createPlatformSocketImpl(boolean server) throws Throwable {
     var machine = MachineLookup.machine();
     return machine == null ? (SocketImpl) STREAM.invokeExact(server) : machine.socket(server);
   }
 
-  /** For the JDK's own method of this name. */
+  /** Replaces the JDK's method of this name, which makes the implementation of a UDP socket. */
   public static DatagramSocket createDelegate(SocketAddress address, Class<?> type) throws Throwable {
-    check("a datagram socket");
+    refuseIfSimulated("a datagram socket");
     return (DatagramSocket) DATAGRAM.invokeExact(address, type);
   }
 
-  /** Returns the provider that makes channels and selectors. */
+  /** Replaces {@link SelectorProvider#provider}, the factory of channels and selectors. */
   public static SelectorProvider selectors() {
-    check("a channel or selector of java.nio");
+    refuseIfSimulated("a channel or selector of java.nio");
     return SelectorProvider.provider();
   }
 
-  /** Returns the provider that makes asynchronous channels. */
+  /**
+   * Replaces {@link AsynchronousChannelProvider#provider}, the factory of asynchronous channels.
+   */
   public static AsynchronousChannelProvider channels() {
-    check("an asynchronous channel of java.nio");
+    refuseIfSimulated("an asynchronous channel of java.nio");
     return AsynchronousChannelProvider.provider();
   }
 
-  private static void check(String what) {
-    if (MachineLookup.machine() != null) throw MachineLookup.refused("opens " + what,
+  private static void refuseIfSimulated(String kind) {
+    if (MachineLookup.machine() != null) throw MachineLookup.refused("opens " + kind,
         "which is real, and waits for what no seed decides; use java.net.Socket, or keep it out of the simulation");
   }
 }

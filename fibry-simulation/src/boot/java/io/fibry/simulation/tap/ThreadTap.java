@@ -7,26 +7,28 @@ import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * Platform threads that simulated threads start. They are never started: a simulated thread, the
- * shadow, does the work, and calls that ask the platform thread reach it.
+ * Redirected calls on threads. If a simulated thread starts a platform thread, a new simulated
+ * thread, its shadow, runs the code instead. The platform thread itself is never started, and calls
+ * such as {@code join} and {@code interrupt} go to its shadow.
  */
 public final class ThreadTap {
   /**
-   * Where a platform thread keeps its shadow: a field that only a started thread reads. A map would
-   * keep threads that never end. Written once, by the thread that starts it; read by any.
+   * The field in which a platform thread keeps its shadow. The JDK reads this field only in threads
+   * that were started. A map would keep threads that never end from garbage collection. Written
+   * once, by the thread that starts the platform thread; read by any thread.
    */
   private static final VarHandle SHADOW = JdkInternals.field(Thread.class, "scopedValueBindings", Object.class);
 
   private ThreadTap() {}
 
-  /** For {@link Thread#start}. */
+  /** Replaces {@link Thread#start}. */
   public static void start(Thread thread) {
     var machine = thread.isVirtual() ? null : MachineLookup.machine();
     if (machine == null) thread.start();
     else startShadow(thread, machine);
   }
 
-  /** For {@link Thread.Builder#start}. */
+  /** Replaces {@link Thread.Builder#start}. */
   public static Thread start(Thread.Builder builder, Runnable task) {
     if (!(builder instanceof Thread.Builder.OfPlatform) || MachineLookup.machine() == null) return builder.start(task);
     var thread = builder.unstarted(task);
@@ -51,63 +53,65 @@ public final class ThreadTap {
     }
   }
 
-  /** The thread that does the work: the shadow, if a simulated thread started this one. */
+  /**
+   * Returns the thread that runs the code: the shadow if there is one, or else the thread itself.
+   */
   private static Thread shadow(Thread thread) {
     return !thread.isVirtual() && SHADOW.getVolatile(thread) instanceof Thread shadow ? shadow : thread;
   }
 
-  /** For {@link Thread#join()}. */
+  /** Replaces {@link Thread#join()}. */
   public static void join(Thread thread) throws InterruptedException {
     shadow(thread).join();
   }
 
-  /** For {@link Thread#join(long)}. */
+  /** Replaces {@link Thread#join(long)}. */
   public static void join(Thread thread, long millis) throws InterruptedException {
     shadow(thread).join(millis);
   }
 
-  /** For {@link Thread#join(long, int)}. */
+  /** Replaces {@link Thread#join(long, int)}. */
   public static void join(Thread thread, long millis, int nanos) throws InterruptedException {
     shadow(thread).join(millis, nanos);
   }
 
-  /** For {@link Thread#join(Duration)}. */
+  /** Replaces {@link Thread#join(Duration)}. */
   public static boolean join(Thread thread, Duration duration) throws InterruptedException {
     return shadow(thread).join(duration);
   }
 
-  /** For {@link Thread#isAlive}. */
+  /** Replaces {@link Thread#isAlive}. */
   public static boolean isAlive(Thread thread) {
     return shadow(thread).isAlive();
   }
 
-  /** For {@link Thread#interrupt}. */
+  /** Replaces {@link Thread#interrupt}. */
   public static void interrupt(Thread thread) {
     shadow(thread).interrupt();
   }
 
-  /** For {@link Thread#isInterrupted}. */
+  /** Replaces {@link Thread#isInterrupted}. */
   public static boolean isInterrupted(Thread thread) {
     return shadow(thread).isInterrupted();
   }
 
-  /** For {@link Thread#getState}. */
+  /** Replaces {@link Thread#getState}. */
   public static Thread.State getState(Thread thread) {
     return shadow(thread).getState();
   }
 
-  /** For {@link LockSupport#unpark}. */
+  /** Replaces {@link LockSupport#unpark}. */
   public static void unpark(Thread thread) {
     LockSupport.unpark(thread == null ? null : shadow(thread));
   }
 
-  /** For {@link Thread#threadId}: a simulated thread's number in its run. */
+  /** Replaces {@link Thread#threadId}: returns a simulated thread's number in its run. */
   public static long threadId(Thread thread) {
     var machine = thread.isVirtual() ? MachineLookup.machine(thread) : null;
     return machine == null ? thread.threadId() : machine.idOf(thread);
   }
 
-  /** For {@link Executors#defaultThreadFactory}. */
+  /** Replaces {@link Executors#defaultThreadFactory}. */
   public static ThreadFactory defaultThreadFactory() {
     var machine = MachineLookup.machine();
     return machine == null ? Executors.defaultThreadFactory() : machine.threads();
