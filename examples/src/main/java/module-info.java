@@ -1,4 +1,4 @@
-/** Programs to read and to run. A separate module, so they see what a user sees. */
+/** Programs to read and to run. They are a separate module, so they see only the public API. */
 module io.fibry.examples {
   requires io.fibry;
   requires io.fibry.cluster;
@@ -9,5 +9,5 @@ module io.fibry.examples {
   requires java.logging;
   requires java.net.http;
 
-  opens io.fibry.examples to io.fibry.durable; // it writes and reads our records
+  opens io.fibry.examples to io.fibry.durable; // its codecs write and read the records of the examples
 }

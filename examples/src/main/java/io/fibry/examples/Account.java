@@ -13,7 +13,7 @@ class Account {
 
   private long cents;
 
-  /** The compiler checks that no case is missing, and the type of every answer. */
+  /** The compiler checks that the cases are complete, and that each answer has the right type. */
   void handle(Message message, ActorContext<Message> context) {
     switch (message) {
       case Deposit d -> cents += d.cents();
@@ -22,9 +22,9 @@ class Account {
     }
   }
 
-  private boolean withdraw(long wanted) {
-    if (wanted > cents) return false;
-    cents -= wanted;
+  private boolean withdraw(long amount) {
+    if (amount > cents) return false;
+    cents -= amount;
     return true;
   }
 

@@ -8,7 +8,7 @@ import io.fibry.examples.files.Folder;
 import io.fibry.store.folder.FolderStore;
 import java.time.Duration;
 
-/** Accounts that keep what happened to them. An answer leaves when its event is on disk. */
+/** Accounts that store their events. An answer is sent when its event is on disk. */
 class Bank {
   sealed interface Message {}
   record Deposit(long cents) implements Message, Request<Deposit, Long> {}
@@ -19,10 +19,10 @@ class Bank {
   record Withdrawn(long cents) implements Event {}
 
   static final Durable<Message> ACCOUNT =
-      Durable.kind("account", Message.class).events(Event.class, 0L, Bank::after).handler(Bank::handle);
+      Durable.kind("account", Message.class).events(Event.class, 0L, Bank::apply).handler(Bank::handle);
 
-  /** It also runs when an account is read again, so it does nothing else. */
-  static Long after(Long cents, Event event) {
+  /** Applies an event. It also runs when an account is loaded, so it must do nothing else. */
+  static Long apply(Long cents, Event event) {
     return switch (event) {
       case Deposited d -> cents + d.cents();
       case Withdrawn w -> cents - w.cents();
@@ -33,9 +33,9 @@ class Bank {
     switch (message) {
       case Deposit d -> context.reply(d, context.persist(new Deposited(d.cents())));
       case Withdraw w -> {
-        boolean enough = cents >= w.cents();
-        if (enough) context.persist(new Withdrawn(w.cents()));
-        context.reply(w, enough);
+        boolean isCovered = cents >= w.cents();
+        if (isCovered) context.persist(new Withdrawn(w.cents()));
+        context.reply(w, isCovered);
       }
     }
   }

@@ -10,10 +10,10 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * Messages handled in batches: lists, counts, or values merged by key. A batch fails as a whole.
+ * Handles messages in batches: lists, counts, or values merged by key. A batch fails as a whole.
  */
 class Batches {
-  record Price(String of, int cents) {}
+  record Price(String product, int cents) {}
 
   public static void main(String[] args) {
     Actor<Integer> log =
@@ -22,7 +22,7 @@ class Batches {
     log.close();
 
     try (var shop = ActorSystem.openScope("shop",
-        o -> o.withDeadLetters(letter -> System.out.println("failed together: " + letter.message())))) {
+        options -> options.withDeadLetters(letter -> System.out.println("failed together: " + letter.message())))) {
       Actor<String> strict = Batch.ofLists(shop.anonymous().onFailure(FailurePolicy.resume().withoutLog()), 2,
           Duration.ofSeconds(1), batch -> {
             if (batch.contains("bad")) throw new IllegalArgumentException("bad");
@@ -36,15 +36,15 @@ class Batches {
     List.of("home", "shop", "home").forEach(clicks::sendMessage);
     clicks.close();
 
-    Actor<Price> prices = Batch.ofMerged(ActorSystem.anonymous(), 1_000, Duration.ofSeconds(10), Price::of,
-        (before, after) -> after, Batches::print);
+    Actor<Price> prices = Batch.ofMerged(ActorSystem.anonymous(), 1_000, Duration.ofSeconds(10), Price::product,
+        (older, newer) -> newer, Batches::print);
     List.of(new Price("apple", 20), new Price("pear", 45), new Price("apple", 30)).forEach(prices::sendMessage);
     prices.close();
   }
 
-  private static void print(Map<String, Price> last) {
+  private static void print(Map<String, Price> lastPrices) {
     var cents = new java.util.LinkedHashMap<String, Integer>();
-    last.forEach((of, price) -> cents.put(of, price.cents()));
+    lastPrices.forEach((product, price) -> cents.put(product, price.cents()));
     System.out.println("last prices: " + cents);
   }
 }

@@ -15,28 +15,28 @@ import java.net.http.HttpResponse.BodyHandlers;
 import java.util.logging.Level;
 import java.util.logging.Logger;
 
-/** HTTP/2: another server, which runs each request on a virtual thread, asks the same actors. */
+/** HTTP/2 by another server, Helidon, which asks an actor on the virtual thread of each request. */
 class BehindHelidon {
-  private static final Logger HELIDON = Logger.getLogger("io.helidon"); // kept, or its level would be forgotten
+  private static final Logger HELIDON = Logger.getLogger("io.helidon"); // a collected logger would lose its level
 
   public static void main(String[] args) throws Exception {
     HELIDON.setLevel(Level.WARNING);
     try (var shop = ActorSystem.named("shop").mailbox(Mailbox.bounded(200, Overflow.REJECT))
-        .newActorWithReturn((String what) -> "12 of " + what); var client = HttpClient.newHttpClient()) {
+        .newActorWithReturn((String item) -> "12 of " + item); var client = HttpClient.newHttpClient()) {
       var routes = HttpRouting.builder()
-          .get("/stock/{what}",
-              (request, answer) -> answer.send(shop.ask(request.path().pathParameters().get("what"))))
+          .get("/stock/{item}",
+              (request, response) -> response.send(shop.ask(request.path().pathParameters().get("item"))))
           .error(MailboxFullException.class,
-              (request, answer, full) -> answer.status(Status.SERVICE_UNAVAILABLE_503).send())
+              (request, response, failure) -> response.status(Status.SERVICE_UNAVAILABLE_503).send())
           .error(AskTimeoutException.class,
-              (request, answer, late) -> answer.status(Status.GATEWAY_TIMEOUT_504).send());
+              (request, response, failure) -> response.status(Status.GATEWAY_TIMEOUT_504).send());
       var server = WebServer.builder().host("localhost").addRouting(routes).build().start();
       try {
-        var question = HttpRequest.newBuilder(URI.create("http://localhost:" + server.port() + "/stock/tea")).build();
-        var answer = client.send(question, BodyHandlers.ofString());
-        System.out.println(answer.version() + ": " + answer.body());
+        var request = HttpRequest.newBuilder(URI.create("http://localhost:" + server.port() + "/stock/tea")).build();
+        var response = client.send(request, BodyHandlers.ofString());
+        System.out.println(response.version() + ": " + response.body());
       } finally {
-        server.stop(); // after the running requests; then the actor ends
+        server.stop(); // waits for the running requests; then the actor ends
       }
     }
   }

@@ -11,18 +11,18 @@ import io.fibry.stereotype.Stereotypes;
 import java.time.Duration;
 
 /**
- * A chat with one room and two doors: lines over TCP, and WebSockets. Each guest has an actor; a
- * guest who reads too slowly is disconnected.
+ * A chat with one room, which guests enter by TCP (lines of text) or by WebSockets. Each guest has
+ * an actor; a guest who reads too slowly is disconnected.
  */
 class Chat {
   private static final Topic<String> ROOM = Topic.open(ActorSystem.named("room"));
 
   public static void main(String[] args) throws Exception {
     var routes = HttpRoutes.none().webSocket("/chat/{name}",
-        guest -> talk(guest.path("name"), guest.textActor(), guest.texts()), o -> o.withMaxUnsent(100_000));
+        guest -> talk(guest.path("name"), guest.textActor(), guest.texts()), options -> options.withMaxUnsent(100_000));
     try (var web = Stereotypes.fibers().embeddedHttpServer(0, routes);
         var tcp = Stereotypes.fibers().tcpAcceptor(0, Chat::enter,
-            o -> o.withIdleLimit(Duration.ofMinutes(10)).withMaxUnsent(100_000));
+            options -> options.withIdleLimit(Duration.ofMinutes(10)).withMaxUnsent(100_000));
         var ann = new Terminal(tcp.port(), "ann")) {
       System.out.println("ann sees: " + ann.hear());
       try (var bob = new Browser("ws://localhost:" + web.port() + "/chat/bob")) {
@@ -37,15 +37,15 @@ class Chat {
   }
 
   private static void enter(TcpConnection guest) {
-    var lines = guest.lines().iterator(); // the first one is the name
+    var lines = guest.lines().iterator(); // the first line is the name
     if (lines.hasNext()) talk(lines.next(), guest.lineActor(), guest.lines());
   }
 
-  private static void talk(String name, Actor<String> screen, Iterable<String> said) {
+  private static void talk(String name, Actor<String> screen, Iterable<String> texts) {
     ROOM.subscribe(screen); // until the connection ends
     ROOM.publish(name + " has come");
     try {
-      for (var text : said) ROOM.publish(name + ": " + text);
+      for (var text : texts) ROOM.publish(name + ": " + text);
     } finally { // also after a disconnect
       ROOM.publish(name + " has left");
     }

@@ -8,8 +8,8 @@ import java.util.stream.Stream;
 class Counter {
   private int count;
 
-  int add(Integer by) {
-    return count += by;
+  int add(Integer increment) {
+    return count += increment;
   }
 
   public static void main(String[] args) {

@@ -8,40 +8,40 @@ import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.Semaphore;
 
-/** What a crash leaves, and what it takes: a store in memory shows it without a disk. */
+/** Shows which messages and states survive a crash, by a store in memory. */
 class Crash {
   private static final BlockingQueue<String> CARTS = new LinkedBlockingQueue<>();
-  private static final Semaphore BEGUN = new Semaphore(0);
+  private static final Semaphore LAMP_BEGUN = new Semaphore(0);
   private static final Semaphore POWER = new Semaphore(0);
 
-  /** A cart. Adding a lamp waits until there is power. */
+  /** Builds a cart. A hat ends the test, and a lamp waits for a permit of {@link #POWER}. */
   static Durable<String> cart(Durable.Builder<String> kind) {
     return kind.state("").handler((items, item, context) -> {
       if (item.equals("lamp")) {
-        BEGUN.release();
+        LAMP_BEGUN.release();
         POWER.acquire();
       }
-      var next = items.isEmpty() ? item : items + ", " + item;
-      if (item.equals("hat")) context.afterCommit(() -> CARTS.add(next));
-      return next;
+      var newItems = items.isEmpty() ? item : items + ", " + item;
+      if (item.equals("hat")) context.afterCommit(() -> CARTS.add(newItems));
+      return newItems;
     });
   }
 
-  private static String afterACrash(Durable<String> cart) throws InterruptedException {
-    MemoryStore after;
+  private static String itemsAfterCrash(Durable<String> cart) throws InterruptedException {
+    MemoryStore survivor;
     try (var store = MemoryStore.open(); var scope = ActorSystem.openScope("before")) {
       var ada = cart.newActor(scope.named("ada"), store);
       for (var item : new String[] {"book", "lamp", "pen"}) ada.sendMessage(item);
-      BEGUN.acquire(); // the book is stored, the lamp is being handled, and the pen waits
-      after = store.crash(); // what a disk would hold
+      LAMP_BEGUN.acquire(); // the book is stored, the lamp is being handled, and the pen waits
+      survivor = store.crash(); // the content that a disk would have
       ada.kill();
-      ada.waitForExit(); // so that its scope finds nothing to end
+      ada.waitForExit(); // so that the scope need not end it
     }
     POWER.release();
-    return goOn(cart, after);
+    return continueWith(cart, survivor);
   }
 
-  private static String goOn(Durable<String> cart, Store store) throws InterruptedException {
+  private static String continueWith(Durable<String> cart, Store store) throws InterruptedException {
     try (store; var scope = ActorSystem.openScope("after")) {
       cart.newActor(scope.named("ada"), store).sendMessage("hat");
       return CARTS.take();
@@ -49,9 +49,9 @@ class Crash {
   }
 
   public static void main(String[] args) throws Exception {
-    System.out.println("stored: " + afterACrash(cart(Durable.kind("cart", String.class))));
+    System.out.println("stored: " + itemsAfterCrash(cart(Durable.kind("cart", String.class))));
     POWER.drainPermits();
     System.out.println(
-        "messages kept, too: " + afterACrash(cart(Durable.kind("cart", String.class).storeMessages(100))));
+        "messages kept, too: " + itemsAfterCrash(cart(Durable.kind("cart", String.class).storeMessages(100))));
   }
 }

@@ -6,10 +6,10 @@ import io.fibry.mailbox.Mailbox;
 import io.fibry.mailbox.Overflow;
 import java.util.concurrent.CountDownLatch;
 
-/** A listener hears of every message that was not handled, and why. */
+/** A listener gets every message that was not handled, with the reason. */
 class DeadLetters {
   public static void main(String[] args) throws Exception {
-    ActorSystem.configure(o -> o.withDeadLetters(
+    ActorSystem.configure(options -> options.withDeadLetters(
         letter -> System.out.println(letter.actor() + " lost " + letter.message() + ": " + letter.reason())));
 
     var divider = ActorSystem.named("divider").onFailure(FailurePolicy.resume().withoutLog())
@@ -19,17 +19,17 @@ class DeadLetters {
     divider.close();
     divider.sendMessage(10);
 
-    var busy = new CountDownLatch(1);
+    var isBusy = new CountDownLatch(1);
     var gate = new CountDownLatch(1);
-    var small = ActorSystem.named("small").mailbox(Mailbox.bounded(1, Overflow.REJECT)).newActor((String message) -> {
-      busy.countDown();
+    var bounded = ActorSystem.named("small").mailbox(Mailbox.bounded(1, Overflow.REJECT)).newActor((String message) -> {
+      isBusy.countDown();
       gate.await();
     });
-    small.sendMessage("first");
-    busy.await();
-    small.sendMessage("second");
-    small.sendMessage("third");
+    bounded.sendMessage("first");
+    isBusy.await();
+    bounded.sendMessage("second");
+    bounded.sendMessage("third");
     gate.countDown();
-    small.close();
+    bounded.close();
   }
 }

@@ -6,7 +6,7 @@ import io.fibry.AskCycleException;
 import io.fibry.FailurePolicy;
 import java.util.function.UnaryOperator;
 
-/** Two actors that ask each other do not hang: one gets an exception that names the ring. */
+/** Two actors that ask each other do not hang: one gets an exception that names the cycle. */
 class Deadlock {
   private static ActorWithReturn<String, String> ann;
   private static ActorWithReturn<String, String> bob;
@@ -17,8 +17,8 @@ class Deadlock {
 
     try {
       System.out.println(ann.ask("lunch?"));
-    } catch (AskCycleException ring) {
-      System.out.println(ring.getMessage());
+    } catch (AskCycleException cycle) {
+      System.out.println(cycle.getMessage());
     }
 
     System.out.println("ann goes on: " + ann.ask("tea?"));

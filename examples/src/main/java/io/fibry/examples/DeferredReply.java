@@ -14,15 +14,15 @@ class DeferredReply {
   record Free(int room) implements Hotel {}
 
   public static void main(String[] args) {
-    Queue<CompletableFuture<Integer>> waiting = new ArrayDeque<>(); // only the actor touches it
+    Queue<CompletableFuture<Integer>> waiting = new ArrayDeque<>(); // used only by the actor
     Actor<Hotel> hotel = ActorSystem.named("hotel").newActor((message, context) -> {
       switch (message) {
-        case Wait w -> {
+        case Wait wait -> {
           var room = new CompletableFuture<Integer>();
           waiting.add(room);
-          context.replyWhen(w, room);
+          context.replyWhen(wait, room);
         }
-        case Free f -> waiting.remove().complete(f.room());
+        case Free free -> waiting.remove().complete(free.room());
       }
     });
 

@@ -24,9 +24,9 @@ class Door {
       .on(Closed.class, Push.class, (closed, push) -> new Open(push.by()))
       .on(Closed.class, Lock.class, (closed, lock) -> new Locked(lock.code()))
       .on(Locked.class, Unlock.class, (locked, unlock, context) -> {
-        boolean fits = locked.code() == unlock.code();
-        context.reply(unlock, fits);
-        return fits ? new Closed() : locked; // the same object: no transition
+        boolean isRight = locked.code() == unlock.code();
+        context.reply(unlock, isRight);
+        return isRight ? new Closed() : locked; // the same object: no transition
       })
       .postpone(Open.class, Lock.class)
       .postpone(Open.class, Unlock.class)

@@ -10,7 +10,7 @@ import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Semaphore;
 
-/** An actor per account: loaded on first use, saved and ended after ten idle minutes. */
+/** An actor per account, loaded on first use, and saved and ended after ten idle minutes. */
 class EntitiesExample {
   sealed interface Message {}
   record Deposit(long amount) implements Message {}
@@ -39,11 +39,11 @@ class EntitiesExample {
   }
 
   public static void main(String[] args) throws Exception {
-    int many = args.length > 0 ? Integer.parseInt(args[0]) : 100_000; // a million fit into 400 MB
-    var clock = new ManualScheduler(); // production code leaves it out
-    var scope = ActorSystem.openScope("bank", o -> o.withScheduler(clock));
+    int count = args.length > 0 ? Integer.parseInt(args[0]) : 100_000; // a million need 400 MB
+    var clock = new ManualScheduler(); // for the example only
+    var scope = ActorSystem.openScope("bank", options -> options.withScheduler(clock));
     Entities<Integer, Message> accounts = Entities.open(scope.anonymous(), Duration.ofMinutes(10),
-        (account, id) -> account.initialState(() -> new EntitiesExample(id)).onStop(EntitiesExample::save)
+        (builder, id) -> builder.initialState(() -> new EntitiesExample(id)).onStop(EntitiesExample::save)
             .newActor(EntitiesExample::handle));
     accounts.actor(0).sendMessage(new Deposit(1));
     clock.advance(Duration.ofMinutes(20));
@@ -51,10 +51,10 @@ class EntitiesExample {
     accounts.actor(0).sendMessage(new Deposit(1));
     System.out.println("account 0: " + DATABASE.get(0) + " saved, " + accounts.actor(0).ask(new Balance()) + " in all");
 
-    for (int id = 0; id < many; id++) accounts.actor(id).sendMessage(new Deposit(1));
+    for (int id = 0; id < count; id++) accounts.actor(id).sendMessage(new Deposit(1));
     System.out.println(accounts.size() + " accounts are alive");
     clock.advance(Duration.ofMinutes(20));
-    SAVED.acquire(many);
+    SAVED.acquire(count);
     System.out.println(DATABASE.size() + " were idle and have been saved");
   }
 }

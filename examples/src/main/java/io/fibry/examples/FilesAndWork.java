@@ -10,8 +10,8 @@ import java.util.concurrent.CountDownLatch;
 
 /**
  * Computations beside hundreds of reads: in one pool of threads, then with the reads on fibers. In
- * the shared pool, reads soon hold all threads. On fibers a waiting read holds none, so the pool
- * can compute. (The disk here answers last; the benchmark file-reads measures a real one.)
+ * the shared pool, reads soon hold all threads. On fibers a waiting read holds no thread, so the
+ * pool can compute. The simulated disk answers only at the end.
  */
 class FilesAndWork {
   private static final int READS = 400;
@@ -19,34 +19,35 @@ class FilesAndWork {
 
   public static void main(String[] args) throws Exception {
     for (int computations : new int[] {133, 400, 1_200, 2_800}) {
-      long together = computedMeanwhile(computations, false);
-      long apart = computedMeanwhile(computations, true);
-      System.out.println(READS + " reads wait, " + computations + " computations: done in one pool " + together
-          + ", with the reads on fibers " + apart);
+      long doneInOnePool = computationsDone(computations, false);
+      long doneBesideFibers = computationsDone(computations, true);
+      System.out.println(READS + " reads wait, " + computations + " computations: done in one pool " + doneInOnePool
+          + ", with the reads on fibers " + doneBesideFibers);
     }
   }
 
-  private static long computedMeanwhile(int computations, boolean apart) throws InterruptedException {
-    var how = ActorSystem.anonymous().strategy(Strategy.THREAD).mailbox(Mailbox.unbounded());
-    try (Actor<Handler.Task> pool = Pools.fixed(how, THREADS).newActor(Handler.Task::run);
+  /** Returns how many computations were done while no read was. */
+  private static long computationsDone(int computations, boolean readsOnFibers) throws InterruptedException {
+    var builder = ActorSystem.anonymous().strategy(Strategy.THREAD).mailbox(Mailbox.unbounded());
+    try (Actor<Handler.Task> pool = Pools.fixed(builder, THREADS).newActor(Handler.Task::run);
         Actor<Handler.Task> fibers = Pools.perMessage(ActorSystem.anonymous()).newActor(Handler.Task::run)) {
       var disk = new CountDownLatch(1);
-      var computed = new CountDownLatch(computations);
-      var stuck = new CountDownLatch(THREADS); // threads held by reads
+      var remaining = new CountDownLatch(computations);
+      var freeThreads = new CountDownLatch(THREADS); // threads of the pool without a read
       Handler.Task read = () -> {
-        stuck.countDown();
+        freeThreads.countDown();
         disk.await();
       };
-      Handler.Task computation = computed::countDown;
+      Handler.Task computation = remaining::countDown;
 
       int tasks = READS + computations;
       for (int i = 0; i < tasks; i++) {
         boolean isRead = (i + 1) * READS / tasks > i * READS / tasks; // mixed evenly
-        if (isRead) (apart ? fibers : pool).sendMessage(read);
+        if (isRead) (readsOnFibers ? fibers : pool).sendMessage(read);
         else pool.sendMessage(computation);
       }
-      (apart ? computed : stuck).await(); // then nothing happens until the disk answers
-      long done = computations - computed.getCount();
+      (readsOnFibers ? remaining : freeThreads).await(); // now no task can end before the disk answers
+      long done = computations - remaining.getCount();
       disk.countDown();
       return done;
     }

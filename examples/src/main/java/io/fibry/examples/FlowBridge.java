@@ -10,11 +10,11 @@ class FlowBridge {
   public static void main(String[] args) {
     var printer = ActorSystem.named("printer").newActor((String line) -> System.out.println(line));
     try (var lines = new SubmissionPublisher<String>()) {
-      lines.subscribe(Flows.subscriber(printer, 64)); // at most 64 ahead of the actor
+      lines.subscribe(Flows.subscriber(printer, 64)); // at most 64 unhandled lines
       lines.submit("hello");
       lines.submit("world");
     }
-    printer.waitForExit(); // the end of the stream sent it a poison pill
+    printer.waitForExit(); // the end of the stream sends it a poison pill
 
     Generator<Integer> squares = Generator.of(ActorSystem.anonymous(), 10, out -> {
       for (int i = 1; i <= 3; i++) out.yield(i * i);

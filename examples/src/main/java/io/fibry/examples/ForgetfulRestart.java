@@ -11,14 +11,14 @@ import io.fibry.simulation.SimulationFailure;
 import java.util.ArrayList;
 import java.util.List;
 
-/** A cart restarts with its empty first state: a simulation finds what its customer then misses. */
+/** A cart loses its items when it restarts after a failure: a simulation finds the lost item. */
 class ForgetfulRestart {
   record Cart(ActorWithReturn<String, List<String>> actor) {
     static Cart open(ActorScope scope) {
       var printer =
           scope.named("printer").mailbox(Mailbox.bounded(1_000, Overflow.REJECT)).newActor((String line) -> {});
       return new Cart(scope.named("cart")
-          .onFailure(FailurePolicy.restart().withoutLog()) // the mend is resume(), with a rollback
+          .onFailure(FailurePolicy.restart().withoutLog()) // the fix is resume(), with a rollback
           .initialState(() -> new ArrayList<String>())
           .newActorWithReturn((ArrayList<String> items, String item) -> {
             if (!printer.sendMessage(item)) throw new IllegalStateException("no room for " + item);
@@ -27,16 +27,16 @@ class ForgetfulRestart {
           }));
     }
 
-    /** Returns false if it has forgotten an item that it had confirmed. */
+    /** Adds items; returns false if the cart has lost an item that it had confirmed. */
     boolean keeps(int items) {
       var confirmed = List.<String>of();
       for (int i = 0; i < items; i++) {
         try {
-          var now = actor.ask("item " + i);
-          if (!now.containsAll(confirmed)) return false;
-          confirmed = now;
-        } catch (IllegalStateException notTaken) {
-          // the customer was told
+          var content = actor.ask("item " + i);
+          if (!content.containsAll(confirmed)) return false;
+          confirmed = content;
+        } catch (IllegalStateException refused) {
+          // the cart has told the customer that it refused the item
         }
       }
       return true;
@@ -49,11 +49,11 @@ class ForgetfulRestart {
     }
     try {
       Simulation.run(sim -> {
-        sim.faults().withSmallMailboxes(0.5); // the printer is out of paper
+        sim.faults().withSmallMailboxes(0.5); // as if the printer were out of paper
         if (!Cart.open(sim.scope()).keeps(5)) throw new AssertionError("the cart has forgotten an item");
       });
-    } catch (SimulationFailure found) {
-      System.out.println(found.getMessage());
+    } catch (SimulationFailure failure) {
+      System.out.println(failure.getMessage());
     }
   }
 }

@@ -8,17 +8,17 @@ import java.net.Socket;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 
-/** Forwards a port in both directions, with limits, at the reader's pace. */
+/** Forwards a TCP port in both directions, with limits, as fast as the slower side reads. */
 class Forwarder {
   public static void main(String[] args) throws IOException {
     var loopback = InetAddress.getLoopbackAddress();
     var target = Stereotypes.fibers().tcpAcceptor(0, connection -> {
-      // until the end of the stream, which the forwarder passes on
-      var all = new String(connection.inputStream().readAllBytes(), StandardCharsets.UTF_8);
-      connection.outputStream().write(all.toUpperCase().getBytes(StandardCharsets.UTF_8));
+      // reads until the client's end of the stream, which the forwarder passes on
+      var text = new String(connection.inputStream().readAllBytes(), StandardCharsets.UTF_8);
+      connection.outputStream().write(text.toUpperCase().getBytes(StandardCharsets.UTF_8));
     });
     var forwarder = Stereotypes.fibers().tcpForwarder(0, new InetSocketAddress(loopback, target.port()),
-        o -> o.withMaxConnections(100).withIdleLimit(Duration.ofMinutes(5)));
+        options -> options.withMaxConnections(100).withIdleLimit(Duration.ofMinutes(5)));
 
     for (var question : new String[] {"who is there?", "and now?"}) {
       try (var socket = new Socket(loopback, forwarder.port())) {

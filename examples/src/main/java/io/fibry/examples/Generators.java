@@ -5,7 +5,7 @@ import io.fibry.FailurePolicy;
 import io.fibry.flow.Generator;
 import java.io.IOException;
 
-/** Sequences made by an actor while they are read. It runs ahead up to a limit. */
+/** Sequences that an actor produces while they are read. The producer runs ahead up to a limit. */
 class Generators {
   public static void main(String[] args) {
     Generator<Long> fibonacci = Generator.of(ActorSystem.named("fibonacci"), 100, out -> {
@@ -20,15 +20,15 @@ class Generators {
     } // closing the stream ends the producer
 
     // a failure reaches the reader, so it needs no log
-    var silent = ActorSystem.anonymous().onFailure(FailurePolicy.stop().withoutLog());
-    Generator<String> lines = Generator.of(silent, 10, out -> {
+    var builder = ActorSystem.anonymous().onFailure(FailurePolicy.stop().withoutLog());
+    Generator<String> lines = Generator.of(builder, 10, out -> {
       out.yield("one line");
       out.yield("another line");
       throw new IOException("the disk is gone");
     });
     try {
       for (var line : lines) System.out.println(line);
-    } catch (Exception failure) { // the same object, after the lines before it
+    } catch (Exception failure) { // the producer's own exception, after the lines before it
       System.out.println(failure);
     }
   }

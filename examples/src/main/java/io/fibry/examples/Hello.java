@@ -7,6 +7,6 @@ class Hello {
   public static void main(String[] args) {
     try (var greeter = ActorSystem.anonymous().newActor((String name) -> System.out.println("Hello " + name))) {
       greeter.sendMessage("World");
-    } // close() waits until all is handled
+    } // close() waits until all messages are handled
   }
 }

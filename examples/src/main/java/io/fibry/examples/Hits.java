@@ -10,9 +10,9 @@ import io.fibry.store.folder.FolderStore;
 class Hits {
   record Hit() implements Request<Hit, Long> {}
 
-  static final Durable<Hit> HITS = Durable.kind("hits", Hit.class).state(0L).handler((n, hit, context) -> {
-    context.reply(hit, n + 1); // leaves when the new number is on disk
-    return n + 1;
+  static final Durable<Hit> HITS = Durable.kind("hits", Hit.class).state(0L).handler((count, hit, context) -> {
+    context.reply(hit, count + 1); // sent when the new count is on disk
+    return count + 1;
   });
 
   public static void main(String[] args) throws Exception {

@@ -11,50 +11,48 @@ import java.util.ArrayList;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 
-/**
- * A hundred calls of 1.5 ms each, in sequence, then in parallel. Waiting holds no thread on either
- * side.
- */
+/** A hundred calls of 1.5 ms each, in sequence, then in parallel. No wait holds a thread. */
 class HttpCalls {
   private static final int CALLS = 100;
 
   public static void main(String[] args) throws IOException {
-    var all = new CountDownLatch(CALLS);
+    var arrivals = new CountDownLatch(CALLS);
     var routes = HttpRoutes.none()
         .text("/slow", exchange -> {
           Thread.sleep(Duration.ofNanos(1_500_000));
           return "Hello";
         })
         .text("/together", exchange -> { // answers when all calls have arrived
-          all.countDown();
-          all.await();
+          arrivals.countDown();
+          arrivals.await();
           return "Hello";
         });
     try (var server = Stereotypes.fibers().embeddedHttpServer(0, routes);
-        var web = Stereotypes.fibers().downloader(o -> o.withMaxParallel(CALLS))) {
+        var downloader = Stereotypes.fibers().downloader(o -> o.withMaxParallel(CALLS))) {
       var address = "http://localhost:" + server.port();
-      System.out.println(inParallel(web, URI.create(address + "/together")) + " calls were at the server together");
+      System.out.println(
+          inParallel(downloader, URI.create(address + "/together")) + " calls were at the server together");
       // warm-up
-      for (int round = 0; round < 3; round++) inParallel(web, URI.create(address + "/slow"));
+      for (int round = 0; round < 3; round++) inParallel(downloader, URI.create(address + "/slow"));
 
-      long began = System.nanoTime();
-      for (int i = 0; i < CALLS; i++) web.ask(URI.create(address + "/slow"));
-      System.out.println(CALLS + " calls in sequence: " + millisSince(began) + " ms");
+      long start = System.nanoTime();
+      for (int i = 0; i < CALLS; i++) downloader.ask(URI.create(address + "/slow"));
+      System.out.println(CALLS + " calls in sequence: " + millisSince(start) + " ms");
 
-      began = System.nanoTime();
-      inParallel(web, URI.create(address + "/slow"));
-      System.out.println(CALLS + " calls in parallel: " + millisSince(began) + " ms");
+      start = System.nanoTime();
+      inParallel(downloader, URI.create(address + "/slow"));
+      System.out.println(CALLS + " calls in parallel: " + millisSince(start) + " ms");
     }
   }
 
-  private static int inParallel(Downloader web, URI uri) {
+  private static int inParallel(Downloader downloader, URI uri) {
     var answers = new ArrayList<CompletableFuture<Download>>();
-    for (int i = 0; i < CALLS; i++) answers.add(web.sendMessageReturn(uri));
+    for (int i = 0; i < CALLS; i++) answers.add(downloader.sendMessageReturn(uri));
     answers.forEach(CompletableFuture::join);
     return answers.size();
   }
 
-  private static long millisSince(long began) {
-    return (System.nanoTime() - began) / 1_000_000;
+  private static long millisSince(long start) {
+    return (System.nanoTime() - start) / 1_000_000;
   }
 }

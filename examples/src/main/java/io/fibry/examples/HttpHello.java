@@ -4,8 +4,8 @@ import io.fibry.stereotype.Stereotypes;
 import java.net.URI;
 
 /**
- * An HTTP server in one line. Given a port, it serves until stopped, for {@code ab -k} or
- * {@code wrk}.
+ * An HTTP server in one line. With a port as argument, it serves until it is stopped, for example
+ * for {@code ab -k} or {@code wrk}.
  */
 class HttpHello {
   public static void main(String[] args) throws Exception {
@@ -14,8 +14,8 @@ class HttpHello {
     var server = Stereotypes.def().embeddedHttpServer(port, exchange -> "Hello World!");
 
     if (port == 0) {
-      try (var answer = URI.create("http://localhost:" + server.port() + "/").toURL().openStream()) {
-        System.out.println(new String(answer.readAllBytes()));
+      try (var response = URI.create("http://localhost:" + server.port() + "/").toURL().openStream()) {
+        System.out.println(new String(response.readAllBytes()));
       }
       server.close();
     }

@@ -14,24 +14,24 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
 
-/** HTTP requests go to an actor; browsers follow what it does, as server-sent events. */
+/** HTTP requests go to an actor, and browsers get its news as server-sent events. */
 class HttpToActor {
   public static void main(String[] args) throws Exception {
     Topic<String> news = Topic.open(ActorSystem.named("news"));
     var shop = ActorSystem.named("shop").mailbox(Mailbox.bounded(200, Overflow.REJECT))
-        .initialState(ArrayList<String>::new).newActorWithReturn((ArrayList<String> orders, String what) -> {
-          orders.add(what);
-          news.publish("sold: " + what);
+        .initialState(ArrayList<String>::new).newActorWithReturn((ArrayList<String> orders, String item) -> {
+          orders.add(item);
+          news.publish("sold: " + item);
           return orders.size();
         });
-    var watched = new CountDownLatch(1);
+    var hasSubscribed = new CountDownLatch(1);
     var routes = HttpRoutes.none()
         // 503 if the mailbox is full, 504 if the answer is late
         .text("/order", exchange -> "order " + shop.ask(exchange.bodyAsText()))
         .stream("/news", exchange -> {
           var browser = exchange.eventActor();
           news.subscribe(browser); // until the browser leaves
-          watched.countDown();
+          hasSubscribed.countDown();
           browser.waitForExit();
         });
 
@@ -40,10 +40,10 @@ class HttpToActor {
       var address = "http://localhost:" + server.port();
       var events =
           client.sendAsync(HttpRequest.newBuilder(URI.create(address + "/news")).build(), BodyHandlers.ofLines());
-      watched.await();
-      for (var what : List.of("hat", "shoes")) {
+      hasSubscribed.await();
+      for (var item : List.of("hat", "shoes")) {
         var order = HttpRequest.newBuilder(URI.create(address + "/order"))
-            .POST(HttpRequest.BodyPublishers.ofString(what)).build();
+            .POST(HttpRequest.BodyPublishers.ofString(item)).build();
         System.out.println(client.send(order, BodyHandlers.ofString()).body());
       }
       server.sendPoisonPill(); // also ends the stream of events

@@ -3,15 +3,15 @@ package io.fibry.examples;
 import io.fibry.ActorSystem;
 import io.fibry.stereotype.Stereotypes;
 
-/** A virtual thread that asks an idle actor runs its handler itself: no switch of threads. */
+/** A virtual thread that asks an idle actor runs the handler itself, without a thread switch. */
 class InlineRequests {
   public static void main(String[] args) {
-    var usual = ActorSystem.anonymous().newActorWithReturn((Thread asker) -> asker == Thread.currentThread());
+    var normal = ActorSystem.anonymous().newActorWithReturn((Thread asker) -> asker == Thread.currentThread());
     var inline =
         ActorSystem.anonymous().inlineRequests().newActorWithReturn((Thread asker) -> asker == Thread.currentThread());
 
     Stereotypes.fibers().runOnce(() -> {
-      System.out.println("on the asker's own thread, as usual: " + usual.ask(Thread.currentThread()));
+      System.out.println("on the asker's own thread, as usual: " + normal.ask(Thread.currentThread()));
       System.out.println("on the asker's own thread, inline: " + inline.ask(Thread.currentThread()));
     }).waitForExit();
 

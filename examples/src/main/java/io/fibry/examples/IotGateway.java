@@ -11,8 +11,8 @@ import java.util.concurrent.Semaphore;
 import java.util.concurrent.atomic.LongAdder;
 
 /**
- * Thousands of devices that report on request, each an actor that mostly waits. The argument is
- * their number; each takes two file descriptors, since this program also runs the devices.
+ * Thousands of devices that report on request, each an actor that mostly waits. The argument is the
+ * number of devices. Each takes two file descriptors, because this program also runs the devices.
  */
 class IotGateway {
   private static final LongAdder SUM = new LongAdder();
@@ -21,7 +21,8 @@ class IotGateway {
 
   public static void main(String[] args) throws Exception {
     int devices = args.length > 0 ? Integer.parseInt(args[0]) : 9_000;
-    var gateway = Stereotypes.fibers().tcpAcceptor(0, IotGateway::serve, o -> o.withMaxConnections(devices));
+    var gateway =
+        Stereotypes.fibers().tcpAcceptor(0, IotGateway::serve, options -> options.withMaxConnections(devices));
     for (int i = 1; i <= devices; i++) {
       var socket = new Socket(InetAddress.getLoopbackAddress(), gateway.port());
       int id = i;
@@ -51,8 +52,8 @@ class IotGateway {
   private static void device(Socket socket, int id) {
     try (socket; var in = new BufferedReader(new InputStreamReader(socket.getInputStream()), 64)) {
       while ("report".equals(in.readLine())) socket.getOutputStream().write((id + "\n").getBytes());
-    } catch (IOException gatewayIsGone) {
-      System.out.println(id + ": " + gatewayIsGone);
+    } catch (IOException gatewayGone) {
+      System.out.println(id + ": " + gatewayGone);
     }
   }
 }

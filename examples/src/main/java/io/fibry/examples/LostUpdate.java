@@ -9,13 +9,13 @@ import io.fibry.simulation.SimulationFailure;
 import java.time.Duration;
 import java.util.ArrayList;
 
-/** Two tills read how many hats are left, then write one less: a simulation finds the lost sale. */
+/** Two tills each read a stock, and write it less one: a simulation finds the lost sale. */
 class LostUpdate {
   sealed interface Message {}
   record Left() implements Message {}
   record Write(int left) implements Message {}
 
-  /** The mend: one message, Sell, for which the stock itself takes a hat. */
+  /** The fix is one message, Sell, for which the stock itself subtracts a hat. */
   record Shop(ActorWithReturn<Message, Integer> stock, Actor<String> first, Actor<String> second) {
     static Shop open(ActorScope scope) {
       var stock = scope.named("stock").initialState(() -> new int[] {10})
@@ -37,15 +37,15 @@ class LostUpdate {
       var shops = new ArrayList<Shop>();
       for (int i = 0; i < 300; i++) shops.add(Shop.open(town.openScope("shop " + i)));
       for (var shop : shops) shop.first().sendMessage("Ada");
-      Thread.sleep(2_000); // then comes the next customer
+      Thread.sleep(2_000); // until the next customer comes
       for (var shop : shops) shop.second().sendMessage("Bob");
       town.awaitQuiescence(Duration.ofMinutes(1));
-      long wrong = shops.stream().filter(shop -> shop.stock().ask(new Left()) != 8).count();
-      System.out.println("real threads: " + wrong + " of 300 shops have lost a sale");
+      long wrongShops = shops.stream().filter(shop -> shop.stock().ask(new Left()) != 8).count();
+      System.out.println("real threads: " + wrongShops + " of 300 shops have lost a sale");
     }
     try {
       Simulation.run(sim -> {
-        sim.faults().withDelays(0.1, Duration.ofSeconds(5)); // a thread that waits for a processor
+        sim.faults().withDelays(0.1, Duration.ofSeconds(5)); // as if a thread waited for a processor
         var shop = Shop.open(sim.scope());
         shop.first().sendMessage("Ada");
         Thread.sleep(2_000);
@@ -53,8 +53,8 @@ class LostUpdate {
         sim.scope().awaitQuiescence(Duration.ofMinutes(1));
         if (shop.stock().ask(new Left()) != 8) throw new AssertionError("a sale is lost");
       });
-    } catch (SimulationFailure found) {
-      System.out.println(found.getMessage());
+    } catch (SimulationFailure failure) {
+      System.out.println(failure.getMessage());
     }
   }
 }

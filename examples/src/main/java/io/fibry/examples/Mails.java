@@ -34,25 +34,25 @@ class Mails {
     }
   }
 
-  /** Its name is in the store, so it continues after the last payment that it has mailed. */
+  /** Runs a named view. Its offset is stored, so it continues after the last mailed payment. */
   private static void mail(Store store, int payments) throws InterruptedException {
     var sent = new LinkedBlockingQueue<String>();
     try (var views = ActorSystem.openScope("views")) {
       PAYMENTS.named("mails").newActor(views.anonymous(), store,
-          fact -> sent.add("mail to " + fact.key() + ": you have paid " + fact.event().cents()));
+          stored -> sent.add("mail to " + stored.key() + ": you have paid " + stored.event().cents()));
       for (int i = 0; i < payments; i++) System.out.println(sent.take());
     }
   }
 
-  /** Without a name it begins with the first event. Answers when it has seen the present. */
-  private static TreeMap<String, Long> sums(Store store, TreeMap<String, Long> present) throws InterruptedException {
+  /** Runs a view without a name, which begins with the first event, until it has the balances. */
+  private static TreeMap<String, Long> sums(Store store, TreeMap<String, Long> balances) throws InterruptedException {
     var sums = new TreeMap<String, Long>();
-    var facts = new LinkedBlockingQueue<EventView.StoredEvent<Paid>>();
+    var payments = new LinkedBlockingQueue<EventView.StoredEvent<Paid>>();
     try (var views = ActorSystem.openScope("views")) {
-      PAYMENTS.newActor(views.anonymous(), store, facts::add);
-      while (!sums.equals(present)) {
-        var fact = facts.take();
-        sums.merge(fact.key(), fact.event().cents(), Long::sum);
+      PAYMENTS.newActor(views.anonymous(), store, payments::add);
+      while (!sums.equals(balances)) {
+        var stored = payments.take();
+        sums.merge(stored.key(), stored.event().cents(), Long::sum);
       }
     }
     return sums;

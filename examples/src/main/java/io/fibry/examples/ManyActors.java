@@ -8,15 +8,15 @@ import java.util.concurrent.atomic.AtomicInteger;
 /** A million actors that wait. An actor is an object; it has a thread only while it works. */
 class ManyActors {
   public static void main(String[] args) {
-    int many = args.length == 0 ? 1_000_000 : Integer.parseInt(args[0]);
+    int count = args.length == 0 ? 1_000_000 : Integer.parseInt(args[0]);
     var actors = new ArrayList<Sink<Void>>();
-    for (int i = 0; i < many; i++) actors.add(Stereotypes.fibers().sink(null));
+    for (int i = 0; i < count; i++) actors.add(Stereotypes.fibers().sink(null));
     System.out.println(actors.size() + " actors wait for work");
 
-    var answers = new AtomicInteger();
+    var sum = new AtomicInteger();
     Stereotypes.fibers().runOnce(() -> {
-      for (var actor : actors) answers.addAndGet(actor.ask(nothing -> 1));
+      for (var actor : actors) sum.addAndGet(actor.ask(state -> 1));
     }).waitForExit();
-    System.out.println(answers + " have answered");
+    System.out.println(sum + " have answered");
   }
 }

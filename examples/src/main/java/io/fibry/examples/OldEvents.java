@@ -9,11 +9,11 @@ import io.fibry.store.folder.FolderStore;
 import java.util.List;
 import java.util.stream.Stream;
 
-/** Events of an earlier version are read as what they mean today. */
+/** Converts stored events of an earlier version of a program to the present form. */
 class OldEvents {
   record Deposit(long cents, String currency) implements Request<Deposit, String> {}
 
-  /** The program as it was when there was one currency. */
+  /** The earlier version of the program, which had only one currency. */
   static class Before {
     sealed interface Event {}
     record Deposited(long cents) implements Event {}
@@ -26,18 +26,18 @@ class OldEvents {
 
   sealed interface Event {}
   record PaidIn(long cents, String currency) implements Event {}
-  record DepositedOnce(long cents) {} // an old form, which is no longer written
+  record DepositedOnce(long cents) {} // an old form: read, but no longer written
 
   static final Codec<Event> EVENTS = Codec.of(Event.class,
-      forms -> forms.named(PaidIn.class, "Deposited") // the class has another name than in the store
+      forms -> forms.named(PaidIn.class, "Deposited") // the store keeps the old name of the class
           .readOld("Deposited", DepositedOnce.class, old -> new PaidIn(old.cents(), "EUR")));
   static final Durable<Deposit> ACCOUNT =
-      Durable.kind("account", Deposit.class).events(EVENTS, List.<Event>of(), OldEvents::after)
+      Durable.kind("account", Deposit.class).events(EVENTS, List.<Event>of(), OldEvents::append)
           .handler((past, deposit, context) -> {
             context.reply(deposit, context.persist(new PaidIn(deposit.cents(), deposit.currency())).toString());
           });
 
-  static List<Event> after(List<Event> past, Event event) {
+  static List<Event> append(List<Event> past, Event event) {
     return Stream.concat(past.stream(), Stream.of(event)).toList();
   }
 

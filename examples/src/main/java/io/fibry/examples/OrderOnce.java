@@ -15,12 +15,12 @@ import java.net.http.HttpRequest.BodyPublishers;
 import java.net.http.HttpResponse.BodyHandlers;
 import java.nio.file.Path;
 
-/** A client may send an order again, also after a restart: it is taken once. */
+/** A client may send an order again, even after a restart: it is handled once. */
 class OrderOnce {
   record Order(String idempotencyKey, String item) implements Idempotent, Request<Order, Integer> {}
 
   static final Durable<Order> SHOP = Durable.kind("shop", Order.class).state(0).handler((orders, order, context) -> {
-    context.reply(order, orders + 1); // remembered with the order's id: for a day, a thousand of them
+    context.reply(order, orders + 1); // remembered by the order's key: by default 1,000 answers for a day
     return orders + 1;
   });
 
@@ -32,7 +32,7 @@ class OrderOnce {
     }
   }
 
-  /** A server, and a client that posts these orders. */
+  /** Runs a server, and a client that posts these orders to it. */
   private static void serve(Path folder, String... orders) throws Exception {
     try (var store = FolderStore.open(folder);
         var shop = SHOP.newActor(ActorSystem.named("shop"), store);

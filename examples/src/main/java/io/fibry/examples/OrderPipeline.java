@@ -5,30 +5,30 @@ import io.fibry.FailurePolicy;
 import io.fibry.flow.Pipeline;
 import java.util.concurrent.atomic.AtomicInteger;
 
-/** A pipeline of three parallel stages, the slow one with four workers. */
+/** A pipeline of three parallel stages. The slow stage has four workers. */
 class OrderPipeline {
-  record Order(int number, String what) {}
+  record Order(int number, String item) {}
 
   record Priced(Order order, int cents) {}
 
   public static void main(String[] args) {
     var atOnce = new AtomicInteger();
-    var most = new AtomicInteger();
+    var maxAtOnce = new AtomicInteger();
     var sum = new AtomicInteger();
-    var last = new AtomicInteger();
-    ActorSystem.configure(o -> o.withDeadLetters(letter -> System.out.println(
+    var lastNumber = new AtomicInteger();
+    ActorSystem.configure(options -> options.withDeadLetters(letter -> System.out.println(
         letter.actor() + " could not do '" + letter.message() + "': " + letter.cause().orElseThrow().getMessage())));
 
     var lines =
         Pipeline.of(ActorSystem.named("orders").onFailure(FailurePolicy.resume().withoutLog()), OrderPipeline::parse)
             .then(4, order -> { // four at once, passed on in order
-              most.accumulateAndGet(atOnce.incrementAndGet(), Math::max);
+              maxAtOnce.accumulateAndGet(atOnce.incrementAndGet(), Math::max);
               Thread.sleep(5); // calls another service
               atOnce.decrementAndGet();
-              return new Priced(order, 100 + order.what().length());
+              return new Priced(order, 100 + order.item().length());
             })
             .into(priced -> {
-              if (priced.order().number() <= last.getAndSet(priced.order().number()))
+              if (priced.order().number() <= lastNumber.getAndSet(priced.order().number()))
                 System.out.println("out of order");
               sum.addAndGet(priced.cents());
             });
@@ -37,7 +37,7 @@ class OrderPipeline {
     for (int i = 1; i <= 200; i++) lines.sendMessage(i == 100 ? "nonsense" : i + ";hat");
     lines.close(); // waits until the pipeline is empty
 
-    System.out.println("199 orders, " + sum + " cents, " + most + " priced at once");
+    System.out.println("199 orders, " + sum + " cents, " + maxAtOnce + " priced at once");
   }
 
   private static Order parse(String line) {

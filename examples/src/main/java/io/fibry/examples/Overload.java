@@ -11,10 +11,10 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /**
- * A load above capacity, and mailboxes bounded by number, by time, and not at all. Four connections
- * serve 400 queries a second; the load is 1,000, then 200, and clients give up after 200 ms. If too
- * many queries may wait, all are late, and the connections work for clients that have left, even
- * when the load has fallen.
+ * A load above capacity, with mailboxes bounded by number, by waiting time, and not at all. Four
+ * connections serve 400 queries a second. The load is 1,000, then 200, and clients give up after
+ * 200 ms. If too many queries may wait, all are late. The connections then work for clients that
+ * have left, even after the load has fallen.
  */
 class Overload {
   public static void main(String[] args) throws Exception {
@@ -23,23 +23,23 @@ class Overload {
     show("unbounded", Mailbox.unbounded());
   }
 
-  private static void show(String what, Mailbox<Object> mailbox) throws InterruptedException {
+  private static void show(String label, Mailbox<Object> mailbox) throws InterruptedException {
     var pool = Pools.fixed(ActorSystem.anonymous().mailbox(mailbox), 4).newActorWithReturn((Integer query) -> {
       Thread.sleep(10);
       return query;
     });
     Handler<Integer> client = query -> pool.sendMessageReturn(query).get(200, TimeUnit.MILLISECONDS);
-    int answered = inTime(600, 1, client);
-    int answeredAfter = inTime(80, 5, client);
+    int answered = countAnswered(600, 1, client);
+    int answeredLater = countAnswered(80, 5, client);
     pool.kill();
-    String became = answeredAfter > 60 ? "OK" : answeredAfter < 20 ? "COLLAPSED" : "SLOW";
-    System.out.println(what + ": in time " + answered + " of 600, then " + answeredAfter + " of 80: " + became);
+    String verdict = answeredLater > 60 ? "OK" : answeredLater < 20 ? "COLLAPSED" : "SLOW";
+    System.out.println(label + ": in time " + answered + " of 600, then " + answeredLater + " of 80: " + verdict);
   }
 
-  /** Starts a client every {@code millis}; returns how many were answered in time. */
-  private static int inTime(int clients, int millis, Handler<Integer> client) throws InterruptedException {
+  /** Starts a client every {@code millis}, and returns how many got an answer in time. */
+  private static int countAnswered(int clients, int millis, Handler<Integer> client) throws InterruptedException {
     var answers = new AtomicInteger();
-    var all = new CountDownLatch(clients);
+    var remaining = new CountDownLatch(clients);
     long begin = System.nanoTime();
     for (int i = 0; i < clients; i++) {
       int query = i;
@@ -49,10 +49,10 @@ class Overload {
           client.handle(query);
           answers.incrementAndGet();
         } catch (Exception refusedOrLate) {}
-        all.countDown();
+        remaining.countDown();
       });
     }
-    all.await();
+    remaining.await();
     return answers.get();
   }
 }

@@ -4,7 +4,7 @@ import io.fibry.ActorSystem;
 import io.fibry.Strategy;
 import java.util.concurrent.Executors;
 
-/** A strategy is a function: run this activation soon, on a thread of your choice. */
+/** A strategy is a function that soon runs an activation, on a thread of its choice. */
 class OwnStrategy {
   public static void main(String[] args) {
     Strategy important = activation -> {
@@ -12,13 +12,13 @@ class OwnStrategy {
       thread.setPriority(Thread.MAX_PRIORITY);
       thread.start();
     };
-    var where = ActorSystem.anonymous().strategy(important)
-        .newActorWithReturn((String s) -> s + " runs on " + Thread.currentThread().getName());
-    System.out.println(where.ask("mine"));
+    var prioritized = ActorSystem.anonymous().strategy(important)
+        .newActorWithReturn((String label) -> label + " runs on " + Thread.currentThread().getName());
+    System.out.println(prioritized.ask("mine"));
 
     try (var pool = Executors.newSingleThreadExecutor(task -> new Thread(task, "the pool's thread"))) {
       var pooled = ActorSystem.anonymous().strategy(Strategy.of(pool))
-          .newActorWithReturn((String s) -> s + " runs on " + Thread.currentThread().getName());
+          .newActorWithReturn((String label) -> label + " runs on " + Thread.currentThread().getName());
       System.out.println(pooled.ask("this one"));
     }
   }

@@ -16,19 +16,19 @@ class PaidTwice {
     static Shop open(ActorScope scope) {
       var paid = new ConcurrentHashMap<String, Integer>();
       var bank = scope.named("bank").newActorWithReturn((String order) -> {
-        paid.merge(order, 1, Integer::sum); // the mend is putIfAbsent, since a late order was not lost
-        Thread.sleep(1); // it asks elsewhere
+        paid.merge(order, 1, Integer::sum); // the fix is putIfAbsent, because a late order was not lost
+        Thread.sleep(1); // as if it asked another server
         return "paid";
       });
       return new Shop(scope.named("till").newActorWithReturn((String order) -> pay(bank, order)), paid);
     }
 
     private static String pay(ActorWithReturn<String, String> bank, String order) {
-      for (int tries = 0; tries < 3; tries++) {
+      for (int attempt = 0; attempt < 3; attempt++) {
         try {
           return bank.ask(order, Duration.ofSeconds(2));
-        } catch (AskTimeoutException late) {
-          // once more
+        } catch (AskTimeoutException timeout) {
+          // asks again
         }
       }
       return "pay in cash, please";
@@ -47,13 +47,13 @@ class PaidTwice {
     }
     try {
       Simulation.run(sim -> {
-        sim.faults().withDelays(0.05, Duration.ofSeconds(5)); // a thread that waits for a processor
+        sim.faults().withDelays(0.05, Duration.ofSeconds(5)); // as if a thread waited for a processor
         var shop = Shop.open(sim.scope());
         sim.assertAlways("each order is paid once", shop::isRight);
         for (int i = 0; i < 3; i++) shop.till().ask("order " + i);
       });
-    } catch (SimulationFailure found) {
-      System.out.println(found.getMessage());
+    } catch (SimulationFailure failure) {
+      System.out.println(failure.getMessage());
     }
   }
 }

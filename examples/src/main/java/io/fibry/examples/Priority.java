@@ -10,18 +10,18 @@ class Priority {
   record Job(String name, int urgency) {}
 
   public static void main(String[] args) throws Exception {
-    var busy = new CountDownLatch(1);
+    var hasBegun = new CountDownLatch(1);
     var allSent = new CountDownLatch(1);
     var printer = ActorSystem.named("printer")
         .mailbox(Mailbox.priority(Comparator.comparing(Job::urgency).reversed()))
         .newActor(job -> {
-          busy.countDown();
+          hasBegun.countDown();
           allSent.await();
           System.out.println(job.name());
         });
 
     printer.sendMessage(new Job("what it is at", 0));
-    busy.await();
+    hasBegun.await();
     printer.sendMessage(new Job("report", 1));
     printer.sendMessage(new Job("invoice", 5));
     printer.sendMessage(new Job("another invoice", 5));

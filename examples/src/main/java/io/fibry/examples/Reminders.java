@@ -13,7 +13,7 @@ import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.stream.Stream;
 
-/** A cart that reminds itself after a day, though the process has ended meanwhile. */
+/** A cart that reminds itself after a day, even if the process has ended in between. */
 class Reminders {
   sealed interface Message {}
   record Add(String item) implements Message, Request<Add, Integer> {}
@@ -32,12 +32,12 @@ class Reminders {
 
   static Cart handle(Cart cart, Message message, DurableContext<Message> context) {
     return switch (message) {
-      case Add a -> {
-        context.setReminder("forgotten", new Forgotten(), DAY); // in place of the one before
-        context.reply(a, cart.items().size() + 1);
-        yield cart.with(a.item());
+      case Add add -> {
+        context.setReminder("forgotten", new Forgotten(), DAY); // replaces the previous reminder
+        context.reply(add, cart.items().size() + 1);
+        yield cart.with(add.item());
       }
-      case Forgotten f -> {
+      case Forgotten forgotten -> {
         context.afterCommit(() -> MAILS.add(context.key() + " has forgotten " + cart.items()));
         yield cart;
       }

@@ -8,17 +8,17 @@ import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
 
-/** One question to many actors: all answers, or the first. */
+/** Sends one question to many actors, and waits for all answers, or for the first. */
 class ScatterGather {
   private static ActorWithReturn<String, Integer> shop(String name, int price) {
-    return ActorSystem.named(name).newActorWithReturn((String what) -> price);
+    return ActorSystem.named(name).newActorWithReturn((String item) -> price);
   }
 
   public static void main(String[] args) {
-    var open = new CountDownLatch(1);
+    var opening = new CountDownLatch(1);
     var shops = List.of(shop("corner", 300), shop("market", 250));
-    var closed = ActorSystem.named("closed").newActorWithReturn((String what) -> {
-      open.await();
+    var closed = ActorSystem.named("closed").newActorWithReturn((String item) -> {
+      opening.await();
       return 100;
     });
 
@@ -26,9 +26,9 @@ class ScatterGather {
     System.out.println("first: " + Flows.askFirst(List.of(closed, shops.getLast()), "hat", Duration.ofMinutes(1)));
     try {
       Flows.askAll(List.of(shops.getFirst(), closed), "hat", Duration.ofMillis(50));
-    } catch (AskTimeoutException late) {
-      System.out.println(late.getMessage().replaceFirst(".*did not answer (.*) within.*", "late: $1"));
+    } catch (AskTimeoutException timeout) {
+      System.out.println(timeout.getMessage().replaceFirst(".*did not answer (.*) within.*", "late: $1"));
     }
-    open.countDown();
+    opening.countDown();
   }
 }

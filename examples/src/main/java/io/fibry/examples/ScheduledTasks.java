@@ -26,9 +26,9 @@ class ScheduledTasks {
 
     var polls = new AtomicInteger();
     fibers.scheduleWithFixedDelay(Duration.ZERO, SOON, self -> {
-      boolean done = polls.incrementAndGet() == 3;
-      System.out.println("poll " + polls + ": " + (done ? "done" : "not yet"));
-      if (done) self.askExit();
+      boolean isDone = polls.incrementAndGet() == 3;
+      System.out.println("poll " + polls + ": " + (isDone ? "done" : "not yet"));
+      if (isDone) self.askExit();
     }).waitForExit();
 
     var runs = new AtomicInteger();

@@ -6,10 +6,10 @@ import io.fibry.Request;
 import io.fibry.mailbox.Mailbox;
 import java.time.Duration;
 
-/** A handler waits for another message; the rest stay in the mailbox, in order. */
+/** A handler waits for a certain message; the other messages stay in the mailbox, in order. */
 class SelectiveReceive {
   sealed interface Shop {}
-  record Buy(int id, String what) implements Shop, Request<Buy, String> {}
+  record Buy(int id, String item) implements Shop, Request<Buy, String> {}
   record Paid(int id) implements Shop {}
 
   public static void main(String[] args) {
@@ -17,18 +17,18 @@ class SelectiveReceive {
         ActorSystem.named("shop").mailbox(Mailbox.unbounded().selective()).newActor((message, context) -> {
           switch (message) {
             case Buy buy -> {
-              var paid = context.receive(Paid.class, p -> p.id() == buy.id(), Duration.ofSeconds(10));
-              context.reply(buy, paid.isPresent() ? "here is your " + buy.what() : "too late");
+              var payment = context.receive(Paid.class, paid -> paid.id() == buy.id(), Duration.ofSeconds(10));
+              context.reply(buy, payment.isPresent() ? "here is your " + buy.item() : "too late");
             }
             case Paid stray -> System.out.println("nobody bought " + stray.id());
           }
         });
 
-    var hat = shop.sendMessageReturn(new Buy(1, "hat"));
-    shop.sendMessage(new Paid(2)); // another payment, handled later
+    var reply = shop.sendMessageReturn(new Buy(1, "hat"));
+    shop.sendMessage(new Paid(2)); // the payment of another order, handled later
     shop.sendMessage(new Paid(1));
 
     shop.close();
-    System.out.println(hat.join());
+    System.out.println(reply.join());
   }
 }

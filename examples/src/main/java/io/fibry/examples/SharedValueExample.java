@@ -5,17 +5,18 @@ import io.fibry.pubsub.ObservableValue;
 import java.util.concurrent.CountDownLatch;
 
 /**
- * A value that many set and follow. A slow subscriber skips values, but always sees the last one.
+ * A value that many threads can set and subscribe to. A slow subscriber skips values, but always
+ * sees the last value.
  */
 class SharedValueExample {
   public static void main(String[] args) throws Exception {
     var level = ObservableValue.of(ActorSystem.anonymous(), 0);
     var full = new CountDownLatch(1);
-    level.subscribe(now -> {
-      if (now == 1_000) full.countDown();
+    level.subscribe(value -> {
+      if (value == 1_000) full.countDown();
     });
 
-    for (int i = 0; i < 1_000; i++) level.update(now -> now + 1);
+    for (int i = 0; i < 1_000; i++) level.update(old -> old + 1);
     full.await();
 
     System.out.println("level: " + level.value());

@@ -4,7 +4,7 @@ import io.fibry.ActorContext;
 import io.fibry.ActorSystem;
 import io.fibry.mailbox.Mailbox;
 
-/** Early messages are stashed, and handled later in their order. */
+/** An actor stashes messages that come too early, and handles them later in their order. */
 class Stash {
   sealed interface Log {}
   record Opened(String file) implements Log {}

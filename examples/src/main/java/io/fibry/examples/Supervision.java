@@ -15,46 +15,46 @@ import java.util.function.Consumer;
  */
 class Supervision {
   private static final FailurePolicy CAUTIOUS = FailurePolicy.choose(failure -> switch (failure) {
-    case IllegalArgumentException wrong -> FailurePolicy.resume();
+    case IllegalArgumentException refused -> FailurePolicy.resume();
     default -> FailurePolicy.escalate();
   }).withoutLog();
 
   public static void main(String[] args) {
-    var once = FailurePolicy.restartAll().withBudget(1, Duration.ofMinutes(1));
-    try (var shop = ActorSystem.openScope("shop", o -> o.withFailurePolicy(once))) {
-      var till = assistant(shop, "till");
-      var stock = assistant(shop, "stock");
-      Consumer<String> sell = what -> {
+    var restartOnce = FailurePolicy.restartAll().withBudget(1, Duration.ofMinutes(1));
+    try (var shop = ActorSystem.openScope("shop", options -> options.withFailurePolicy(restartOnce))) {
+      var cashier = assistant(shop, "till");
+      var warehouse = assistant(shop, "stock");
+      Consumer<String> showSale = item -> {
         shop.awaitQuiescence(Duration.ofMinutes(1));
-        System.out.println("till " + till.ask(what) + ", stock " + stock.ask(what));
+        System.out.println("till " + cashier.ask(item) + ", stock " + warehouse.ask(item));
       };
 
-      sell.accept("apple");
-      trouble("nonsense", till);
-      sell.accept("pear"); // the state was kept
-      trouble("fire", till);
-      sell.accept("plum"); // both were restarted
-      trouble("fire", till);
-      till.waitForExit();
-      stock.waitForExit();
-      System.out.println("till: " + till.onExit().join() + "\nstock: " + stock.onExit().join());
+      showSale.accept("apple");
+      sendFailing("nonsense", cashier);
+      showSale.accept("pear"); // the state was kept
+      sendFailing("fire", cashier);
+      showSale.accept("plum"); // both were restarted
+      sendFailing("fire", cashier);
+      cashier.waitForExit();
+      warehouse.waitForExit();
+      System.out.println("till: " + cashier.onExit().join() + "\nstock: " + warehouse.onExit().join());
     }
   }
 
   private static ActorWithReturn<String, List<String>> assistant(ActorScope shop, String name) {
     return shop.named(name).onFailure(CAUTIOUS).initialState(ArrayList<String>::new)
-        .newActorWithReturn(Supervision::note);
+        .newActorWithReturn(Supervision::bookSale);
   }
 
-  private static List<String> note(List<String> book, String what) {
-    if (what.equals("nonsense")) throw new IllegalArgumentException(what);
-    if (what.equals("fire")) throw new IllegalStateException(what);
-    book.add(what);
+  private static List<String> bookSale(List<String> book, String item) {
+    if (item.equals("nonsense")) throw new IllegalArgumentException(item);
+    if (item.equals("fire")) throw new IllegalStateException(item);
+    book.add(item);
     return List.copyOf(book);
   }
 
-  private static void trouble(String what, ActorWithReturn<String, List<String>> assistant) {
-    assistant.sendMessage(what);
-    System.out.println(what + "!");
+  private static void sendFailing(String message, ActorWithReturn<String, List<String>> assistant) {
+    assistant.sendMessage(message);
+    System.out.println(message + "!");
   }
 }

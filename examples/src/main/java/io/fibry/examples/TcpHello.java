@@ -8,11 +8,11 @@ import java.net.Socket;
 import java.nio.charset.StandardCharsets;
 
 /**
- * A web server by hand, with an actor per connection. Given a port, it serves there, for {@code ab}
- * or {@code wrk}.
+ * A hand-written web server, with an actor per connection. With a port as argument, it serves until
+ * it is stopped, for example for {@code ab} or {@code wrk}.
  */
 class TcpHello {
-  private static final byte[] ANSWER =
+  private static final byte[] RESPONSE =
       "HTTP/1.1 200 OK\r\nContent-Length: 6\r\nConnection: close\r\n\r\nHello!".getBytes(StandardCharsets.US_ASCII);
 
   public static void main(String[] args) throws IOException {
@@ -26,20 +26,20 @@ class TcpHello {
   private static void hello(TcpConnection connection) throws IOException {
     var in = connection.inputStream(); // buffered
     for (int lineFeeds = 0; lineFeeds < 2;) {
-      int one = in.read();
+      int character = in.read();
       // the client has left
-      if (one < 0) return;
-      if (one == '\n') lineFeeds++;
-      else if (one != '\r') lineFeeds = 0;
+      if (character < 0) return;
+      if (character == '\n') lineFeeds++;
+      else if (character != '\r') lineFeeds = 0;
     }
-    connection.outputStream().write(ANSWER);
+    connection.outputStream().write(RESPONSE);
   }
 
   private static String ask(int port) throws IOException {
     try (var socket = new Socket(InetAddress.getLoopbackAddress(), port)) {
       socket.getOutputStream().write("GET / HTTP/1.1\r\nHost: localhost\r\n\r\n".getBytes(StandardCharsets.US_ASCII));
-      var answer = new String(socket.getInputStream().readAllBytes(), StandardCharsets.US_ASCII);
-      return answer.substring(answer.indexOf("\r\n\r\n") + 4);
+      var response = new String(socket.getInputStream().readAllBytes(), StandardCharsets.US_ASCII);
+      return response.substring(response.indexOf("\r\n\r\n") + 4);
     }
   }
 }

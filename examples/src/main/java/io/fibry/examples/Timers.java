@@ -5,7 +5,7 @@ import io.fibry.ActorContext;
 import io.fibry.ActorSystem;
 import java.time.Duration;
 
-/** Messages sent later, or periodically. A timer replaces an earlier one with its key. */
+/** Sends messages later, or periodically. A timer replaces the earlier timer with the same key. */
 class Timers {
   sealed interface Session {}
   record Tick() implements Session {}
@@ -15,14 +15,14 @@ class Timers {
 
   void handle(Session message, ActorContext<Session> context) {
     switch (message) {
-      case Tick t when ticks == 3 -> {} // it was already in the mailbox
-      case Tick t -> {
+      case Tick tick when ticks == 3 -> {} // was already in the mailbox when the timer was replaced
+      case Tick tick -> {
         System.out.println("tick " + ++ticks);
         if (ticks == 3) context.self().sendMessageLater("timer", new Idle(), Duration.ofMillis(100));
       }
-      case Idle i -> {
+      case Idle idle -> {
         System.out.println("idle: good bye");
-        context.self().askExit(); // its timers end with it
+        context.self().askExit(); // the actor's timers end with it
       }
     }
   }

@@ -19,29 +19,29 @@ import java.util.Locale;
 import java.util.function.Supplier;
 
 /**
- * Measures what actors cost on this machine, in 20 seconds. The arguments are the milliseconds of a
- * round and the number of actors.
+ * Measures what actors cost on this machine, in 20 seconds. The arguments are the duration of a
+ * round in milliseconds, and the number of actors.
  */
 class Tour {
-  private static final int MESSAGES = 500_000; // at most in a round: memory is finite
+  private static final int MAX_MESSAGES = 500_000; // of a round, because unhandled messages take memory
   private static final int MILLION = 1_000_000;
   private static final int SLEEP_MILLIS = 100;
-  private static final int POOL = 200;
+  private static final int POOL_THREADS = 200;
 
   private final Comparison comparison;
   private final List<Row> rows = new ArrayList<>();
-  private final int wanted; // actors
-  private final int actors;
+  private final int wantedActors; // number of actors that the user wants
+  private final int actors; // these three: as many as the heap permits
   private final int threads;
   private final int blocked;
   private double sinkBytes;
 
-  private Tour(int roundMillis, int wanted) {
+  private Tour(int roundMillis, int wantedActors) {
     comparison = new Comparison(roundMillis);
-    this.wanted = wanted;
-    actors = fitting(wanted, 70);
-    threads = fitting(wanted / 20, 1_000);
-    blocked = fitting(wanted / 10, 2_000);
+    this.wantedActors = wantedActors;
+    actors = fitToHeap(wantedActors, 70);
+    threads = fitToHeap(wantedActors / 20, 1_000);
+    blocked = fitToHeap(wantedActors / 10, 2_000);
   }
 
   public static void main(String[] args) throws Exception {
@@ -65,21 +65,22 @@ class Tour {
     System.out.println("Next: mvn -q -Prun -Dexample=list, then read examples/src/main/java/io/fibry/examples");
   }
 
-  /** Halves the wanted number until the actors take at most a quarter of the heap. */
-  private static int fitting(int wanted, int bytesOfEach) {
-    long room = Runtime.getRuntime().maxMemory() / 4 / bytesOfEach;
-    int fitting = wanted;
-    while (fitting > room && fitting > 1) fitting /= 2;
-    return fitting;
+  /** Halves the wanted number until so many objects take at most a quarter of the heap. */
+  private static int fitToHeap(int wanted, int bytesOfEach) {
+    long maxCount = Runtime.getRuntime().maxMemory() / 4 / bytesOfEach;
+    int count = wanted;
+    while (count > maxCount && count > 1) count /= 2;
+    return count;
   }
 
   private void make() throws Exception {
     System.out.print("making   ");
-    var how = ActorSystem.anonymous().strategy(Strategy.FIBER);
+    var builder = ActorSystem.anonymous().strategy(Strategy.FIBER);
     Handler<String> handler = message -> {};
-    Supplier<?> actor = () -> how.newActor(handler);
-    rows.add(comparison.total(new Side(say("make %,d actors", actors), CreationWork.actors(actor)),
-        new Side(say("start %,d virtual threads, at the pace of %,d", actors, threads), CreationWork.threads(threads)),
+    Supplier<?> actor = () -> builder.newActor(handler);
+    rows.add(comparison.total(new Side(format("make %,d actors", actors), CreationWork.actors(actor)),
+        new Side(format("start %,d virtual threads, at the pace of %,d", actors, threads),
+            CreationWork.threads(threads)),
         actors));
     rows.add(comparison.heap(new Side("heap of an idle actor", HeapWork.actors(actor)), actors,
         new Side("heap of a virtual thread that waits", HeapWork.threads()), threads));
@@ -92,49 +93,52 @@ class Tour {
       rows.add(comparison.each(
           new Side("message to an actor, " + (senders == 1 ? "one sender" : senders + " senders"),
               MessageWork.actor(senders)),
-          new Side("message to a virtual thread with a LinkedTransferQueue", MessageWork.queue(senders)), MESSAGES));
+          new Side("message to a virtual thread with a LinkedTransferQueue", MessageWork.queue(senders)),
+          MAX_MESSAGES));
     rows.add(comparison.each(new Side("hand-over between two actors", HandOverWork.actors()),
-        new Side("two virtual threads, two LinkedTransferQueues", HandOverWork.queues()), MESSAGES));
+        new Side("two virtual threads, two LinkedTransferQueues", HandOverWork.queues()), MAX_MESSAGES));
     rows.add(comparison.each(new Side("ask an actor, and wait for its answer", RequestWork.actors()),
-        new Side("two virtual threads, two LinkedTransferQueues", RequestWork.queues()), MESSAGES));
+        new Side("two virtual threads, two LinkedTransferQueues", RequestWork.queues()), MAX_MESSAGES));
   }
 
   private void block() throws Exception {
     System.out.print("\nblocking ");
     var work = new BlockingWork(SLEEP_MILLIS);
     rows.add(comparison.total(
-        new Side(say("%,d handlers that block for %d ms, all at once", blocked, SLEEP_MILLIS), work.actors()),
-        new Side(say("%,d virtual threads that block for %d ms", blocked, SLEEP_MILLIS), work.threads()), blocked));
+        new Side(format("%,d handlers that block for %d ms, all at once", blocked, SLEEP_MILLIS), work.actors()),
+        new Side(format("%,d virtual threads that block for %d ms", blocked, SLEEP_MILLIS), work.threads()), blocked));
     System.out.println();
   }
 
-  /** One for each row. */
+  /** Returns the explanations of the rows, one for each. */
   private List<String> sentences() {
-    var made = rows.get(0);
+    var creation = rows.get(0);
     var heap = rows.get(1);
     var block = rows.get(6);
     double added = (block.figure() - block.reference()) / blocked / 1000;
     return List.of(
-        tooSmall(actors, wanted)
-            + say("%.0f ns each. An actor is an object; it has a thread only while it works.", made.figure() / actors),
-        say("%,d actors take %,.1f MB; as many threads would take %,.1f MB. Without a handler: %.0f bytes.", actors,
+        warnIfFewer(actors, wantedActors)
+            + format("%.0f ns each. An actor is an object; it has a thread only while it works.",
+                creation.figure() / actors),
+        format("%,d actors take %,.1f MB; as many threads would take %,.1f MB. Without a handler: %.0f bytes.", actors,
             heap.figure() * actors / 1e6, heap.reference() * actors / 1e6, sinkBytes),
-        say("%,.0f handled in a second, one at a time: the handler needs no locks.", rows.get(2).perSecond()),
-        say("%,.0f in a second: four senders get %.1f times as much through as one.", rows.get(3).perSecond(),
+        format("%,.0f handled in a second, one at a time: the handler needs no locks.", rows.get(2).perSecond()),
+        format("%,.0f in a second: four senders get %.1f times as much through as one.", rows.get(3).perSecond(),
             rows.get(2).figure() / rows.get(3).figure()),
-        say("%,.0f in a second, from an actor to an idle one, which then works.", rows.get(4).perSecond()),
-        say("%,.0f answers in a second, one after the other. The wait holds no platform thread.",
+        format("%,.0f in a second, from an actor to an idle one, which then works.", rows.get(4).perSecond()),
+        format("%,.0f answers in a second, one after the other. The wait holds no platform thread.",
             rows.get(5).perSecond()),
-        tooSmall(blocked, wanted / 10)
-            + say("Each actor %s %.1f us. A pool of %d platform threads would need %,.0f seconds at least.",
-                added < 0 ? "saves" : "adds", Math.abs(added), POOL, SLEEP_MILLIS / 1e3 * blocked / POOL));
+        warnIfFewer(blocked, wantedActors / 10)
+            + format("Each actor %s %.1f us. A pool of %d platform threads would need %,.0f seconds at least.",
+                added < 0 ? "saves" : "adds", Math.abs(added), POOL_THREADS,
+                SLEEP_MILLIS / 1e3 * blocked / POOL_THREADS));
   }
 
-  private static String tooSmall(int number, int wanted) {
-    return number < wanted ? say("The heap is too small for %,d. ", wanted) : "";
+  private static String warnIfFewer(int actual, int wanted) {
+    return actual < wanted ? format("The heap is too small for %,d. ", wanted) : "";
   }
 
-  private static String say(String text, Object... figures) {
+  private static String format(String text, Object... figures) {
     return String.format(Locale.ROOT, text, figures);
   }
 }

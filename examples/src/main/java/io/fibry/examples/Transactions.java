@@ -9,20 +9,21 @@ import java.util.TreeMap;
 import java.util.stream.Stream;
 
 /**
- * A block of messages is handled without others in between. A failure leaves the state unchanged.
+ * A block of messages is handled without other messages in between. A failure leaves the state
+ * unchanged.
  */
 class Transactions {
   record Move(String from, String to, int cents) {}
 
   public static void main(String[] args) {
-    var seen = new StringBuilder();
-    var printer = ActorSystem.anonymous().newActor((String line) -> seen.append(line));
-    var many = Stream.of("a", "b", "c").map(name -> Stereotypes.fibers().runOnce(() -> {
+    var printed = new StringBuilder();
+    var printer = ActorSystem.anonymous().newActor((String line) -> printed.append(line));
+    var senders = Stream.of("a", "b", "c").map(name -> Stereotypes.fibers().runOnce(() -> {
       for (int i = 0; i < 1000; i++) printer.sendMessages(List.of("<", name, ">"));
     })).toList();
-    many.forEach(sender -> sender.waitForExit());
+    senders.forEach(sender -> sender.waitForExit());
     printer.close();
-    System.out.println("blocks that were torn: " + seen.toString().replaceAll("<[abc]>", "").length());
+    System.out.println("blocks that were torn: " + printed.toString().replaceAll("<[abc]>", "").length());
 
     var bank = ActorSystem.anonymous().onFailure(FailurePolicy.resume().withoutLog())
         .initialState(() -> new TreeMap<>(Map.of("Ada", 100, "Bob", 100)))

@@ -31,7 +31,7 @@ class Transfer {
         boolean enough = cents >= p.cents();
         context.reply(p, enough);
         if (!enough) yield cents; // the state is unchanged, so nothing is stored
-        context.sendMessage(PURSE, p.to(), new Take(context.key(), p.cents())); // comes once, if this is stored
+        context.sendMessage(PURSE, p.to(), new Take(context.key(), p.cents())); // arrives once, if this turn is stored
         yield cents - p.cents();
       }
       case Take t -> {

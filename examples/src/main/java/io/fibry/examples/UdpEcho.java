@@ -10,17 +10,17 @@ import java.net.InetAddress;
 import java.net.InetSocketAddress;
 
 /**
- * A UDP server that answers packets. Replies are not longer than packets, so a forged sender
- * amplifies nothing.
+ * A UDP server that answers packets. A reply is never longer than its packet, so an attacker with a
+ * forged address cannot use the server to amplify traffic.
  */
 class UdpEcho {
   public static void main(String[] args) throws Exception {
-    var here = InetAddress.getLoopbackAddress();
+    var loopback = InetAddress.getLoopbackAddress();
 
-    try (var echo = UdpServer.open(ActorSystem.named("echo"), 0, UdpEcho::answer, o -> o.withMaxPacket(10));
-        var client = new DatagramSocket(new InetSocketAddress(here, 0))) {
+    try (var echo = UdpServer.open(ActorSystem.named("echo"), 0, UdpEcho::answer, options -> options.withMaxPacket(10));
+        var client = new DatagramSocket(new InetSocketAddress(loopback, 0))) {
       for (var text : new String[] {"hello", "a long greeting", "all!"}) {
-        client.send(new DatagramPacket(text.getBytes(), text.length(), new InetSocketAddress(here, echo.port())));
+        client.send(new DatagramPacket(text.getBytes(), text.length(), new InetSocketAddress(loopback, echo.port())));
         var answer = new DatagramPacket(new byte[100], 100);
         client.receive(answer);
         System.out.println(text + " -> " + new String(answer.getData(), 0, answer.getLength()));
@@ -32,7 +32,7 @@ class UdpEcho {
     var text = new String(packet.data());
     try {
       server.reply(packet, (text.equals("all!") ? "all there is, and more" : text).getBytes());
-    } catch (IllegalArgumentException longerThanThePacket) {
+    } catch (IllegalArgumentException tooLong) {
       server.reply(packet, "no".getBytes());
     }
   }

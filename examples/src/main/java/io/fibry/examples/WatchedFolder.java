@@ -9,14 +9,14 @@ import java.util.concurrent.SynchronousQueue;
 class WatchedFolder {
   public static void main(String[] args) throws Exception {
     var folder = Files.createTempDirectory("watched");
-    var changed = new SynchronousQueue<Path>();
-    var watch = Stereotypes.fibers().watchDirectory(folder, changed::put);
+    var changedFiles = new SynchronousQueue<Path>();
+    var watcher = Stereotypes.fibers().watchDirectory(folder, changedFiles::put);
 
     var file = Files.writeString(folder.resolve("hat.txt"), "a hat");
-    System.out.println("changed: " + changed.take().getFileName());
+    System.out.println("changed: " + changedFiles.take().getFileName());
 
-    watch.kill(); // it may be about to report the same file again
-    watch.waitForExit();
+    watcher.kill(); // it may be about to report the same file again
+    watcher.waitForExit();
     Files.delete(file);
     Files.delete(folder);
     System.out.println("watches no more");

@@ -16,23 +16,24 @@ class WaysToEnd {
     show("kill", Exitable::kill);
   }
 
-  private static void show(String how, Consumer<Actor<?>> end) throws Exception {
-    var begun = new CountDownLatch(1);
+  private static void show(String label, Consumer<Actor<?>> end) throws Exception {
+    var hasBegun = new CountDownLatch(1);
     var gate = new CountDownLatch(1);
     var handled = new ArrayList<Integer>();
     var actor = ActorSystem.anonymous().newActor((Integer message) -> {
-      begun.countDown();
+      hasBegun.countDown();
       gate.await(); // kill interrupts it here
       handled.add(message);
     });
     actor.sendMessages(List.of(1, 2, 3));
-    begun.await();
+    hasBegun.await();
 
     end.accept(actor);
-    if (!how.equals("kill")) gate.countDown();
+    if (!label.equals("kill")) gate.countDown();
     actor.waitForExit();
 
     System.out
-        .println(how + ": handled " + handled + ", " + actor.onExit().join() + ", takes more: " + actor.sendMessage(4));
+        .println(
+            label + ": handled " + handled + ", " + actor.onExit().join() + ", takes more: " + actor.sendMessage(4));
   }
 }

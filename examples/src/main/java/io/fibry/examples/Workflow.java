@@ -10,7 +10,7 @@ import java.time.Clock;
 import java.time.Duration;
 import java.util.concurrent.CountDownLatch;
 
-/** An order that is charged, waits an hour, and is shipped, though the process may end. */
+/** An order that is charged, waits an hour, and is shipped, even if the process ends in between. */
 class Workflow {
   sealed interface Message {}
   record Place(String item, long cents) implements Message {}
@@ -22,19 +22,19 @@ class Workflow {
 
   static String handle(String status, Message message, DurableContext<Message> context) throws Exception {
     switch (message) {
-      case Place p -> {
+      case Place place -> {
         var key = context.idempotencyKey("charge");
-        String receipt = context.step("charge", String.class, () -> charge(p.cents(), key));
+        String receipt = context.step("charge", String.class, () -> charge(place.cents(), key));
         CHARGED.countDown();
         context.sleep("change of mind", Duration.ofHours(1));
-        return context.step("ship", String.class, () -> "shipped " + p.item() + " for " + receipt);
+        return context.step("ship", String.class, () -> "shipped " + place.item() + " for " + receipt);
       }
-      case Status s -> context.reply(s, status);
+      case Status request -> context.reply(request, status);
     }
     return status;
   }
 
-  /** The key is the same when the step runs again, so a bank can tell that it knows this call. */
+  /** The key is the same when the step runs again, so the bank recognizes the call. */
   private static String charge(long cents, String key) {
     System.out.println("charges " + cents + " with a key of " + key.split("/")[1]);
     return "receipt 7";
@@ -46,9 +46,9 @@ class Workflow {
         String status = orders.actor("o1").ask(new Status());
         System.out.println("o1 is " + status);
         if (!status.equals("new")) return;
-        orders.actor("o1").sendMessage(new Place("a book", 1_500)); // true: it is on disk
+        orders.actor("o1").sendMessage(new Place("a book", 1_500)); // on disk when this returns true
         CHARGED.await();
-        orders.kill(); // stands for a crash; the handler sleeps
+        orders.kill(); // as a crash, while the handler sleeps
       }
       var later = Clock.offset(Clock.systemUTC(), Duration.ofHours(2));
       try (var store = FolderStore.open(folder.path(), options -> options.withClock(later));

@@ -5,7 +5,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Comparator;
 
-/** The folder that a program was given, or else a new one, which is deleted at the end. */
+/** The folder of a program's argument, or a temporary folder, which {@link #close} deletes. */
 public record Folder(Path path, boolean isGiven) implements AutoCloseable {
 
   public static Folder of(String... arguments) throws IOException {

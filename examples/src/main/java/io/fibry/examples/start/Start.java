@@ -10,22 +10,22 @@ class Start {
   private static final Path SOURCES = Path.of("src/main/java/io/fibry/examples");
 
   public static void main(String[] args) throws Throwable {
-    var examples = Catalogue.of(SOURCES);
+    var examples = Catalog.of(SOURCES);
     String name = args[0];
     if (examples.has(name))
-      run(name, Arrays.stream(args).skip(1).filter(given -> !given.isEmpty()).toArray(String[]::new));
+      run(name, Arrays.stream(args).skip(1).filter(arg -> !arg.isEmpty()).toArray(String[]::new));
     else list(examples, name);
   }
 
-  /** A method handle throws what the example throws, not a wrapper. */
+  /** Calls main by a method handle, which does not wrap the example's exceptions. */
   private static void run(String example, String[] args) throws Throwable {
     var type = Class.forName("io.fibry.examples." + example);
     MethodHandles.privateLookupIn(type, MethodHandles.lookup())
         .findStatic(type, "main", MethodType.methodType(void.class, String[].class)).invokeExact(args);
   }
 
-  /** An unknown name is no failure here: the build fails after it, without a stack trace. */
-  private static void list(Catalogue examples, String name) {
+  /** Prints the list. For an unknown name the build fails later, without a stack trace. */
+  private static void list(Catalog examples, String name) {
     System.out.println(examples.lines() + "\n\nTo run one: mvn -q -Prun -Dexample=Hello");
     if (!name.equals("list")) System.out.println("There is no example '" + name + "'."
         + examples.nearest(name).map(other -> " Did you mean " + other + "?").orElse(""));

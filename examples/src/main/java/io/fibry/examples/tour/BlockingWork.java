@@ -4,7 +4,7 @@ import io.fibry.ActorSystem;
 import io.fibry.Strategy;
 import java.util.concurrent.CountDownLatch;
 
-/** Many that sleep at the same time, as if each waited for a database. */
+/** Many actors or threads that sleep at the same time, as if each waited for a database. */
 public final class BlockingWork {
   private final int millis;
 
@@ -12,35 +12,35 @@ public final class BlockingWork {
     this.millis = millis;
   }
 
-  /** Actors, whose handlers sleep. */
+  /** Measures actors whose handlers sleep. */
   public Side.Work actors() {
-    return times -> {
-      var how = ActorSystem.anonymous().strategy(Strategy.FIBER);
-      var done = new CountDownLatch(times);
+    return count -> {
+      var builder = ActorSystem.anonymous().strategy(Strategy.FIBER);
+      var remaining = new CountDownLatch(count);
       long start = System.nanoTime();
-      for (int i = 0; i < times; i++) how.newActor(this::sleep).sendMessage(done);
-      done.await();
+      for (int i = 0; i < count; i++) builder.newActor(this::sleep).sendMessage(remaining);
+      remaining.await();
       return System.nanoTime() - start;
     };
   }
 
-  /** Virtual threads. */
+  /** Measures virtual threads that sleep. */
   public Side.Work threads() {
-    return times -> {
-      var done = new CountDownLatch(times);
+    return count -> {
+      var remaining = new CountDownLatch(count);
       long start = System.nanoTime();
-      for (int i = 0; i < times; i++) Thread.startVirtualThread(() -> sleep(done));
-      done.await();
+      for (int i = 0; i < count; i++) Thread.startVirtualThread(() -> sleep(remaining));
+      remaining.await();
       return System.nanoTime() - start;
     };
   }
 
-  private void sleep(CountDownLatch done) {
+  private void sleep(CountDownLatch remaining) {
     try {
       Thread.sleep(millis);
-    } catch (InterruptedException ended) {
+    } catch (InterruptedException interrupted) {
       Thread.currentThread().interrupt();
     }
-    done.countDown();
+    remaining.countDown();
   }
 }

@@ -3,31 +3,31 @@ package io.fibry.examples.tour;
 import java.lang.ref.Reference;
 import java.util.function.Supplier;
 
-/** The time to make many actors or threads that wait for work. */
+/** Measures the time to make many actors or threads that wait for work. */
 public final class CreationWork {
   private CreationWork() {}
 
-  /** All of them are alive at the end. */
-  public static Side.Work actors(Supplier<?> one) {
-    return times -> {
-      var made = new Object[times];
+  /** Makes actors, which are all reachable at the end. */
+  public static Side.Work actors(Supplier<?> factory) {
+    return count -> {
+      var actors = new Object[count];
       long start = System.nanoTime();
-      for (int i = 0; i < times; i++) made[i] = one.get();
+      for (int i = 0; i < count; i++) actors[i] = factory.get();
       long nanos = System.nanoTime() - start;
-      Reference.reachabilityFence(made);
+      Reference.reachabilityFence(actors);
       return nanos;
     };
   }
 
-  /** Virtual threads, until all wait. It starts some; the rest would take as long each. */
-  public static Side.Work threads(int some) {
-    return times -> {
-      var threads = new WaitingThreads(some);
+  /** Starts {@code sample} virtual threads until all wait, and scales the time to the count. */
+  public static Side.Work threads(int sample) {
+    return count -> {
+      var threads = new WaitingThreads(sample);
       long start = System.nanoTime();
       threads.start();
       long nanos = System.nanoTime() - start;
       threads.end();
-      return (long) ((double) nanos / some * times);
+      return (long) ((double) nanos / sample * count);
     };
   }
 }

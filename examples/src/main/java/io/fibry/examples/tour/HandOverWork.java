@@ -6,38 +6,38 @@ import io.fibry.Strategy;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.LinkedTransferQueue;
 
-/** Two pass a ball to each other. */
+/** Two players pass a ball to each other. */
 public final class HandOverWork {
   private HandOverWork() {}
 
   private static final class Ball {
-    private final CountDownLatch down = new CountDownLatch(1);
-    private int left; // of the player that has the ball
+    private final CountDownLatch gameOver = new CountDownLatch(1);
+    private int remainingHits; // used by the player that has the ball
   }
 
   private static final class Player {
-    private Actor<Ball> other; // set before the first ball
+    private Actor<Ball> partner; // set before the first hit
 
     void hit(Ball ball) {
-      if (--ball.left == 0) ball.down.countDown();
-      else other.sendMessage(ball);
+      if (--ball.remainingHits == 0) ball.gameOver.countDown();
+      else partner.sendMessage(ball);
     }
   }
 
   /** The players are actors on fibers. */
   public static Side.Work actors() {
     return times -> {
-      var how = ActorSystem.anonymous().strategy(Strategy.FIBER);
+      var builder = ActorSystem.anonymous().strategy(Strategy.FIBER);
       var ping = new Player();
       var pong = new Player();
-      var first = how.newActor(ping::hit);
-      ping.other = how.newActor(pong::hit);
-      pong.other = first;
+      var pingActor = builder.newActor(ping::hit);
+      ping.partner = builder.newActor(pong::hit);
+      pong.partner = pingActor;
       var ball = new Ball();
-      ball.left = times;
+      ball.remainingHits = times;
       long start = System.nanoTime();
-      first.sendMessage(ball);
-      ball.down.await();
+      pingActor.sendMessage(ball);
+      ball.gameOver.await();
       return System.nanoTime() - start;
     };
   }

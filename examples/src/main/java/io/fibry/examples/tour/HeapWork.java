@@ -3,42 +3,42 @@ package io.fibry.examples.tour;
 import java.lang.ref.Reference;
 import java.util.function.Supplier;
 
-/** The heap of many actors or threads that wait for work. */
+/** Measures the heap of many actors or threads that wait for work. */
 public final class HeapWork {
   private HeapWork() {}
 
-  /** Actors, without the array that holds them. */
-  public static Side.Work actors(Supplier<?> one) {
-    return times -> {
-      var made = new Object[times];
-      long before = used();
-      for (int i = 0; i < times; i++) made[i] = one.get();
-      long bytes = used() - before;
-      Reference.reachabilityFence(made);
+  /** Measures actors, without the array that holds them. */
+  public static Side.Work actors(Supplier<?> factory) {
+    return count -> {
+      var actors = new Object[count];
+      long before = usedBytes();
+      for (int i = 0; i < count; i++) actors[i] = factory.get();
+      long bytes = usedBytes() - before;
+      Reference.reachabilityFence(actors);
       return bytes;
     };
   }
 
-  /** Virtual threads with their stacks, which are in the heap while they wait. */
+  /** Measures virtual threads with their stacks, which are in the heap while they wait. */
   public static Side.Work threads() {
-    return times -> {
-      var threads = new WaitingThreads(times);
-      long before = used();
+    return count -> {
+      var threads = new WaitingThreads(count);
+      long before = usedBytes();
       threads.start();
-      long bytes = used() - before;
+      long bytes = usedBytes() - before;
       threads.end();
       return bytes;
     };
   }
 
-  /** The bytes in use. The serial collector leaves garbage, except in each fourth collection. */
-  private static long used() {
+  /** Returns the used bytes. The serial collector removes all garbage in each fourth run only. */
+  private static long usedBytes() {
     var runtime = Runtime.getRuntime();
-    long least = Long.MAX_VALUE;
+    long min = Long.MAX_VALUE;
     for (int i = 0; i < 4; i++) {
       System.gc();
-      least = Math.min(least, runtime.totalMemory() - runtime.freeMemory());
+      min = Math.min(min, runtime.totalMemory() - runtime.freeMemory());
     }
-    return least;
+    return min;
   }
 }

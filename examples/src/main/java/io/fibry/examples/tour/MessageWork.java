@@ -6,7 +6,7 @@ import io.fibry.Strategy;
 import java.util.concurrent.LinkedTransferQueue;
 import java.util.stream.Stream;
 
-/** Messages from several virtual threads to one receiver. */
+/** Sends messages from several virtual threads to one receiver. */
 public final class MessageWork {
   private MessageWork() {}
 
@@ -36,8 +36,8 @@ public final class MessageWork {
     };
   }
 
-  private static void send(int count, int each, Handler.Task one) throws InterruptedException {
-    var senders = Stream.generate(() -> start(each, one)).limit(count).toList();
+  private static void send(int count, int times, Handler.Task task) throws InterruptedException {
+    var senders = Stream.generate(() -> start(times, task)).limit(count).toList();
     for (var sender : senders) sender.join();
   }
 

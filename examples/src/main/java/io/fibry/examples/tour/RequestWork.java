@@ -5,24 +5,24 @@ import io.fibry.Strategy;
 import io.fibry.stereotype.Stereotypes;
 import java.util.concurrent.LinkedTransferQueue;
 
-/** Asks, waits for the answer, and asks again. */
+/** Sends requests, and waits for each answer before the next request. */
 public final class RequestWork {
   private RequestWork() {}
 
   /** An actor asks an actor, both on fibers. */
   public static Side.Work actors() {
     return times -> {
-      var how = ActorSystem.anonymous().strategy(Strategy.FIBER);
-      var act = how.newActorWithReturn((Integer n) -> n * n);
+      var builder = ActorSystem.anonymous().strategy(Strategy.FIBER);
+      var squarer = builder.newActorWithReturn((Integer n) -> n * n);
       long start = System.nanoTime();
-      Stereotypes.of(how).runOnce(() -> {
-        for (int i = 0; i < times; i++) act.ask(i);
-      }).closeOnExit(act).waitForExit();
+      Stereotypes.of(builder).runOnce(() -> {
+        for (int i = 0; i < times; i++) squarer.ask(i);
+      }).closeOnExit(squarer).waitForExit();
       return System.nanoTime() - start;
     };
   }
 
-  /** Two virtual threads, a queue of questions, and a queue of answers. */
+  /** Two virtual threads exchange questions and answers by two queues. */
   public static Side.Work queues() {
     return times -> {
       var questions = new LinkedTransferQueue<Integer>();

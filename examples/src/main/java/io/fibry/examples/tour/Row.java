@@ -3,17 +3,17 @@ package io.fibry.examples.tour;
 import java.util.List;
 import java.util.Locale;
 
-/** What Fibry took, and what its reference took: nanoseconds or bytes. */
+/** A measurement of Fibry and of its reference, in nanoseconds or bytes. */
 public record Row(Unit unit, String ours, double figure, String theirs, double reference) {
-  /** How a measurement is printed. */
+  /** The unit of a measurement, which decides how it is printed. */
   enum Unit {
     EACH, TOTAL, HEAP;
 
     private String text(double figure) {
       return switch (this) {
-        case EACH -> figure < 1000 ? say("%.0f ns", figure) : say("%,.1f us", figure / 1000);
-        case TOTAL -> say(figure < 1e7 ? "%.1f ms" : "%,.0f ms", figure / 1e6);
-        case HEAP -> say("%,.0f bytes", figure);
+        case EACH -> figure < 1000 ? format("%.0f ns", figure) : format("%,.1f us", figure / 1000);
+        case TOTAL -> format(figure < 1e7 ? "%.1f ms" : "%,.0f ms", figure / 1e6);
+        case HEAP -> format("%,.0f bytes", figure);
       };
     }
   }
@@ -37,11 +37,11 @@ public record Row(Unit unit, String ours, double figure, String theirs, double r
 
   private String ratio() {
     double ratio = reference / figure;
-    return say(ratio < 10 ? "%.2g" : "%.0f", ratio)
+    return format(ratio < 10 ? "%.2g" : "%.0f", ratio)
         + (unit == Unit.HEAP ? " x the heap" : " x the time");
   }
 
-  private static String say(String format, double figure) {
+  private static String format(String format, double figure) {
     return String.format(Locale.ROOT, format, figure);
   }
 }

@@ -3,7 +3,7 @@ package io.fibry.examples.tour;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.locks.LockSupport;
 
-/** Virtual threads that wait. */
+/** Virtual threads that wait until {@link #end}. */
 final class WaitingThreads {
   private final Thread[] threads;
 
@@ -11,14 +11,14 @@ final class WaitingThreads {
     this.threads = new Thread[count];
   }
 
-  /** Returns when all have begun to wait. */
+  /** Starts the threads, and returns when all are about to wait. */
   void start() throws InterruptedException {
-    var begun = new CountDownLatch(threads.length);
+    var notStarted = new CountDownLatch(threads.length);
     for (int i = 0; i < threads.length; i++) threads[i] = Thread.startVirtualThread(() -> {
-      begun.countDown();
+      notStarted.countDown();
       LockSupport.park();
     });
-    begun.await();
+    notStarted.await();
   }
 
   void end() throws InterruptedException {

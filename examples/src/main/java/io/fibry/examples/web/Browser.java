@@ -7,9 +7,9 @@ import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.LinkedBlockingQueue;
 
-/** A guest of the chat. */
+/** A guest of the chat, connected by a WebSocket. */
 public final class Browser implements WebSocket.Listener, AutoCloseable {
-  private final BlockingQueue<String> heard = new LinkedBlockingQueue<>();
+  private final BlockingQueue<String> received = new LinkedBlockingQueue<>();
   private final HttpClient client = HttpClient.newHttpClient();
   private final WebSocket socket;
 
@@ -19,14 +19,14 @@ public final class Browser implements WebSocket.Listener, AutoCloseable {
 
   @Override
   public CompletionStage<?> onText(WebSocket socket, CharSequence text, boolean last) {
-    heard.add(text.toString());
+    received.add(text.toString());
     socket.request(1);
     return null;
   }
 
-  /** Waits for the next text. */
+  /** Waits for the next text, and returns it. */
   public String hear() throws InterruptedException {
-    return heard.take();
+    return received.take();
   }
 
   public void say(String text) {

@@ -7,7 +7,7 @@ import java.io.PrintWriter;
 import java.net.InetAddress;
 import java.net.Socket;
 
-/** A guest of the chat who has no browser. */
+/** A guest of the chat, connected by TCP. */
 public final class Terminal implements AutoCloseable {
   private final Socket socket;
   private final BufferedReader in;
@@ -20,7 +20,7 @@ public final class Terminal implements AutoCloseable {
     say(name);
   }
 
-  /** Waits for the next line. */
+  /** Waits for the next line, and returns it. */
   public String hear() throws IOException {
     return in.readLine();
   }

@@ -10,34 +10,34 @@ record LinePanel(Result result, List<ResultRow> rows) implements Chart.Panel {
   private static final int BELOW = 62; // ticks, and what they count
   private static final int ROW = 20; // of the legend
   private static final int IN = 40; // from the sides of the panel to the first and the last size
-  private static final int COLOURS = 3;
+  private static final int COLORS = 3;
 
   @Override
   public double draw(Svg svg, double top) {
     var plane = new Plane(Axis.ofSizes(rows), Axis.ofFigures(rows), top + ABOVE);
     plane.draw(svg, Chart.label(rows, plane.figures), result.comparison().sizes());
     var sides = rows.stream().map(ResultRow::side).distinct().map(result.comparison()::side).toList();
-    for (var side : sides) drawLine(svg, plane, side, colour(side, sides));
+    for (var side : sides) drawLine(svg, plane, side, color(side, sides));
     double legend = top + ABOVE + HEIGHT + BELOW;
-    for (int i = 0; i < sides.size(); i++) explain(svg, legend + i * ROW, sides.get(i), colour(sides.get(i), sides));
+    for (int i = 0; i < sides.size(); i++) explain(svg, legend + i * ROW, sides.get(i), color(sides.get(i), sides));
     return legend + (sides.size() - 1) * ROW;
   }
 
   /** With dashes, where one line may cover another. */
-  private static String colour(Side side, List<Side> sides) {
-    int number = sides.stream().filter(other -> other.isOurs() == side.isOurs()).toList().indexOf(side) % COLOURS;
+  private static String color(Side side, List<Side> sides) {
+    int number = sides.stream().filter(other -> other.isOurs() == side.isOurs()).toList().indexOf(side) % COLORS;
     return (side.isOurs() ? "ours" : "others") + number;
   }
 
-  private void drawLine(Svg svg, Plane plane, Side side, String colour) {
+  private void drawLine(Svg svg, Plane plane, Side side, String color) {
     var points = rows.stream().filter(row -> row.side().equals(side.name())).map(plane::at).toList();
-    svg.line("line " + colour, points);
-    for (var point : points) svg.dot("dot " + colour, point);
+    svg.line("line " + color, points);
+    for (var point : points) svg.dot("dot " + color, point);
   }
 
-  private static void explain(Svg svg, double y, Side side, String colour) {
-    svg.line("line " + colour, List.of(new Point(Svg.MARGIN, y - 4), new Point(Svg.MARGIN + 40, y - 4)))
-        .dot("dot " + colour, new Point(Svg.MARGIN + 20, y - 4))
+  private static void explain(Svg svg, double y, Side side, String color) {
+    svg.line("line " + color, List.of(new Point(Svg.MARGIN, y - 4), new Point(Svg.MARGIN + 40, y - 4)))
+        .dot("dot " + color, new Point(Svg.MARGIN + 20, y - 4))
         .text("text", Svg.MARGIN + 52, y, side.name(), side.words());
   }
 

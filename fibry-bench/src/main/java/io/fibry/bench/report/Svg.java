@@ -9,7 +9,7 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 /**
- * The text of a picture, an element on each line. It has its own background, and colours for light
+ * The text of a picture, an element on each line. It has its own background, and colors for light
  * and for dark pages.
  */
 final class Svg {
@@ -17,7 +17,7 @@ final class Svg {
   static final int MARGIN = 16;
   private static final double LETTER = 0.56; // its width, in sizes of its font, on average
 
-  /** The colour of a class of elements. */
+  /** The color of a class of elements. */
   record Ink(String name, String light, String dark) {}
 
   static final Ink PAGE = new Ink("page", "#ffffff", "#0d1117");
@@ -99,12 +99,12 @@ final class Svg {
   }
 
   private static String style() {
-    return SHAPES + colours(Ink::light) + "@media (prefers-color-scheme: dark) {\n" + colours(Ink::dark) + "}\n";
+    return SHAPES + colors(Ink::light) + "@media (prefers-color-scheme: dark) {\n" + colors(Ink::dark) + "}\n";
   }
 
-  private static String colours(Function<Ink, String> colour) {
+  private static String colors(Function<Ink, String> color) {
     return Stream.of(List.of(PAGE, GRID), TEXTS, MARKS).flatMap(List::stream)
-        .map(ink -> "." + ink.name + " { color: " + colour.apply(ink) + " }\n").collect(Collectors.joining());
+        .map(ink -> "." + ink.name + " { color: " + color.apply(ink) + " }\n").collect(Collectors.joining());
   }
 
   private static String number(double value) {

@@ -14,7 +14,7 @@ import org.apache.pekko.actor.typed.Behavior;
 import org.apache.pekko.actor.typed.javadsl.Behaviors;
 
 /**
- * Creatures meet in pairs in a mall and change their colours: many actors ask one. Savina: 100
+ * Creatures meet in pairs in a mall and change their colors: many actors ask one. Savina: 100
  * chameneos, 200,000 meetings.
  */
 final class Chameneos {
@@ -31,15 +31,15 @@ final class Chameneos {
         new ProgramSide("queues", round -> queues(creatures, meetings, round)));
   }
 
-  private enum Colour {
+  private enum Color {
     RED, YELLOW, BLUE, FADED;
 
-    static Colour of(int number) {
+    static Color of(int number) {
       return values()[number % 3];
     }
 
-    /** Equal colours stay; two others both become the third. */
-    Colour meets(Colour other) {
+    /** Equal colors stay; two others both become the third. */
+    Color meets(Color other) {
       if (this == FADED || other == FADED) return FADED;
       return this == other ? this : values()[3 - ordinal() - other.ordinal()];
     }
@@ -47,19 +47,19 @@ final class Chameneos {
 
   // ---- Fibry: the mall replies to the first creature when the second comes
 
-  private record Meet(Colour mine) implements Request<Meet, Colour> {}
+  private record Meet(Color mine) implements Request<Meet, Color> {}
 
   private static final class AskMall {
     private int left;
     private Meet first;
-    private CompletableFuture<Colour> met;
+    private CompletableFuture<Color> met;
 
     private AskMall(int meetings) {
       this.left = meetings;
     }
 
     void handle(Meet meet, ActorContext<Meet> context) {
-      if (left == 0) context.reply(meet, Colour.FADED);
+      if (left == 0) context.reply(meet, Color.FADED);
       else if (first == null) {
         first = meet;
         context.replyWhen(meet, met = new CompletableFuture<>());
@@ -76,30 +76,30 @@ final class Chameneos {
     round.parts(creatures);
     var mall = Round.FIBERS.initialState(() -> new AskMall(meetings)).newActor(AskMall::handle);
     for (int i = 0; i < creatures; i++) {
-      var colour = Colour.of(i);
-      Stereotypes.fibers().runOnce(() -> round.part(live(colour, mine -> mall.ask(new Meet(mine)))));
+      var color = Color.of(i);
+      Stereotypes.fibers().runOnce(() -> round.part(live(color, mine -> mall.ask(new Meet(mine)))));
     }
   }
 
   private interface Partner {
-    Colour meet(Colour mine) throws Exception;
+    Color meet(Color mine) throws Exception;
   }
 
-  private static int live(Colour mine, Partner partner) throws Exception {
+  private static int live(Color mine, Partner partner) throws Exception {
     for (int meetings = 0;; meetings++) {
       mine = mine.meets(partner.meet(mine));
-      if (mine == Colour.FADED) return meetings;
+      if (mine == Color.FADED) return meetings;
     }
   }
 
-  // ---- Fibry, without waiting: the first creature tells the second its new colour
+  // ---- Fibry, without waiting: the first creature tells the second its new color
 
-  private record FibryGuest(Colour colour, Actor<FibryEvent> creature) {}
+  private record FibryGuest(Color color, Actor<FibryEvent> creature) {}
 
   private sealed interface FibryEvent {
-    record Other(Colour colour, Actor<FibryEvent> creature) implements FibryEvent {}
+    record Other(Color color, Actor<FibryEvent> creature) implements FibryEvent {}
 
-    record Change(Colour colour) implements FibryEvent {}
+    record Change(Color color) implements FibryEvent {}
 
     enum Over implements FibryEvent { OVER }
   }
@@ -108,7 +108,7 @@ final class Chameneos {
     round.parts(creatures);
     var mall = actors.initialState(() -> new MessageMall(meetings)).newActor(MessageMall::handle);
     for (int i = 0; i < creatures; i++) {
-      var creature = new Creature(mall, Colour.of(i), round);
+      var creature = new Creature(mall, Color.of(i), round);
       mall.sendMessage(new FibryGuest(creature.mine, actors.newActor(creature::handle)));
     }
   }
@@ -126,7 +126,7 @@ final class Chameneos {
       else if (first == null) first = guest;
       else {
         left--;
-        first.creature.sendMessage(new FibryEvent.Other(guest.colour, guest.creature));
+        first.creature.sendMessage(new FibryEvent.Other(guest.color, guest.creature));
         first = null;
       }
     }
@@ -135,10 +135,10 @@ final class Chameneos {
   private static final class Creature {
     private final Actor<FibryGuest> mall;
     private final Round round;
-    private Colour mine;
+    private Color mine;
     private int meetings;
 
-    private Creature(Actor<FibryGuest> mall, Colour mine, Round round) {
+    private Creature(Actor<FibryGuest> mall, Color mine, Round round) {
       this.mall = mall;
       this.mine = mine;
       this.round = round;
@@ -147,8 +147,8 @@ final class Chameneos {
     void handle(FibryEvent event, ActorContext<FibryEvent> context) {
       switch (event) {
         case FibryEvent.Other other -> other.creature
-            .sendMessage(new FibryEvent.Change(mine = mine.meets(other.colour)));
-        case FibryEvent.Change change -> mine = change.colour;
+            .sendMessage(new FibryEvent.Change(mine = mine.meets(other.color)));
+        case FibryEvent.Change change -> mine = change.color;
         case FibryEvent.Over over -> {
           round.part(meetings);
           return;
@@ -159,12 +159,12 @@ final class Chameneos {
     }
   }
 
-  private record PekkoGuest(Colour colour, ActorRef<PekkoEvent> creature) {}
+  private record PekkoGuest(Color color, ActorRef<PekkoEvent> creature) {}
 
   private sealed interface PekkoEvent {
-    record Other(Colour colour, ActorRef<PekkoEvent> creature) implements PekkoEvent {}
+    record Other(Color color, ActorRef<PekkoEvent> creature) implements PekkoEvent {}
 
-    record Change(Colour colour) implements PekkoEvent {}
+    record Change(Color color) implements PekkoEvent {}
 
     enum Over implements PekkoEvent { OVER }
   }
@@ -173,7 +173,7 @@ final class Chameneos {
     round.parts(creatures);
     round.pekko(Behaviors.setup(context -> {
       ActorRef<PekkoGuest> mall = context.spawnAnonymous(mall(meetings));
-      for (int i = 0; i < creatures; i++) context.spawnAnonymous(creature(mall, Colour.of(i), round));
+      for (int i = 0; i < creatures; i++) context.spawnAnonymous(creature(mall, Color.of(i), round));
       return Behaviors.empty();
     }));
   }
@@ -186,23 +186,23 @@ final class Chameneos {
       else if (first[0] == null) first[0] = come;
       else {
         left[0]--;
-        first[0].creature.tell(new PekkoEvent.Other(come.colour, come.creature));
+        first[0].creature.tell(new PekkoEvent.Other(come.color, come.creature));
         first[0] = null;
       }
       return Behaviors.same();
     });
   }
 
-  private static Behavior<PekkoEvent> creature(ActorRef<PekkoGuest> mall, Colour born, Round round) {
+  private static Behavior<PekkoEvent> creature(ActorRef<PekkoGuest> mall, Color born, Round round) {
     return Behaviors.setup(context -> {
-      var mine = new Colour[] {born};
+      var mine = new Color[] {born};
       var meetings = new int[1];
       mall.tell(new PekkoGuest(born, context.getSelf()));
       return Behaviors.receiveMessage(met -> {
         switch (met) {
           case PekkoEvent.Other other -> other.creature
-              .tell(new PekkoEvent.Change(mine[0] = mine[0].meets(other.colour)));
-          case PekkoEvent.Change change -> mine[0] = change.colour;
+              .tell(new PekkoEvent.Change(mine[0] = mine[0].meets(other.color)));
+          case PekkoEvent.Change change -> mine[0] = change.color;
           case PekkoEvent.Over over -> {
             round.part(meetings[0]);
             return Behaviors.stopped();
@@ -215,7 +215,7 @@ final class Chameneos {
     });
   }
 
-  private record QueueGuest(Colour colour, BlockingQueue<Colour> replyTo) {}
+  private record QueueGuest(Color color, BlockingQueue<Color> replyTo) {}
 
   private static void queues(int creatures, int meetings, Round round) {
     round.parts(creatures);
@@ -224,15 +224,15 @@ final class Chameneos {
       for (int i = 0; i < meetings; i++) {
         var first = mall.take();
         var second = mall.take();
-        first.replyTo.put(second.colour);
-        second.replyTo.put(first.colour);
+        first.replyTo.put(second.color);
+        second.replyTo.put(first.color);
       }
-      for (;;) mall.take().replyTo.put(Colour.FADED);
+      for (;;) mall.take().replyTo.put(Color.FADED);
     });
     for (int i = 0; i < creatures; i++) {
-      var colour = Colour.of(i);
-      var replies = new LinkedTransferQueue<Colour>();
-      round.start(() -> round.part(live(colour, mine -> {
+      var color = Color.of(i);
+      var replies = new LinkedTransferQueue<Color>();
+      round.start(() -> round.part(live(color, mine -> {
         mall.put(new QueueGuest(mine, replies));
         return replies.take();
       })));

@@ -11,7 +11,7 @@ import org.apache.pekko.actor.typed.javadsl.Behaviors;
 /**
  * Pekko typed as its documentation recommends: one actor system in the process, the default
  * dispatcher (a fork-join pool of at least 8 threads, 5 messages a turn), and the default unbounded
- * mailbox. Only the logging of dead letters is off. Behaviours switch over a sealed protocol, which
+ * mailbox. Only the logging of dead letters is off. Behaviors switch over a sealed protocol, which
  * is cheaper than {@code onMessage} chains.
  */
 public final class PekkoSystem {

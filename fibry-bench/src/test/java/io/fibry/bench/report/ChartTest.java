@@ -131,12 +131,12 @@ class ChartTest {
     return (Math.max(a, b) + 0.05) / (Math.min(a, b) + 0.05);
   }
 
-  private static double luminance(String colour) {
-    return 0.2126 * linear(colour, 1) + 0.7152 * linear(colour, 3) + 0.0722 * linear(colour, 5);
+  private static double luminance(String color) {
+    return 0.2126 * linear(color, 1) + 0.7152 * linear(color, 3) + 0.0722 * linear(color, 5);
   }
 
-  private static double linear(String colour, int from) {
-    double part = Integer.parseInt(colour.substring(from, from + 2), 16) / 255.0;
+  private static double linear(String color, int from) {
+    double part = Integer.parseInt(color.substring(from, from + 2), 16) / 255.0;
     return part <= 0.03928 ? part / 12.92 : Math.pow((part + 0.055) / 1.055, 2.4);
   }
 
