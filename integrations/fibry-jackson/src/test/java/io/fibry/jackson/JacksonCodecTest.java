@@ -26,7 +26,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 class JacksonCodecTest {
-  enum Colour {
+  enum Color {
     RED, GREEN
   }
 
@@ -38,7 +38,7 @@ class JacksonCodecTest {
 
   record Paid(long cents, String currency) implements Event {}
 
-  record Sent(Optional<Colour> colour, Set<Integer> parts, List<Event> before) implements Event {}
+  record Sent(Optional<Color> color, Set<Integer> parts, List<Event> before) implements Event {}
 
   private static <T> String written(Class<T> type, T value) {
     byte[] bytes = JacksonCodec.of(type).encode(value);
@@ -64,7 +64,7 @@ class JacksonCodecTest {
   void sealedSubtypeIsWrittenWithItsName() {
     assertEquals("{\"Paid\":{\"cents\":500,\"currency\":\"EUR\"}}", written(Event.class, new Paid(500, "EUR")));
     assertEquals("{\"Mark\":\"BEGUN\"}", written(Event.class, Mark.BEGUN));
-    assertEquals("{\"Sent\":{\"colour\":null,\"parts\":[7],\"before\":[{\"Mark\":\"BEGUN\"}]}}",
+    assertEquals("{\"Sent\":{\"color\":null,\"parts\":[7],\"before\":[{\"Mark\":\"BEGUN\"}]}}",
         written(Event.class, new Sent(Optional.empty(), Set.of(7), List.of(Mark.BEGUN))));
     assertEquals("{\"Paid\":{\"cents\":1,\"currency\":\"\\u0001\\\"\u00fc\"}}",
         written(Paid.class, new Paid(1, "\u0001\"\u00fc")));
@@ -87,7 +87,7 @@ class JacksonCodecTest {
   }
 
   record Keys(Map<String, Integer> texts, Map<Long, Integer> numbers, Map<Boolean, Integer> truths,
-      Map<Double, Integer> ratios, Map<BigDecimal, Integer> prices, Map<Colour, Integer> colours,
+      Map<Double, Integer> ratios, Map<BigDecimal, Integer> prices, Map<Color, Integer> colors,
       Map<Instant, Integer> times) {}
 
   @Test
@@ -95,11 +95,11 @@ class JacksonCodecTest {
     var truths = new LinkedHashMap<Boolean, Integer>(Map.of(false, 1));
     truths.put(true, 2);
     var keys = new Keys(Map.of("", 1), Map.of(-7L, 1), truths, Map.of(Double.NaN, 1), Map.of(new BigDecimal("1E+3"), 1),
-        Map.of(Colour.RED, 1), Map.of(Instant.EPOCH, 1));
+        Map.of(Color.RED, 1), Map.of(Instant.EPOCH, 1));
 
     assertEquals("""
         {"Keys":{"texts":{"":1},"numbers":{"-7":1},"truths":{"false":1,"true":2},"ratios":{"NaN":1},\
-        "prices":{"1E+3":1},"colours":{"RED":1},"times":{"1970-01-01T00:00:00Z":1}}}""", written(Keys.class, keys));
+        "prices":{"1E+3":1},"colors":{"RED":1},"times":{"1970-01-01T00:00:00Z":1}}}""", written(Keys.class, keys));
   }
 
   record ByRecord(Map<Paid, Integer> counts) {}
@@ -113,7 +113,7 @@ class JacksonCodecTest {
     refused(ByChoice.class);
   }
 
-  record Renamed(@JsonProperty("item_count") int itemCount, @JsonProperty Colour colour, Size size) {}
+  record Renamed(@JsonProperty("item_count") int itemCount, @JsonProperty Color color, Size size) {}
 
   enum Size {
     @JsonProperty("small")
@@ -139,10 +139,10 @@ class JacksonCodecTest {
   void jsonPropertyRenamesComponentsAndConstants() {
     assertEquals("{\"AtParameter\":{\"item_count\":2}}", written(AtParameter.class, new AtParameter(2)));
     assertEquals("{\"AtAccessor\":{\"item_count\":2}}", written(AtAccessor.class, new AtAccessor(2)));
-    assertEquals("{\"Renamed\":{\"item_count\":2,\"colour\":\"RED\",\"size\":\"small\"}}",
-        written(Renamed.class, new Renamed(2, Colour.RED, Size.SMALL)));
-    assertEquals("Colour = GREEN | RED\nRenamed = 'Renamed' Renamed\n"
-        + "Renamed(item_count: int, colour: Colour, size: Size)\nSize = LARGE | small\n",
+    assertEquals("{\"Renamed\":{\"item_count\":2,\"color\":\"RED\",\"size\":\"small\"}}",
+        written(Renamed.class, new Renamed(2, Color.RED, Size.SMALL)));
+    assertEquals("Color = GREEN | RED\nRenamed = 'Renamed' Renamed\n"
+        + "Renamed(item_count: int, color: Color, size: Size)\nSize = LARGE | small\n",
         JacksonCodec.of(Renamed.class).schema());
   }
 

@@ -8,36 +8,36 @@ import io.fibry.Handler
 import java.util.concurrent.Callable
 
 /**
- * Makes an actor for a protocol. The block declares its state and ends with [Behaviour.handle]. It
+ * Makes an actor for a protocol. The block declares its state and ends with [Behavior.handle]. It
  * runs on the actor's thread before the first message and after each restart, with fresh variables
  * that only the actor touches.
  *
  * The handler may block, but cannot suspend: the next message would begin meanwhile.
  *
- * @param how scope, name, strategy, mailbox and failure policy
+ * @param builder scope, name, strategy, mailbox and failure policy
  */
 public inline fun <reified M : Any> actor(
-  how: ActorBuilder<in M> = ActorSystem.anonymous(),
-  noinline behaviour: Behaviour<M>.() -> Handler.WithContext<M>,
-): Actor<M> = actor(M::class.javaObjectType, how, behaviour)
+  builder: ActorBuilder<in M> = ActorSystem.anonymous(),
+  noinline behavior: Behavior<M>.() -> Handler.WithContext<M>,
+): Actor<M> = actor(M::class.javaObjectType, builder, behavior)
 
 @PublishedApi
 internal fun <M : Any> actor(
   type: Class<M>,
-  how: ActorBuilder<in M>,
-  behaviour: Behaviour<M>.() -> Handler.WithContext<M>,
+  builder: ActorBuilder<in M>,
+  behavior: Behavior<M>.() -> Handler.WithContext<M>,
 ): Actor<M> =
-  how.protocol(type)
-    .initialState<Behaviour<M>>(Callable { Behaviour(behaviour) })
-    .onStop(Handler<Behaviour<M>> { life -> life.stop() })
-    .newActor(Handler.StatefulWithContext<Behaviour<M>, M> { life, message, context ->
+  builder.protocol(type)
+    .initialState<Behavior<M>>(Callable { Behavior(behavior) })
+    .onStop(Handler<Behavior<M>> { life -> life.stop() })
+    .newActor(Handler.StatefulWithContext<Behavior<M>, M> { life, message, context ->
       life.handler.handle(message, context)
     })
 
 /**
  * The state and the handler of an actor until its next restart. Used on the actor's thread only.
  */
-public class Behaviour<M : Any> internal constructor(make: Behaviour<M>.() -> Handler.WithContext<M>) {
+public class Behavior<M : Any> internal constructor(make: Behavior<M>.() -> Handler.WithContext<M>) {
   private var hook: () -> Unit = {}
   internal val handler: Handler.WithContext<M> = make(this)
 

@@ -23,14 +23,14 @@ public inline fun <reified M : Any> ActorScope.find(name: String): Actor<M>? =
  * A sequence that an actor produces while it is read, as by [Generator.of]. The block runs once per
  * iteration, hands over elements with `yield`, and may block.
  *
- * @param how makes the actor
+ * @param builder makes the actor
  * @param ahead most unread elements; at least 1
  */
 public fun <T : Any> generator(
-  how: ActorBuilder<*> = ActorSystem.anonymous(),
+  builder: ActorBuilder<*> = ActorSystem.anonymous(),
   ahead: Int,
   producer: Generator.Output<T>.() -> Unit,
-): Generator<T> = Generator.of(how, ahead, Handler { output -> output.producer() })
+): Generator<T> = Generator.of(builder, ahead, Handler { output -> output.producer() })
 
 /** Runs a task after [initial], then once per [period]; late runs are skipped. */
 public fun Stereotypes.scheduleAtFixedRate(initial: Duration, period: Duration, task: (Exitable) -> Unit): Exitable =

@@ -56,10 +56,10 @@ public inline fun <reified E : Any> eventView(kind: String): EventView<E> = Dura
 
 /** An actor for each key, made when it is needed, that stays without a message for [idle]. */
 public fun <M : Any> Durable<M>.entities(
-  how: ActorBuilder<in M>,
+  builder: ActorBuilder<in M>,
   store: Store,
   idle: Duration,
-): Entities<String, M> = entities(how, store, idle.toJavaDuration())
+): Entities<String, M> = entities(builder, store, idle.toJavaDuration())
 
 /** How long an actor remembers messages that are `Idempotent`, and their answers. */
 public fun <M : Any> Durable.Builder<M>.deduplicate(answers: Int, time: Duration): Durable.Builder<M> =

@@ -73,7 +73,7 @@ class BuildersTest {
   }
 
   private val scope: ActorScope = ActorSystem.openScope("builders")
-  private val how = scope.anonymous()
+  private val builder = scope.anonymous()
   private val hour = Duration.ofHours(1) // is not over before a test is
   private val bounded = Mailbox.bounded(100, Overflow.BLOCK)
   private val seen = ConcurrentLinkedQueue<Any>()
@@ -86,23 +86,23 @@ class BuildersTest {
 
   @Test
   fun builderStepsMayKeepTheType() {
-    answers(how.mailbox(bounded))
-    answers(how.mailbox(Mailbox.unbounded().selective()).onFailure(FailurePolicy.restart()))
-    answers(how.strategy { activation -> Thread.ofVirtual().start(activation) }.mailbox(bounded))
-    answers(how.strategy(Strategy.of(ForkJoinPool.commonPool())).inlineRequests())
-    answers(how.intercept { message: Any, next -> next.run().also { seen += message } })
-    answers(BlockBuilder.of(how).defaultMailbox(bounded).mailbox(bounded).intercept { _: Any, next -> next.run() })
+    answers(builder.mailbox(bounded))
+    answers(builder.mailbox(Mailbox.unbounded().selective()).onFailure(FailurePolicy.restart()))
+    answers(builder.strategy { activation -> Thread.ofVirtual().start(activation) }.mailbox(bounded))
+    answers(builder.strategy(Strategy.of(ForkJoinPool.commonPool())).inlineRequests())
+    answers(builder.intercept { message: Any, next -> next.run().also { seen += message } })
+    answers(BlockBuilder.of(builder).defaultMailbox(bounded).mailbox(bounded).intercept { _: Any, next -> next.run() })
     assertEquals(listOf<Any>(1), seen.toList())
   }
 
   @Test
   fun builderStepsMayNarrowTheType() {
-    answers(how.mailbox(Mailbox.priority(naturalOrder<Int>())))
-    answers(how.mailbox(Mailbox.priority(compareBy { n: Int -> -n })))
-    answers(how.intercept { n: Int, next -> if (n > 0) next.run() })
-    answers(how.protocol(Int::class.javaObjectType).mailbox(bounded))
-    answers(how.protocol<Int>().mailbox(bounded).intercept { _: Int, next -> next.run() })
-    val narrow: ActorBuilder<Account> = how.protocol<Account>().mailbox(bounded).onFailure(FailurePolicy.stop())
+    answers(builder.mailbox(Mailbox.priority(naturalOrder<Int>())))
+    answers(builder.mailbox(Mailbox.priority(compareBy { n: Int -> -n })))
+    answers(builder.intercept { n: Int, next -> if (n > 0) next.run() })
+    answers(builder.protocol(Int::class.javaObjectType).mailbox(bounded))
+    answers(builder.protocol<Int>().mailbox(bounded).intercept { _: Int, next -> next.run() })
+    val narrow: ActorBuilder<Account> = builder.protocol<Account>().mailbox(bounded).onFailure(FailurePolicy.stop())
     narrow.newActor { message: Account -> seen += message }.use { it.sendMessage(Deposit(1)) }
     assertEquals(listOf<Any>(Deposit(1)), seen.toList())
   }
@@ -113,10 +113,10 @@ class BuildersTest {
 
   @Test
   fun builderOfUnknownTypeHasSteps() {
-    answers(bounded(how))
-    ended(how)
-    answers(listOf(1, 2).fold(how) { builder, n -> builder.mailbox(Mailbox.bounded(n, Overflow.REJECT)) })
-    answers(if (BlockBuilder.of(how).isPooled) how else how.mailbox(bounded))
+    answers(bounded(builder))
+    ended(builder)
+    answers(listOf(1, 2).fold(builder) { builder, n -> builder.mailbox(Mailbox.bounded(n, Overflow.REJECT)) })
+    answers(if (BlockBuilder.of(builder).isPooled) builder else builder.mailbox(bounded))
   }
 
   private fun note(line: String) {
@@ -125,35 +125,35 @@ class BuildersTest {
 
   @Test
   fun handlers() {
-    how.newActor { line: String -> seen += line }.use { it.sendMessage("a") }
-    how.newActor { line: String, context -> seen += line + context.isCancelled() }.use { it.sendMessage("b") }
-    how.newActor(::note).use { it.sendMessage("c") }
-    val expected: Actor<String> = how.newActor { line -> seen += line }
+    builder.newActor { line: String -> seen += line }.use { it.sendMessage("a") }
+    builder.newActor { line: String, context -> seen += line + context.isCancelled() }.use { it.sendMessage("b") }
+    builder.newActor(::note).use { it.sendMessage("c") }
+    val expected: Actor<String> = builder.newActor { line -> seen += line }
     expected.use { it.sendMessage("d") }
     assertEquals(listOf<Any>("a", "bfalse", "c", "d"), seen.toList())
-    assertEquals(1, how.newActorWithReturn(String::length).ask("e"))
-    assertEquals("f", how.newActorWithReturn { line: String, _ -> line }.ask("f"))
+    assertEquals(1, builder.newActorWithReturn(String::length).ask("e"))
+    assertEquals("f", builder.newActorWithReturn { line: String, _ -> line }.ask("f"))
     val function: (String) -> Int = { it.length }
-    assertEquals(1, how.newActorWithReturn(function).ask("g"))
+    assertEquals(1, builder.newActorWithReturn(function).ask("g"))
   }
 
   @Test
   fun states() {
-    assertEquals(5L, how.initialState(::Bank).newActor(Bank::handle).balanceAfter(Deposit(5)))
-    how.initialState { Bank(1) }.rollback(Bank::copy).onStop { bank -> seen += bank.tell("at the end") }
+    assertEquals(5L, builder.initialState(::Bank).newActor(Bank::handle).balanceAfter(Deposit(5)))
+    builder.initialState { Bank(1) }.rollback(Bank::copy).onStop { bank -> seen += bank.tell("at the end") }
       .newActor(Bank::take).use { it.sendMessage(Deposit(5)) }
     assertEquals(listOf<Any>("at the end: 4"), seen.toList())
-    assertEquals("now: 0", how.initialState(::Bank).newActorWithReturn(Bank::tell).ask("now"))
-    val sum = how.mailbox(bounded).initialState(::LongAdder).newActorWithReturn { sum, n: Int ->
+    assertEquals("now: 0", builder.initialState(::Bank).newActorWithReturn(Bank::tell).ask("now"))
+    val sum = builder.mailbox(bounded).initialState(::LongAdder).newActorWithReturn { sum, n: Int ->
       sum.add(n.toLong())
       sum.sum()
     }
     assertEquals(3L, sum.ask(3))
-    assertEquals(1, how.initialState { ArrayList<String>() }.newActorWithReturn { lines, line: String, _ ->
+    assertEquals(1, builder.initialState { ArrayList<String>() }.newActorWithReturn { lines, line: String, _ ->
       lines += line
       lines.size
     }.ask("a"))
-    assertEquals(0, how.initialState { ArrayList<String>() }.newSink().ask { it.size })
+    assertEquals(0, builder.initialState { ArrayList<String>() }.newSink().ask { it.size })
   }
 
   private fun Actor<Account>.balanceAfter(message: Account): Long {
@@ -163,23 +163,23 @@ class BuildersTest {
 
   @Test
   fun pools() {
-    answers(Pools.perMessage(how))
-    answers(Pools.fixed(how.mailbox(bounded), 2))
-    answers(Pools.scaling(how, 1, 2))
-    answers(Pools.weighted(how, 10) { n: Int -> n })
-    answers(Pools.byKey(how, 2) { n: Int -> n % 2 })
-    answers(Pools.byKey(how.protocol<Int>(), 2) { n -> n % 2 })
-    answers(RateLimit.around(Pools.fixed(how, 2), 10, hour))
-    assertEquals(1L, Pools.fixed(how, 1).initialState(::Bank).newActor(Bank::handle).balanceAfter(Deposit(1)))
+    answers(Pools.perMessage(builder))
+    answers(Pools.fixed(builder.mailbox(bounded), 2))
+    answers(Pools.scaling(builder, 1, 2))
+    answers(Pools.weighted(builder, 10) { n: Int -> n })
+    answers(Pools.byKey(builder, 2) { n: Int -> n % 2 })
+    answers(Pools.byKey(builder.protocol<Int>(), 2) { n -> n % 2 })
+    answers(RateLimit.around(Pools.fixed(builder, 2), 10, hour))
+    assertEquals(1L, Pools.fixed(builder, 1).initialState(::Bank).newActor(Bank::handle).balanceAfter(Deposit(1)))
   }
 
   @Test
   fun entities() {
-    val numbers = Entities.openWithReturn(how, hour) { births, key: String ->
+    val numbers = Entities.openWithReturn(builder, hour) { births, key: String ->
       births.mailbox(bounded).newActorWithReturn { n: Int -> "$key$n" }
     }
     assertEquals("a1", numbers.actor("a").ask(1))
-    val banks: Entities<String, Account> = Entities.open(how.mailbox(bounded), hour) { births, _ ->
+    val banks: Entities<String, Account> = Entities.open(builder.mailbox(bounded), hour) { births, _ ->
       births.initialState(::Bank).newActor(Bank::handle)
     }
     assertEquals(1L, banks.actor("a").balanceAfter(Deposit(1)))
@@ -187,9 +187,10 @@ class BuildersTest {
 
   @Test
   fun batches() {
-    Batch.ofLists(how, 2, hour) { list: List<Int> -> seen.add(list) }.use { it.sendMessages(listOf(1, 2)) }
-    Batch.ofCounts(how, 2, hour) { counts: Map<Int, Long> -> seen.add(counts) }.use { it.sendMessages(listOf(3, 3)) }
-    Batch.ofMerged(how, 2, hour, { n: Int -> n % 2 }, { _, later -> later }) { last -> seen.add(last) }
+    Batch.ofLists(builder, 2, hour) { list: List<Int> -> seen.add(list) }.use { it.sendMessages(listOf(1, 2)) }
+    Batch.ofCounts(builder, 2, hour) { counts: Map<Int, Long> -> seen.add(counts) }
+      .use { it.sendMessages(listOf(3, 3)) }
+    Batch.ofMerged(builder, 2, hour, { n: Int -> n % 2 }, { _, later -> later }) { last -> seen.add(last) }
       .use { it.sendMessages(listOf(4, 6)) }
     assertEquals(listOf(listOf(1, 2), mapOf(3 to 2L), mapOf(0 to 6)), seen.toList())
   }
@@ -197,15 +198,15 @@ class BuildersTest {
   /** Only the expected type, or a type argument, can say what an empty block is for. */
   @Test
   fun pubsub() {
-    val topic: Topic<Int> = Topic.open(how.mailbox(bounded))
+    val topic: Topic<Int> = Topic.open(builder.mailbox(bounded))
     topic.subscribeToLatest { n -> seen += n }
     topic.subscribe(bounded) { n -> seen += n }
-    topic.subscribe(how.newActor { n: Any -> seen += n })
+    topic.subscribe(builder.newActor { n: Any -> seen += n })
     topic.subscribeOn(Runnable::run) { n -> seen += n }
     topic.publish(1)
-    val value = ObservableValue.of(how, 1)
+    val value = ObservableValue.of(builder, 1)
     assertEquals(2, value.update { it + 1 })
-    val map: ObservableMap<String, Int> = ObservableMap.of(how)
+    val map: ObservableMap<String, Int> = ObservableMap.of(builder)
     map.subscribe { change -> seen += change.key }.use { map.put("a", 1) }
     assertTrue(scope.awaitQuiescence(Patience.LONG))
     assertEquals(4, seen.count { it == 1 })
@@ -214,15 +215,15 @@ class BuildersTest {
   @Test
   fun flows() {
     val lengths = CompletableFuture<Int>()
-    Pipeline.of(how) { line: String -> line.length }.then { n -> n + 1 }.then(2) { n -> "$n" }
+    Pipeline.of(builder) { line: String -> line.length }.then { n -> n + 1 }.then(2) { n -> "$n" }
       .thenUnordered(2, String::toInt).into { n -> lengths.complete(n) }.use { it.sendMessage("abc") }
     assertEquals(4, Patience.value(lengths))
-    assertEquals(3, MapReduce.start(how, 2, listOf("a", "bc"), { it.length }, 0) { a, b -> a + b }.join())
-    val hooked = HookedFunction.around(how, String::length).before { seen += it }.after { _, n -> seen += n }
-    assertEquals(2, how.newActorWithReturn(hooked).ask("ab"))
-    val one: ActorWithReturn<Int, Int> = how.newActorWithReturn { n -> n }
+    assertEquals(3, MapReduce.start(builder, 2, listOf("a", "bc"), { it.length }, 0) { a, b -> a + b }.join())
+    val hooked = HookedFunction.around(builder, String::length).before { seen += it }.after { _, n -> seen += n }
+    assertEquals(2, builder.newActorWithReturn(hooked).ask("ab"))
+    val one: ActorWithReturn<Int, Int> = builder.newActorWithReturn { n -> n }
     assertEquals(listOf(1, 1), Flows.askAll(listOf(one, one), 1, Patience.LONG))
-    val generated = Generator.of(how, 1, { out: Generator.Output<Int> -> (1..2).forEach(out::yield) })
+    val generated = Generator.of(builder, 1, { out: Generator.Output<Int> -> (1..2).forEach(out::yield) })
     assertEquals(listOf(1, 2), generated.toList())
   }
 
@@ -240,7 +241,7 @@ class BuildersTest {
       .on(Shut::class.java, Push::class.java) { _, _ -> Open }
       .on(Open::class.java, Push::class.java) { _, _, context -> Shut.also { seen += context.isCancelled() } }
       .onEnter(Open::class.java) { seen += it }
-      .newActor(how.mailbox(bounded))
+      .newActor(builder.mailbox(bounded))
 
     door.use { it.sendMessages(listOf(Push, Push)) }
 
@@ -262,9 +263,9 @@ class BuildersTest {
 
   @Test
   fun aGeneratorYieldsAndFails() {
-    val squares = generator(how, ahead = 2) { for (n in 1..4) yield(n * n) }
+    val squares = generator(builder, ahead = 2) { for (n in 1..4) yield(n * n) }
     val first: Int = squares.iterator().use { it.next() }
-    val failing = generator(how.onFailure(FailurePolicy.stop().withoutLog()), ahead = 2) {
+    val failing = generator(builder.onFailure(FailurePolicy.stop().withoutLog()), ahead = 2) {
       yield("a")
       error("on purpose")
     }
@@ -281,7 +282,7 @@ class BuildersTest {
 
   @Test
   fun tasksRepeatUntilTheyEndTheirActor() {
-    val tasks = Stereotypes.of(how)
+    val tasks = Stereotypes.of(builder)
 
     tasks.scheduleAtFixedRate(0.seconds, 1.milliseconds) { seen.add(1) && seen.size < 3 || it.ends() }.waitForExit()
     tasks.scheduleWithFixedDelay(0.seconds, 1.milliseconds) { seen.add(2) && seen.size < 6 || it.ends() }.waitForExit()
