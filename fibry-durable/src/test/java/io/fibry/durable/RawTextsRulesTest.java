@@ -11,7 +11,7 @@ class RawTextsRulesTest {
   private static final Map<String, String> REASONS = Map.ofEntries(
       Map.entry("EventViewReader.java: fact", "the core shows it as a message"),
       Map.entry("StoredMessage.java: message", "the core shows it as a message"),
-      Map.entry("LogStore.java: actor", "an id, or a text of the store's"),
+      Map.entry("LogStore.java: owner", "an id, or a text of the store's"),
       Map.entry("StoreEvents.java: store", "a store, or its disk"),
       Map.entry("ScalarShapes.java: value", "is stored"));
 
