@@ -15,7 +15,7 @@ import java.net.http.HttpResponse.BodyHandlers;
 import java.util.logging.Level;
 import java.util.logging.Logger;
 
-/** HTTP/2 by another server, Helidon, which asks an actor on the virtual thread of each request. */
+/** Helidon serves HTTP/2, and asks an actor on the virtual thread of each request. */
 class BehindHelidon {
   private static final Logger HELIDON = Logger.getLogger("io.helidon"); // a collected logger would lose its level
 

@@ -240,7 +240,7 @@ abstract class TellsContract {
     gate.countDown();
 
     checkLost(letter(), "Note[number=" + last + "] did not get to actor 'clerk': its sender was interrupted while it "
-        + "waited for room", false);
+        + "waited for capacity", false);
     assertEquals(last.get() - 1, far.ask(new Seen()));
   }
 

@@ -42,7 +42,7 @@ final class ExecutorSubscriber<M> extends Subscriber<M> {
       handler.handle(message);
     } catch (Throwable failure) {
       if (userActor != null) throw failure; // the actor's failure policy decides
-      // the interrupt is meant for the thread, which is that of a pool or of the publisher
+      // restores the interrupt for the owner of the thread, a pool or the publisher
       if (failure instanceof InterruptedException) Thread.currentThread().interrupt();
       LOG.error("topic '{}': a subscriber failed at {}", topic.name(), topic.describe(message), failure);
     }

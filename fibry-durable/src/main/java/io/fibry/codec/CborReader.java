@@ -61,7 +61,8 @@ final class CborReader implements ItemReader {
     if (begin(Cbor.ARRAY) != 2) throw failure("a decimal is two numbers");
     long exponent = integer();
     // no Math.abs, which leaves the smallest long negative
-    if (exponent > Integer.MAX_VALUE || exponent < -Integer.MAX_VALUE) throw failure("a decimal with an exponent of " + exponent);
+    if (exponent > Integer.MAX_VALUE || exponent < -Integer.MAX_VALUE)
+      throw failure("a decimal with an exponent of " + exponent);
     var value = new BigDecimal(bigInteger(), (int) -exponent);
     end();
     return value;

@@ -77,6 +77,7 @@ class CborTest {
     var refused =
         assertThrows(CodecException.class, () -> Codec.of(BigDecimal.class).decode(HexFormat.of().parseHex(hex)));
 
-    assertEquals(true, refused.getMessage().contains("a decimal with an exponent of " + exponent), refused.getMessage());
+    assertEquals(true, refused.getMessage().contains("a decimal with an exponent of " + exponent),
+        refused.getMessage());
   }
 }

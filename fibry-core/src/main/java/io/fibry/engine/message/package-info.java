@@ -1,6 +1,6 @@
 /**
- * Messages between sender and handler, and the threads that wait for them. Uses the entries of
- * {@code engine.queue} for guarded queues. Begin with
+ * Messages on their way from sender to handler, and the waits of threads for an answer, an end or
+ * capacity. Messages for guarded queues are entries of {@code engine.queue}. Begin with
  * {@link io.fibry.engine.message.RequestFuture}, then {@link io.fibry.engine.message.Wait}.
  */
 package io.fibry.engine.message;

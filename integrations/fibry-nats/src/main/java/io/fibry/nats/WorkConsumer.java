@@ -21,15 +21,16 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Requests as much work from a consumer of JetStream as the worker may handle at a time. Reports
- * progress for the work in hand, so that the server does not deliver it to other nodes. An actor.
+ * Pulls messages from a JetStream consumer, at most as many as the worker may handle in parallel.
+ * Reports progress for the messages in progress, so that the server does not deliver them to other
+ * nodes. The state of a subscription belongs to its actor.
  */
 final class WorkConsumer implements Subscription {
   static final Duration ACK_TIMEOUT = Duration.ofSeconds(15); // without progress for so long, work is delivered again
   private static final Logger LOG = LoggerFactory.getLogger(NatsNetwork.class);
   private static final Duration TICK_INTERVAL = Duration.ofSeconds(2);
   private static final Duration PULL_EXPIRY = Duration.ofSeconds(5); // of a request for work
-  private static final long PULL_LOST_NANOS = PULL_EXPIRY.plus(TICK_INTERVAL).toNanos(); // then the request was lost
+  private static final long PULL_LOST_NANOS = PULL_EXPIRY.plus(TICK_INTERVAL).toNanos(); // an older pull counts as lost
   private static final int STATUS_TIMEOUT = 408; // a request has expired
   private static final int STATUS_NOT_FOUND = 404;
   private static final int STATUS_HEARTBEAT = 100;
@@ -39,27 +40,27 @@ final class WorkConsumer implements Subscription {
   private record WorkEnded(NatsWorkItem piece) {}
 
   private final NatsConnection connection;
-  private final JetStreamLog log;
+  private final JetStreamLog stream;
   private final String subject;
-  private final String consumer;
+  private final String consumerName;
   private final String inbox;
   private final int maxParallel;
   private final Consumer<WorkItem> worker;
   private final Actor<Object> actor;
   private final Subscription deliveries;
-  private final Set<NatsWorkItem> inProgress = new HashSet<>(); // this and below: used by the actor
+  private final Set<NatsWorkItem> inProgress = new HashSet<>(); // this and the next four: used only by the actor
   private int requested; // work that was requested and has not come
   private long requestedAt; // in nanoseconds
-  private boolean isBroken; // the consumer does not answer
+  private boolean isBroken; // the server reported that the consumer failed
   private long number; // of the last request for work
   private volatile boolean closed;
 
-  private WorkConsumer(NatsConnection connection, JetStreamLog log, String subject, int maxParallel,
+  private WorkConsumer(NatsConnection connection, JetStreamLog stream, String subject, int maxParallel,
       Consumer<WorkItem> worker) {
     this.connection = connection;
-    this.log = log;
+    this.stream = stream;
     this.subject = subject;
-    this.consumer = subject.replace('.', '_');
+    this.consumerName = subject.replace('.', '_');
     this.inbox = connection.connection().createInbox();
     this.maxParallel = maxParallel;
     this.worker = worker;
@@ -74,9 +75,9 @@ final class WorkConsumer implements Subscription {
     this.deliveries = subscription;
   }
 
-  static WorkConsumer begin(NatsConnection connection, JetStreamLog log, String subject, int maxParallel,
+  static WorkConsumer begin(NatsConnection connection, JetStreamLog stream, String subject, int maxParallel,
       Consumer<WorkItem> worker) {
-    var workConsumer = new WorkConsumer(connection, log, subject, maxParallel, worker);
+    var workConsumer = new WorkConsumer(connection, stream, subject, maxParallel, worker);
     workConsumer.actor.sendMessage(new ConsumerTick());
     workConsumer.actor.sendMessageEvery(new ConsumerTick(), TICK_INTERVAL);
     return workConsumer;
@@ -108,7 +109,7 @@ final class WorkConsumer implements Subscription {
     int free = maxParallel - inProgress.size();
     String request = "{\"batch\":" + free + ",\"expires\":" + PULL_EXPIRY.toNanos() + "}";
     // retried at the next tick
-    if (!trySend(log.requestSubject(consumer), request, Optional.of(inbox + "." + ++number))) return;
+    if (!trySend(stream.requestSubject(consumerName), request, Optional.of(inbox + "." + ++number))) return;
     requested = free;
     requestedAt = System.nanoTime();
   }
@@ -128,7 +129,7 @@ final class WorkConsumer implements Subscription {
 
   private void makeConsumer() {
     try {
-      log.createConsumer(consumer, subject, ACK_TIMEOUT);
+      stream.createConsumer(consumerName, subject, ACK_TIMEOUT);
     } catch (StoreReadException | StoreClosedException failure) {
       throw new TransportException(TransportException.Failure.DISCONNECTED,
           "work of " + subject + " cannot be taken: " + Lines.message(failure));
@@ -205,7 +206,7 @@ final class WorkConsumer implements Subscription {
     public boolean acknowledge() {
       boolean interrupted = Thread.interrupted(); // the client drops messages of interrupted threads
       try {
-        return log.retryUntilSettled(() -> log.acknowledge(replySubject)) instanceof WriteOutcome.WriteSuccess;
+        return stream.retryUntilSettled(() -> stream.acknowledge(replySubject)) instanceof WriteOutcome.WriteSuccess;
       } finally {
         actor.sendMessage(new WorkEnded(this));
         if (interrupted) Thread.currentThread().interrupt();
