@@ -6,7 +6,7 @@ import io.fibry.durable.Durable;
 import io.fibry.examples.files.Folder;
 import io.fibry.store.folder.FolderStore;
 
-/** A counter that survives the process. If the argument is a folder, the next run continues from the last count. */
+/** A counter that survives the process, if it gets a folder as its argument. */
 class Hits {
   record Hit() implements Request<Hit, Long> {}
 
