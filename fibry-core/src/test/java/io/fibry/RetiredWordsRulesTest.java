@@ -24,9 +24,9 @@ class RetiredWordsRulesTest {
   /** Words of that column that are right for another idea, in the JDK or in the field. */
   private static final Set<String> RIGHT_ELSEWHERE = Set.of("activity", "backend", "batch", "carrier", "choice",
       "default", "dump", "encoding", "end", "engine", "execution", "export", "flush", "force", "generation",
-      "iteration",
-      "lease", "lock", "migration", "network", "repair", "repository", "schedule", "schema", "share", "status", "term",
-      "time", "timer", "transaction", "type", "until", "version", "waiting", "watch", "writer", "asked", "recover",
+      "iteration", "lease", "lock", "migration", "network", "repair", "repository", "schedule", "schema", "share",
+      "status", "term", "time", "timer", "transaction", "type", "until", "version", "waiting", "watch", "writer",
+      "asked", "recover",
       "dispatcher", "letter", "part", "once");
   /** Everyday words for which the field has a name. */
   private static final Set<String> EVERYDAY = Set.of("what", "kept", "most", "least", "longest", "told", "room",

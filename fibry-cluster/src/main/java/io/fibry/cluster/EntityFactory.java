@@ -5,7 +5,7 @@ import io.fibry.pool.Entities;
 /** Makes the entities of a kind on this node, and delivers their pending messages. Thread-safe. */
 interface EntityFactory<M> {
 
-  /** Returns the entities of a partition; none is alive yet. */
+  /** Makes the entities of a partition. Their actors are made later, by the first messages. */
   Entities<String, M> entities(int partition);
 
   /** Delivers the messages that are pending in the store for an actor. */

@@ -57,7 +57,7 @@ public final class MemoryNetwork implements ClusterNetwork {
 
   private final Scheduler clock;
   private final Map<String, List<MemorySubscriber>> subscribers = new ConcurrentHashMap<>(); // by subject
-  // By the subject of the answer.
+  // requests without an answer, by the subject of the answer
   private final Map<String, CompletableFuture<WireMessage>> pendingRequests = new ConcurrentHashMap<>();
   private final AtomicLong lastRequest = new AtomicLong(); // number of the last request
   private final AtomicLong groupCounter = new AtomicLong(); // of messages to groups

@@ -19,7 +19,7 @@ import org.slf4j.LoggerFactory;
  * sent again while a partition moves between nodes.
  */
 final class RemoteRequest<R> {
-  private static final Duration INITIAL_BACKOFF = Duration.ofMillis(2); // each further sending doubles it
+  private static final Duration INITIAL_BACKOFF = Duration.ofMillis(2); // twice as long after each further attempt
   private static final Duration MAX_BACKOFF = Duration.ofMillis(100);
 
   private final NodeContext nodeContext;

@@ -112,7 +112,8 @@ public interface WorkQueue<M> {
    *
    * @param maxParallel how many pieces are done at the same time
    * @param maxAttempts after how many failures a piece is parked
-   * @param initialBackoff the backoff after the first failure; each further failure doubles it
+   * @param initialBackoff the backoff after the first failure, twice as long after each further
+   * failure
    * @param maxBackoff the longest backoff
    */
   record Options(int maxParallel, int maxAttempts, Duration initialBackoff, Duration maxBackoff) {

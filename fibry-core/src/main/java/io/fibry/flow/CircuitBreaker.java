@@ -215,7 +215,8 @@ public final class CircuitBreaker {
     /**
      * {@return a copy that counts slow calls as failures}
      *
-     * @param limit calls that take longer are slow; more than zero. By default no call is slow
+     * @param limit calls that take longer are slow; more than zero. Without this option, no call is
+     * slow
      */
     public Options withSlowCalls(Duration limit) {
       Arguments.requirePositive(limit, "limit", "each call takes longer than " + Durations.text(limit));

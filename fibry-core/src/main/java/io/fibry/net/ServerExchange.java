@@ -40,7 +40,7 @@ final class ServerExchange implements HttpExchange {
   private final RoutePattern pattern;
   private byte[] bytes; // of the body; null until they are read
   private Map<String, String> parts; // of the path, by name; null until the first request for one
-  // name of the result that the handler must return; null: it may write instead
+  // the name of the result that the handler must return; null if it may write the response instead
   private String requiredResult;
   private ClientOutbox<String> events; // null until the handler asks for it
 

@@ -20,7 +20,7 @@ final class IdleWheel<K, M> {
 
   private final Scheduler clock;
   private final Runnable onTick; // runs on the clock's thread when a tick has passed
-  // passivates an entity; false: it was used since its word was read
+  // passivates an entity; returns false if it was used after its use state was read
   private final BiPredicate<Entity<K, M>, Long> passivation;
   private final long start;
   private final long tickNanos;

@@ -70,8 +70,8 @@ public final class SchemaEvolution<T> {
   }
 
   /**
-   * Gives a type another name in bytes than its simple name. Then the class can be renamed, and two
-   * classes with the same simple name can be distinguished.
+   * Gives a type another name in bytes than its simple name, so that the class can be renamed, or
+   * two classes with the same simple name can be distinguished.
    *
    * @param type a record or enum
    * @param name its name in the bytes
