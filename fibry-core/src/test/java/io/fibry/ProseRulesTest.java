@@ -49,9 +49,9 @@ class ProseRulesTest {
    */
   private static final Map<String, Integer> AT_MOST = Map.ofEntries(
       Map.entry("code of fibry-bench", 3),
-      Map.entry("code of fibry-cluster", 8),
-      Map.entry("code of fibry-core", 16),
-      Map.entry("code of fibry-durable", 8),
+      Map.entry("code of fibry-cluster", 6),
+      Map.entry("code of fibry-core", 15),
+      Map.entry("code of fibry-durable", 7),
       Map.entry("code of fibry-simulation", 3),
       Map.entry("code of integrations/fibry-dashboard", 1),
       Map.entry("code of integrations/fibry-jackson", 2),
