@@ -6,7 +6,6 @@ import io.fibry.store.ViewOffset;
 import io.nats.client.api.MessageInfo;
 import java.time.Duration;
 import java.time.Instant;
-import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.HashMap;
 import java.util.Map;
@@ -115,7 +114,8 @@ final class StreamHistoryCleaner {
   }
 
   private void purge(Store.ActorId actor, long firstLive) {
-    store.log().purge(store.subjects().turns(actor), firstLive - 1);
+    var log = store.log();
+    log.retryUntilSettled(() -> log.purge(store.subjects().turns(actor), firstLive - 1));
   }
 
   /** A view of the kind has begun, has moved, or was forgotten. */
@@ -218,12 +218,21 @@ final class StreamHistoryCleaner {
           || message.getSeq() == unread.seq() && unread.index() >= JournalEntry.read(message).turns().size();
     }
 
+    /**
+     * Purges what the full states replaced, and repeats each purge that failed until one deadline for
+     * all. Otherwise the turns would stay until a view moves, and perhaps no view ever does.
+     */
     private boolean tryPurge(Map<String, Long> lastFullState) {
-      var purges = new ArrayList<CompletableFuture<WriteOutcome>>();
+      var log = store.log();
+      var deadline = log.newDeadline();
+      var purges = new HashMap<JetStreamLog.WriteAttempt, CompletableFuture<WriteOutcome>>(); // with first outcomes
       lastFullState.forEach((subject, seq) -> {
-        if (seq > 1) purges.add(store.log().purge(subject, seq - 1));
+        JetStreamLog.WriteAttempt attempt = () -> log.purge(subject, seq - 1);
+        if (seq > 1) purges.put(attempt, attempt.make());
       });
-      return purges.stream().map(CompletableFuture::join).allMatch(WriteOutcome.WriteSuccess.class::isInstance);
+      return purges.entrySet().stream()
+          .map(purge -> log.retryUntilSettled(purge.getKey(), purge.getValue().join(), deadline))
+          .allMatch(WriteOutcome.WriteSuccess.class::isInstance);
     }
   }
 }

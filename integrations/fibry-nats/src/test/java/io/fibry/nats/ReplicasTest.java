@@ -10,10 +10,12 @@ import io.fibry.durable.Histories;
 import io.fibry.store.Store;
 import io.fibry.store.StoreBusyException;
 import io.fibry.store.StoreException;
+import io.fibry.store.ViewOffset;
 import io.fibry.support.Patience;
 import io.fibry.support.Soak;
 import java.time.Instant;
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -80,6 +82,55 @@ class ReplicasTest {
       assertEquals(List.of(1L, 2L, 3L, 4L, 5L, 30L), numbers(read));
       Histories.check("account", read);
     }
+  }
+
+  /** Each actor has turns that its last turn replaced. Half of the answers to their purges are lost. */
+  @RepeatedTest(3)
+  void purgeWithoutAnswerIsRepeated() {
+    System.out.println("replicas: -Dfibry.seed=" + seed);
+    var lives = appendTwoTurnsEach();
+    replicas.loseAnswers(50);
+    lives.forEach(this::end);
+
+    assertPurged(lives.keySet());
+  }
+
+  /** A view passes the last turns of all actors at once, and never moves again. */
+  @RepeatedTest(3)
+  void purgeBehindAViewIsRepeated() throws InterruptedException {
+    System.out.println("replicas: -Dfibry.seed=" + seed);
+    var view = new ViewOffset("account", "view", "").actor();
+    long lifeOfView = store.load(view).life();
+    append(store, turn(view, lifeOfView, 1, true, new ViewOffset("account", "view", "").body()));
+    var lives = appendTwoTurnsEach();
+    lives.forEach(this::end);
+    try (var history = store.history("account", "")) {
+      var last = rest(history).getLast();
+      replicas.loseAnswers(50);
+      append(store, turn(view, lifeOfView, 2, true, new ViewOffset("account", "view", last.offset()).body()));
+    }
+
+    assertPurged(lives.keySet());
+  }
+
+  private Map<Store.ActorId, Long> appendTwoTurnsEach() {
+    var lives = new HashMap<Store.ActorId, Long>();
+    for (int i = 0; i < 8; i++) {
+      var id = new Store.ActorId("account", "a" + i);
+      lives.put(id, store.load(id).life());
+      for (int number = 1; number <= 2; number++) append(store, turn(id, lives.get(id), number));
+    }
+    return lives;
+  }
+
+  /** The third turn erases an actor. */
+  private void end(Store.ActorId id, long life) {
+    store.end(turn(id, life, 3, true, (byte) 3)).toCompletableFuture().join();
+  }
+
+  private void assertPurged(Collection<Store.ActorId> actors) {
+    var subjects = new StoreSubjects("replicas");
+    Patience.eventually(() -> actors.stream().allMatch(id -> replicas.messages(subjects.turns(id)) == 1));
   }
 
   /** Two programs store, one reads; leaders change meanwhile. */
