@@ -114,7 +114,7 @@ final class Lease {
     lease.join(scope, subjects.app());
     boolean begun = false;
     try {
-      lease.heartbeatActor = NodeContext.newInternalBuilder(scope).newActor(lease::handle);
+      lease.heartbeatActor = NodeContext.newEventBuilder(scope).newActor(lease::handle);
       lease.heartbeatActor.sendMessageEvery(new HeartbeatTick(), options.lease().dividedBy(5));
       begun = true;
       return lease;

@@ -64,7 +64,7 @@ final class Membership implements AutoCloseable {
     this.node = options.node();
     this.memberList = ObservableValue.of(NodeContext.newInternalBuilder(scope), List.of());
     this.keyPrefix = subjects.keysOfNodes();
-    this.actor = NodeContext.newInternalBuilder(scope).newActor(this::handle);
+    this.actor = NodeContext.newEventBuilder(scope).newActor(this::handle);
     actor.closeOnExit(transport.watch(keyPrefix, actor::sendMessage));
     actor.sendMessageEvery(new MembershipCheck(), options.lease().dividedBy(CHECKS_PER_LEASE));
   }

@@ -24,6 +24,14 @@ record NodeContext(ActorScope scope, Scheduler clock, ClusterTransport transport
     return newInternalBuilder(scope);
   }
 
+  /**
+   * {@return a builder of internal actors that get only events of the node} An event that comes
+   * after the end of its actor is ignored: the node is leaving and no longer needs it.
+   */
+  ActorBuilder<Object> newEventBuilder() {
+    return newEventBuilder(scope);
+  }
+
   /** {@return a builder with the context propagators and the clock of the node's scope} */
   BlockBuilder<Object> blockBuilder() {
     return BlockBuilder.of(scope.anonymous());
@@ -31,6 +39,10 @@ record NodeContext(ActorScope scope, Scheduler clock, ClusterTransport transport
 
   static ActorBuilder<Object> newInternalBuilder(ActorScope scope) {
     return BlockBuilder.of(scope.anonymous()).excludedFromAccounts().onFailure(FailurePolicy.resume());
+  }
+
+  static ActorBuilder<Object> newEventBuilder(ActorScope scope) {
+    return BlockBuilder.of(newInternalBuilder(scope)).ignoreLost(event -> true);
   }
 
   /** {@return the text by which exceptions name a request of this node} */

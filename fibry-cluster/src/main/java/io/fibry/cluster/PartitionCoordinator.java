@@ -105,7 +105,7 @@ final class PartitionCoordinator<M> {
     this.partitions = IntStream.range(0, partitions).mapToObj(i -> new PartitionState(nodeContext, kind, i)).toList();
     this.settledAt = nodeContext.clock().nanoTime();
     this.storeCheckAt = settledAt + STORE_CHECK_INTERVAL.toNanos();
-    this.coordinator = nodeContext.newInternalBuilder().newActor(this::handle);
+    this.coordinator = nodeContext.newEventBuilder().newActor(this::handle);
   }
 
   /** Begins to take partitions. Previous owners may call {@link #receiveTransfer} from now on. */

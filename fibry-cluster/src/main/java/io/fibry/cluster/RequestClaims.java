@@ -77,7 +77,7 @@ final class RequestClaims {
     var claims = new RequestClaims(nodeContext, lease);
     nodeContext.transport().subscribe(nodeContext.subjects().ofClaims(nodeContext.node()), Optional.empty(),
         claim -> onClaim(claim, nodeContext.pendingRequests()));
-    Actor<ClaimTick> actor = nodeContext.newInternalBuilder().newActor(claims::tick);
+    Actor<ClaimTick> actor = nodeContext.newEventBuilder().newActor(claims::tick);
     actor.sendMessageEvery(new ClaimTick(), claims.period);
   }
 

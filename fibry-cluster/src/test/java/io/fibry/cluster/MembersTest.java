@@ -8,16 +8,22 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.fibry.ActorContext;
 import io.fibry.ActorScope;
 import io.fibry.ActorSystem;
+import io.fibry.DeadLetter;
 import io.fibry.Request;
 import io.fibry.cluster.spi.ClusterTransport;
 import io.fibry.codec.Codec;
 import io.fibry.support.Patience;
 import io.fibry.time.ManualScheduler;
+import java.lang.reflect.InvocationTargetException;
+import java.lang.reflect.Proxy;
 import java.time.Duration;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.LinkedBlockingQueue;
+import java.util.function.Consumer;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
@@ -63,6 +69,45 @@ class MembersTest {
       assertEquals(0, scope.report().sent(), () -> scope.report().toString());
       assertTrue(b.health().isAlive());
     }
+  }
+
+  /** A transport may call the reader of a watch once more after its subscription is closed. */
+  @Test
+  void entryThatComesAfterNodeHasLeftIsNoDeadLetter() {
+    var late = new ConcurrentHashMap<Consumer<ClusterTransport.Entry>, ClusterTransport.Entry>(); // the last, by reader
+    var letters = new LinkedBlockingQueue<DeadLetter>();
+    try (
+        var own = ActorSystem.openScope("own", options -> options.withScheduler(clock).withDeadLetters(letters::add))) {
+      var a = Cluster.join("bank", (app, name) -> recordingWatches(network.connect(app, name), late),
+          options -> options.withNode("a").withLease(LEASE).withScope(own));
+      a.host("account", String.class, own.anonymous(), Duration.ofMinutes(1),
+          (builder, key) -> builder.newActor(text -> {}));
+      Patience.eventually(() -> late.size() == 2);
+      a.close();
+
+      late.forEach(Consumer::accept);
+      assertEquals(List.of(), List.copyOf(letters));
+    }
+  }
+
+  private static ClusterTransport recordingWatches(ClusterTransport transport,
+      Map<Consumer<ClusterTransport.Entry>, ClusterTransport.Entry> last) {
+    return (ClusterTransport) Proxy.newProxyInstance(ClusterTransport.class.getClassLoader(),
+        new Class<?>[] {ClusterTransport.class}, (proxy, method, arguments) -> {
+          if (method.getName().equals("watch")) {
+            @SuppressWarnings("unchecked") // as `watch` declares
+            var reader = (Consumer<ClusterTransport.Entry>) arguments[1];
+            arguments[1] = (Consumer<ClusterTransport.Entry>) entry -> {
+              last.put(reader, entry);
+              reader.accept(entry);
+            };
+          }
+          try {
+            return method.invoke(transport, arguments);
+          } catch (InvocationTargetException failure) {
+            throw failure.getCause();
+          }
+        });
   }
 
   record Hello() implements Request<Hello, String> {}

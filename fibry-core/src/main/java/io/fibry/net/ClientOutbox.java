@@ -110,7 +110,7 @@ final class ClientOutbox<M> {
     // the unsent bytes are bounded, not the mailbox; dead letters report failures
     var blockBuilder =
         BlockBuilder.of(builder.mailbox(Mailbox.unbounded()).onFailure(FailurePolicy.resume().withoutLog()))
-            .countLostAsDisconnected(format.isInternal);
+            .countLostAsDisconnected().ignoreLost(format.isInternal);
     // as code around a handler that does nothing; other code around messages is not run
     this.writer =
         blockBuilder.child(name + "/out").strategy(Strategy.FIBER).intercept((message, next) -> write((M) message))

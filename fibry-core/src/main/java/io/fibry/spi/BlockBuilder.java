@@ -179,9 +179,15 @@ public interface BlockBuilder<M> extends ActorBuilder<M> {
    * {@return a copy for actors that write to a client outside of the process} Such an actor loses a
    * message if the client has disconnected: because the actor has ended, or because the handler
    * throws an IOException. A lost message counts as {@link DeadLetter.Reason#DISCONNECTED}.
-   *
-   * @param isInternal returns whether a message is the block's own, such as a ping. If such a
-   * message is lost, it is not counted and is no dead letter
    */
-  BlockBuilder<M> countLostAsDisconnected(Predicate<Object> isInternal);
+  BlockBuilder<M> countLostAsDisconnected();
+
+  /**
+   * {@return a copy for actors to which a block sends messages of its own that nobody misses} If
+   * such a message is lost, it is not counted and is no dead letter.
+   *
+   * @param isNegligible returns whether a message is of this kind, such as a ping, or an event that
+   * may come after the end of its actor
+   */
+  BlockBuilder<M> ignoreLost(Predicate<Object> isNegligible);
 }

@@ -44,6 +44,7 @@ import java.util.function.Predicate;
 @SuppressWarnings("unchecked") // the signatures of ActorBuilder check the types
 public final class DefaultActorBuilder<M> implements BlockBuilder<M>, Cloneable {
   private static final Mailbox<Object> POOL_MAILBOX = Mailbox.bounded(1024, Overflow.BLOCK); // the default of pools
+  private static final Predicate<Object> NONE = message -> false;
 
   // written only by `copyWith`, before the copy is published
   private OwningScope owner;
@@ -57,7 +58,8 @@ public final class DefaultActorBuilder<M> implements BlockBuilder<M>, Cloneable 
   private boolean isInline;
   private boolean closesFirst;
   private boolean excludedFromAccounts;
-  private Predicate<Object> isForClient = ActorSettings.NO_CLIENT;
+  private Predicate<Object> isNegligible = NONE;
+  private boolean isForClient;
   // the settings and the sink behavior of the last actor that was made, for the next one; if
   // threads race, each makes its own
   private volatile ActorSettings settings;
@@ -160,8 +162,13 @@ public final class DefaultActorBuilder<M> implements BlockBuilder<M>, Cloneable 
   }
 
   @Override
-  public BlockBuilder<M> countLostAsDisconnected(Predicate<Object> own) {
-    return copyWithSettings(copy -> copy.isForClient = Objects.requireNonNull(own, "own"));
+  public BlockBuilder<M> ignoreLost(Predicate<Object> isNegligible) {
+    return copyWithSettings(copy -> copy.isNegligible = Objects.requireNonNull(isNegligible, "isNegligible"));
+  }
+
+  @Override
+  public BlockBuilder<M> countLostAsDisconnected() {
+    return copyWithSettings(copy -> copy.isForClient = true);
   }
 
   @Override
@@ -305,7 +312,7 @@ public final class DefaultActorBuilder<M> implements BlockBuilder<M>, Cloneable 
         || cachedSettings.contextPropagators() != propagators)
       settings = cachedSettings =
           owner.intern(new ActorSettings(owner, strategy, policy, isInline, closesFirst, excludedFromAccounts,
-              isForClient, propagators));
+              isNegligible, isForClient, propagators));
     return cachedSettings;
   }
 

@@ -14,19 +14,21 @@ import java.util.function.Predicate;
  * members
  * @param excludedFromAccounts whether the messages of the actors do not count, because no user sent
  * them
- * @param isForClient accepts the messages that the library itself sends to a client outside of the
- * process; {@link #NO_CLIENT} if the actor writes to no client
+ * @param isNegligible accepts the internal messages that are neither counted nor dead letters when
+ * they are lost
+ * @param isForClient whether the actors write to a client outside of the process
  * @param ownsThreads whether the library makes the threads, and so may name and interrupt them
  */
 public record ActorSettings(OwningScope owner, Strategy strategy, FailurePolicy policy, boolean inline,
     boolean closesFirst,
-    boolean excludedFromAccounts, Predicate<Object> isForClient, List<ContextPropagator<?>> contextPropagators,
-    boolean ownsThreads) {
-  public static final Predicate<Object> NO_CLIENT = message -> false;
+    boolean excludedFromAccounts, Predicate<Object> isNegligible, boolean isForClient,
+    List<ContextPropagator<?>> contextPropagators, boolean ownsThreads) {
 
   public ActorSettings(OwningScope owner, Strategy strategy, FailurePolicy policy, boolean inline, boolean closesFirst,
-      boolean excludedFromAccounts, Predicate<Object> isForClient, List<ContextPropagator<?>> contextPropagators) {
-    this(owner, strategy, policy, inline, closesFirst, excludedFromAccounts, isForClient, contextPropagators,
+      boolean excludedFromAccounts, Predicate<Object> isNegligible, boolean isForClient,
+      List<ContextPropagator<?>> contextPropagators) {
+    this(owner, strategy, policy, inline, closesFirst, excludedFromAccounts, isNegligible, isForClient,
+        contextPropagators,
         strategy == Strategy.FIBER || strategy == Strategy.THREAD || strategy == Strategy.RESIDENT_FIBER);
   }
 
@@ -38,8 +40,8 @@ public record ActorSettings(OwningScope owner, Strategy strategy, FailurePolicy 
   public boolean equals(Object object) {
     return object instanceof ActorSettings other && owner == other.owner && strategy == other.strategy
         && policy == other.policy && inline == other.inline && closesFirst == other.closesFirst
-        && excludedFromAccounts == other.excludedFromAccounts && isForClient == other.isForClient
-        && contextPropagators == other.contextPropagators;
+        && excludedFromAccounts == other.excludedFromAccounts && isNegligible == other.isNegligible
+        && isForClient == other.isForClient && contextPropagators == other.contextPropagators;
   }
 
   @Override
@@ -52,7 +54,6 @@ public record ActorSettings(OwningScope owner, Strategy strategy, FailurePolicy 
    */
   public ActorSettings forPool() {
     return new ActorSettings(owner, strategy.isResident() ? Strategy.FIBER : strategy, policy, false, false,
-        excludedFromAccounts,
-        isForClient, contextPropagators, strategy.isResident() || ownsThreads);
+        excludedFromAccounts, isNegligible, isForClient, contextPropagators, strategy.isResident() || ownsThreads);
   }
 }

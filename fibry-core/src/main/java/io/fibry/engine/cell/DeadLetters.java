@@ -42,11 +42,11 @@ public final class DeadLetters {
     var accounts = owner.accounts();
     var settings = cell.settings();
     // a task or message of the block itself
-    if (settings.excludedFromAccounts() && message instanceof EngineMessage || settings.isForClient().test(message)) {
+    if (settings.excludedFromAccounts() && message instanceof EngineMessage || settings.isNegligible().test(message)) {
       accounts.countPass();
       return NO_LISTENER;
     }
-    boolean isClientGone = settings.isForClient() != ActorSettings.NO_CLIENT
+    boolean isClientGone = settings.isForClient()
         && (reason == Reason.UNDELIVERED || reason == Reason.FAILED && cause instanceof IOException);
     if (isClientGone) reason = Reason.DISCONNECTED;
     accounts.countUnhandled(reason);
