@@ -219,7 +219,7 @@ final class StreamHistoryCleaner {
     }
 
     /**
-     * Purges what the full states replaced, and repeats each purge that failed until one deadline for
+     * Purges the turns that the full states replaced. Repeats failed purges until one deadline for
      * all. Otherwise the turns would stay until a view moves, and perhaps no view ever does.
      */
     private boolean tryPurge(Map<String, Long> lastFullState) {

@@ -84,7 +84,7 @@ class ReplicasTest {
     }
   }
 
-  /** Each actor has turns that its last turn replaced. Half of the answers to their purges are lost. */
+  /** The last turn of each actor replaced two. Half of the answers to their purges are lost. */
   @RepeatedTest(3)
   void purgeWithoutAnswerIsRepeated() {
     System.out.println("replicas: -Dfibry.seed=" + seed);
