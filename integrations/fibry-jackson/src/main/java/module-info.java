@@ -1,6 +1,6 @@
 import org.jspecify.annotations.NullMarked;
 
-/** Codecs that write JSON by Jackson. */
+/** Codecs that write JSON with Jackson. */
 @NullMarked
 module io.fibry.jackson {
   requires transitive io.fibry.durable;

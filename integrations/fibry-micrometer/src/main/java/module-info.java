@@ -1,6 +1,9 @@
 import org.jspecify.annotations.NullMarked;
 
-/** Meters of scopes, routes, stores and nodes, and observations, for Micrometer. */
+/**
+ * Meters of scopes, routes, stores and nodes for Micrometer, and context propagators for its
+ * observations and traces.
+ */
 @NullMarked
 module io.fibry.micrometer {
   requires transitive io.fibry;

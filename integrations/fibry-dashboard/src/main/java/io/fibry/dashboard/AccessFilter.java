@@ -14,7 +14,10 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 
-/** Checks who asks, before any route, and has browsers do nothing but show the answers. */
+/**
+ * Checks the host and the password of each request before its route runs. Its headers restrict
+ * browsers to showing the responses.
+ */
 final class AccessFilter implements Handler.Interceptor<HttpExchange> {
   private static final Map<String, String> HEADERS = Map.of(
       "Content-Security-Policy", "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; "
@@ -51,7 +54,7 @@ final class AccessFilter implements Handler.Interceptor<HttpExchange> {
     next.run();
   }
 
-  /** Without the port. */
+  /** Returns the host of a {@code Host} header, without the port and in lower case. */
   private static String host(String header) {
     int colon = header.lastIndexOf(':');
     return (colon > header.indexOf(']') ? header.substring(0, colon) : header).toLowerCase(Locale.ROOT);
@@ -61,8 +64,8 @@ final class AccessFilter implements Handler.Interceptor<HttpExchange> {
     if (hosts.contains(host)) return true;
     if (!host.startsWith("[") || !host.endsWith("]")) return false;
     try {
-      var literal = InetAddress.getByName(host); // in brackets, no name is looked up
-      return literal.isLoopbackAddress() || literal.equals(address) && !literal.isAnyLocalAddress();
+      var hostAddress = InetAddress.getByName(host); // no DNS query: the text is in brackets
+      return hostAddress.isLoopbackAddress() || hostAddress.equals(address) && !hostAddress.isAnyLocalAddress();
     } catch (UnknownHostException malformed) {
       return false;
     }
@@ -71,9 +74,9 @@ final class AccessFilter implements Handler.Interceptor<HttpExchange> {
   private boolean isAuthorized(String header) {
     if (!header.regionMatches(true, 0, "Basic ", 0, 6)) return false;
     try {
-      var given = new String(Base64.getDecoder().decode(header.substring(6).strip()), StandardCharsets.UTF_8);
-      var text = given.substring(given.indexOf(':') + 1).getBytes(StandardCharsets.UTF_8);
-      return MessageDigest.isEqual(password.orElseThrow(), text); // takes as long, wherever they differ
+      var credentials = new String(Base64.getDecoder().decode(header.substring(6).strip()), StandardCharsets.UTF_8);
+      var sentPassword = credentials.substring(credentials.indexOf(':') + 1).getBytes(StandardCharsets.UTF_8);
+      return MessageDigest.isEqual(password.orElseThrow(), sentPassword); // in constant time
     } catch (IllegalArgumentException malformed) {
       return false;
     }

@@ -13,30 +13,34 @@ import java.util.stream.IntStream;
 /**
  * An actor on the page.
  *
- * @param figures the last measurement of the actor
- * @param scope the place of its scope in the list of scopes
- * @param perSecond messages handled lately; NaN until it is known
+ * @param figures the statistics of the actor
+ * @param scope the index of its scope in the list of scopes
+ * @param perSecond messages handled per second since the previous snapshot; NaN without one
  */
 record ActorRow(ActorStats figures, int scope, double perSecond) {
   static final int MAX_ROWS = 500;
 
-  /** The page is right about the first of each, however many actors there are. */
+  /** The page always shows the actors with the highest value of each measure. */
   private static final List<ToDoubleFunction<ActorRow>> MEASURES = List.of(row -> row.figures.queued(),
       row -> row.perSecond, row -> row.figures.busyFor().toNanos(), row -> row.figures.failed());
 
-  private static final Pattern AT_WORK = Pattern.compile("\\d+ of \\d+ at work");
+  private static final Pattern WORKERS_AT_WORK = Pattern.compile("\\d+ of \\d+ at work");
 
-  /** Those that do most, in the order given. */
+  /**
+   * Returns at most {@link #MAX_ROWS} rows, in the given order: those with the highest value of a
+   * measure, and then the first of the others.
+   */
   static List<ActorRow> choose(List<ActorRow> rows) {
     if (rows.size() <= MAX_ROWS) return rows;
     var chosen = new BitSet(rows.size());
     for (var measure : MEASURES) IntStream.range(0, rows.size()).filter(i -> measure.applyAsDouble(rows.get(i)) > 0)
         .boxed().sorted(Comparator.comparingDouble((Integer i) -> -measure.applyAsDouble(rows.get(i))))
         .limit(MAX_ROWS / MEASURES.size()).forEach(chosen::set);
-    for (int free = MAX_ROWS - chosen.cardinality(); free > 0; free--) chosen.set(chosen.nextClearBit(0));
-    var few = new ArrayList<ActorRow>(MAX_ROWS);
-    chosen.stream().forEach(i -> few.add(rows.get(i)));
-    return few;
+    for (int remaining = MAX_ROWS - chosen.cardinality(); remaining > 0; remaining--)
+      chosen.set(chosen.nextClearBit(0));
+    var result = new ArrayList<ActorRow>(MAX_ROWS);
+    chosen.stream().forEach(i -> result.add(rows.get(i)));
+    return result;
   }
 
   Map<String, Object> asMap(boolean texts) {
@@ -46,19 +50,20 @@ record ActorRow(ActorStats figures, int scope, double perSecond) {
   }
 
   /**
-   * Describes the present activity without the text of a message. The sentences of the library
-   * contain messages in places that a message could imitate. So no part is cut out, but only
-   * sentences that are known to contain no message are kept.
+   * Describes the present activity without the text of a message. No part of a sentence is cut out,
+   * because a message could imitate the library's words around it. Sentences that are known to
+   * contain no message are returned, and all others are replaced.
    */
-  static String withoutTexts(String doing) {
-    return switch (doing) {
+  static String withoutTexts(String activity) {
+    return switch (activity) {
       case "idle", "is idle" -> "idle";
-      case "rests after a failure", "ends", "is busy", "cut off, its handler still runs" -> doing;
+      case "rests after a failure", "ends", "is busy", "cut off, its handler still runs" -> activity;
       case "is between two messages", "was going on to its next message" -> "between messages";
       default -> {
-        if (AT_WORK.matcher(doing).matches()) yield doing;
-        if (doing.startsWith("waits for ")) yield "waits";
-        if (doing.startsWith("was woken by ") || doing.startsWith("has been given no thread ")) yield "about to begin";
+        if (WORKERS_AT_WORK.matcher(activity).matches()) yield activity;
+        if (activity.startsWith("waits for ")) yield "waits";
+        if (activity.startsWith("was woken by ") || activity.startsWith("has been given no thread "))
+          yield "about to begin";
         yield "handles a message";
       }
     };

@@ -16,23 +16,23 @@ import java.util.Objects;
 import java.util.function.UnaryOperator;
 
 /**
- * A page in the browser that shows a running scope, live; {@code /figures} returns the same data as
- * JSON. Thread-safe.
+ * A page in the browser that shows a running scope, live. The path {@code /figures} returns the
+ * same data as JSON. Thread-safe.
  * {@snippet class="io.fibry.dashboard.JavadocSnippetsTest" region="dashboard"}
  *
- * <p>It only reads. By default it listens on loopback and shows no content of messages. Its actors
+ * <p>It only reads. It listens on loopback and shows no content of messages, by default. Its actors
  * are in a scope of their own, so the scope on the page neither counts them nor waits for them.
- * Only the root scope shows itself together with them. It looks at the scope once a second while
- * somebody looks at the page, and not at all else.
+ * Only a dashboard of the root scope shows them, too. While a browser shows the page, the dashboard
+ * takes a snapshot of the scope once a second; otherwise it takes one only on request.
  *
  * <p>When the scope closes, the page reports it; the dashboard stays open until its own
  * {@link #close}.
  */
 public final class Dashboard implements AutoCloseable {
   private static final Duration DRAIN_LIMIT = Duration.ofSeconds(2);
-  private static final String PAGE = file("page.html");
-  private static final String STYLE = file("page.css");
-  private static final String SCRIPT = file("page.js");
+  private static final String PAGE = readResource("page.html");
+  private static final String STYLE = readResource("page.css");
+  private static final String SCRIPT = readResource("page.js");
 
   private final ActorScope ownScope;
   private final HttpServer server;
@@ -48,8 +48,8 @@ public final class Dashboard implements AutoCloseable {
   /**
    * Opens a dashboard on loopback.
    *
-   * @param scope to show
-   * @param port 0 for any free port
+   * @param scope the scope to show
+   * @param port the port to listen on; 0 for any free port
    * @return the dashboard, listening
    * @throws UncheckedIOException if the port is taken
    */
@@ -60,12 +60,12 @@ public final class Dashboard implements AutoCloseable {
   /**
    * Opens a dashboard.
    *
-   * @param scope to show
-   * @param port 0 for any free port
+   * @param scope the scope to show
+   * @param port the port to listen on; 0 for any free port
    * @param options changes what it shows, and to whom
    * @return the dashboard, listening
    * @throws UncheckedIOException if the port is taken
-   * @throws IllegalArgumentException if it is open to other machines, without a password
+   * @throws IllegalArgumentException if other machines can reach it, and it has no password
    */
   public static Dashboard open(ActorScope scope, int port, UnaryOperator<DashboardOptions> options) {
     return open(scope, port, options, Scheduler.system());
@@ -73,13 +73,13 @@ public final class Dashboard implements AutoCloseable {
 
   static Dashboard open(ActorScope scope, int port, UnaryOperator<DashboardOptions> options, Scheduler clock) {
     Objects.requireNonNull(scope, "scope");
-    var all = Objects.requireNonNull(options.apply(DashboardOptions.DEFAULT),
+    var chosenOptions = Objects.requireNonNull(options.apply(DashboardOptions.DEFAULT),
         "options returned null; return the options it was given, changed or not");
-    all.check();
-    var ownScope = ActorSystem.openScope("dashboard", o -> o.withMessageContents(false).withDrainLimit(DRAIN_LIMIT)
-        .withScheduler(clock));
+    chosenOptions.check();
+    var ownScope = ActorSystem.openScope("dashboard", defaults -> defaults.withMessageContents(false)
+        .withDrainLimit(DRAIN_LIMIT).withScheduler(clock));
     try {
-      var pulse = SnapshotActor.start(ownScope, scope, all.messageTexts, clock);
+      var pulse = SnapshotActor.start(ownScope, scope, chosenOptions.messageTexts, clock);
       var routes = HttpRoutes.none()
           .text("GET /", exchange -> respond(exchange, "text/html", PAGE))
           .text("GET /page.css", exchange -> respond(exchange, "text/css", STYLE))
@@ -91,16 +91,17 @@ public final class Dashboard implements AutoCloseable {
             pulse.sendMessage(new SnapshotActor.ViewerJoined(viewer));
             viewer.waitForExit();
           })
-          .intercept(new AccessFilter(all));
-      return new Dashboard(ownScope, HttpServer.open(ownScope.named("server"), port, routes, all::of), all);
+          .intercept(new AccessFilter(chosenOptions));
+      return new Dashboard(ownScope, HttpServer.open(ownScope.named("server"), port, routes, chosenOptions::of),
+          chosenOptions);
     } catch (Throwable failure) {
       ownScope.close();
       throw failure;
     }
   }
 
-  private static String respond(HttpExchange exchange, String type, String text) {
-    exchange.header("Content-Type", type + "; charset=utf-8");
+  private static String respond(HttpExchange exchange, String mediaType, String text) {
+    exchange.header("Content-Type", mediaType + "; charset=utf-8");
     return text;
   }
 
@@ -110,11 +111,11 @@ public final class Dashboard implements AutoCloseable {
     return text.contains(":") ? "[" + text.replaceFirst("%.*", "") + "]" : text;
   }
 
-  private static String file(String name) {
-    try (var in = Objects.requireNonNull(Dashboard.class.getResourceAsStream(name), name)) {
-      return new String(in.readAllBytes(), StandardCharsets.UTF_8);
-    } catch (IOException unreadable) {
-      throw new UncheckedIOException(unreadable);
+  private static String readResource(String name) {
+    try (var stream = Objects.requireNonNull(Dashboard.class.getResourceAsStream(name), name)) {
+      return new String(stream.readAllBytes(), StandardCharsets.UTF_8);
+    } catch (IOException failure) {
+      throw new UncheckedIOException(failure);
     }
   }
 
@@ -123,12 +124,12 @@ public final class Dashboard implements AutoCloseable {
     return uri;
   }
 
-  /** {@return the port it listens on, also if 0 was given} */
+  /** {@return the port on which the dashboard listens; if 0 was given, the port that was free} */
   public int port() {
     return server.port();
   }
 
-  /** Says good-bye to those who look, and ends. The scope on the page stays open. */
+  /** Closes the connections of all viewers, and stops. The scope on the page stays open. */
   @Override
   public void close() {
     ownScope.close();

@@ -10,17 +10,17 @@ import java.util.Optional;
 import java.util.Set;
 
 /**
- * What a dashboard shows, and to whom. Immutable and thread-safe.
+ * Options of a dashboard: its address, access and contents. Immutable and thread-safe.
  * {@snippet class="io.fibry.dashboard.JavadocSnippetsTest" region="options"}
  */
 public final class DashboardOptions {
   static final DashboardOptions DEFAULT = new DashboardOptions(InetAddress.getLoopbackAddress(), Set.of(),
       Optional.empty(), Optional.empty(), false);
-  private static final int MIN_PASSWORD_LENGTH = 12; // because guesses are not slowed down
+  private static final int MIN_PASSWORD_LENGTH = 12; // characters: failed guesses are not slowed down
   private static final int MAX_EXCHANGES = 64;
 
   final InetAddress address;
-  final Set<String> hosts; // besides the address and localhost; in lower case
+  final Set<String> hosts; // other permitted hosts than the address and localhost; in lower case
   final Optional<String> password;
   final Optional<Tls> tls;
   final boolean messageTexts;
@@ -35,10 +35,11 @@ public final class DashboardOptions {
   }
 
   /**
-   * Where it listens. Other machines need a {@linkplain #withPassword password}, and without
-   * {@linkplain #withTls TLS} anybody between can read it.
+   * Changes the address on which the dashboard listens. An address that other machines can reach
+   * needs a {@linkplain #withPassword password}. Without {@linkplain #withTls TLS}, pages and
+   * password can be read on the network.
    *
-   * @param address loopback unless changed
+   * @param address the address; by default loopback
    * @return a changed copy
    */
   public DashboardOptions withAddress(InetAddress address) {
@@ -46,9 +47,9 @@ public final class DashboardOptions {
   }
 
   /**
-   * Answers requests for one more name or address of this machine, as it stands in the browser
-   * before the port. Others than {@code localhost} and the bound address are refused, since a
-   * page from elsewhere could have its own name lead here.
+   * Permits one more host name or address of this machine in the address line of a browser.
+   * Unless this is set, only {@code localhost} and the address on which the dashboard listens are
+   * permitted, because another site could let its own name lead to this machine (DNS rebinding).
    *
    * @param host such as {@code dash.example.org}
    * @return a changed copy
@@ -57,13 +58,13 @@ public final class DashboardOptions {
     if (host.isBlank() || !host.startsWith("[") && host.contains(":") || host.contains("/"))
       throw new IllegalArgumentException(
           "'" + host + "' is no host of a browser's address; give the part between // and the port");
-    var more = new HashSet<>(hosts);
-    more.add(host.toLowerCase(Locale.ROOT));
-    return new DashboardOptions(address, Set.copyOf(more), password, tls, messageTexts);
+    var allHosts = new HashSet<>(hosts);
+    allHosts.add(host.toLowerCase(Locale.ROOT));
+    return new DashboardOptions(address, Set.copyOf(allHosts), password, tls, messageTexts);
   }
 
   /**
-   * Asks for a password, by HTTP's basic authentication; any user name will do.
+   * Requires a password, by HTTP's basic authentication. The user name is ignored.
    *
    * @param password at least 12 characters
    * @return a changed copy
@@ -75,9 +76,9 @@ public final class DashboardOptions {
   }
 
   /**
-   * Speaks TLS, perhaps with certificates of clients.
+   * Uses TLS, and if the settings say it, certificates of clients.
    *
-   * @param tls the certificate, and what is asked of clients
+   * @param tls the server's certificate, and whether clients need certificates
    * @return a changed copy
    */
   public DashboardOptions withTls(Tls tls) {
@@ -85,7 +86,8 @@ public final class DashboardOptions {
   }
 
   /**
-   * Shows what messages say, as {@code dump} does: of those being handled, and of dead letters.
+   * Shows the contents of messages that are being handled, and of dead letters, as {@code dump}
+   * does.
    *
    * @return a changed copy
    */
@@ -100,7 +102,7 @@ public final class DashboardOptions {
   }
 
   HttpOptions of(HttpOptions defaults) {
-    var limited = defaults.withAddress(address).withMaxBody(0).withMaxExchanges(MAX_EXCHANGES);
-    return tls.map(limited::withTls).orElse(limited);
+    var changed = defaults.withAddress(address).withMaxBody(0).withMaxExchanges(MAX_EXCHANGES);
+    return tls.map(changed::withTls).orElse(changed);
   }
 }

@@ -5,8 +5,8 @@ import java.util.LinkedHashMap;
 import java.util.Map;
 
 /**
- * Maps, collections, strings, numbers and booleans as JSON, in ASCII; an infinite or undefined
- * number is null.
+ * Writes maps, collections, strings, numbers and booleans as JSON in ASCII. An infinite or
+ * undefined number is written as null.
  */
 final class JsonText {
   private final StringBuilder text = new StringBuilder();
@@ -19,7 +19,7 @@ final class JsonText {
     return json.text.toString();
   }
 
-  /** A map of names and values, in their order. */
+  /** Returns a map of alternating names and values, in the given order. */
   static Map<String, Object> object(Object... namesAndValues) {
     var map = new LinkedHashMap<String, Object>();
     for (int i = 0; i < namesAndValues.length; i += 2) map.put((String) namesAndValues[i], namesAndValues[i + 1]);
@@ -29,39 +29,39 @@ final class JsonText {
   private void add(Object value) {
     switch (value) {
       case Map<?, ?> map -> addMap(map);
-      case Collection<?> all -> addAll(all);
+      case Collection<?> elements -> addAll(elements);
       case Double number when !Double.isFinite(number) -> text.append("null");
       case Number number -> text.append(number);
-      case Boolean truth -> text.append(truth.booleanValue());
+      case Boolean flag -> text.append(flag.booleanValue());
       default -> addString(value.toString());
     }
   }
 
   private void addMap(Map<?, ?> map) {
-    char before = '{';
+    char separator = '{';
     for (var entry : map.entrySet()) {
-      text.append(before);
+      text.append(separator);
       addString(entry.getKey().toString());
       text.append(':');
       add(entry.getValue());
-      before = ',';
+      separator = ',';
     }
-    text.append(before == '{' ? "{}" : "}");
+    text.append(separator == '{' ? "{}" : "}");
   }
 
-  private void addAll(Collection<?> all) {
-    char before = '[';
-    for (Object one : all) {
-      text.append(before);
-      add(one);
-      before = ',';
+  private void addAll(Collection<?> elements) {
+    char separator = '[';
+    for (Object element : elements) {
+      text.append(separator);
+      add(element);
+      separator = ',';
     }
-    text.append(before == '[' ? "[]" : "]");
+    text.append(separator == '[' ? "[]" : "]");
   }
 
   /**
-   * Escapes characters that HTML or a script would interpret, and single halves of surrogate pairs,
-   * too.
+   * Adds a string in quotes. Escapes all characters except printable ASCII, and also
+   * characters that JSON, HTML or a script would interpret.
    */
   private void addString(String value) {
     text.append('"');

@@ -12,22 +12,22 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
 
-/** A scope at one moment, with the rates since the look before. Used by one thread at a time. */
+/** A scope at one moment, with rates since the previous snapshot. Used by one thread at a time. */
 final class ScopeSnapshot {
-  private static final long MAX_AGE_NANOS = Duration.ofMinutes(1).toNanos(); // an older look says nothing of now
+  private static final long MAX_AGE_NANOS = Duration.ofMinutes(1).toNanos(); // rates since an older one say little
 
-  /** The sums of a scope, without the scopes in it. */
+  /** The totals of a scope, without the scopes inside it. */
   private static final class ScopeTotals {
-    final int place;
-    final Map<String, Long> handledBy = new HashMap<>(); // only actors that have handled anything
+    final int index;
+    final Map<String, Long> handledByName = new HashMap<>(); // only actors that have handled anything
     long actors;
     long waiting;
     long handled;
     long failed;
     double perSecond;
 
-    ScopeTotals(int place) {
-      this.place = place;
+    ScopeTotals(int index) {
+      this.index = index;
     }
 
     void add(ActorRow row) {
@@ -36,62 +36,65 @@ final class ScopeSnapshot {
       handled += row.figures().handled();
       failed += row.figures().failed();
       perSecond += row.perSecond();
-      if (row.figures().handled() > 0) handledBy.put(row.figures().name(), row.figures().handled());
+      if (row.figures().handled() > 0) handledByName.put(row.figures().name(), row.figures().handled());
     }
   }
 
   private final long nanos;
-  private final boolean texts;
-  private final boolean closed;
+  private final boolean showsTexts;
+  private final boolean isClosed;
   private final ActorScope.Report report;
-  private final Map<List<String>, ScopeTotals> scopes = new LinkedHashMap<>(); // outer ones first
+  private final Map<List<String>, ScopeTotals> scopes = new LinkedHashMap<>(); // by names; outer scopes first
   private final List<ActorRow> rows = new ArrayList<>();
   private final DeadLetterTable letters;
   private final String json;
 
-  private ScopeSnapshot(ActorScope scope, long nanos, boolean texts, Optional<ScopeSnapshot> last) {
-    var before = last.filter(one -> nanos - one.nanos < MAX_AGE_NANOS);
-    double seconds = before.map(one -> (nanos - one.nanos) / 1e9).orElse(Double.NaN);
+  private ScopeSnapshot(ActorScope scope, long nanos, boolean showsTexts, Optional<ScopeSnapshot> lastSnapshot) {
+    var previous = lastSnapshot.filter(snapshot -> nanos - snapshot.nanos < MAX_AGE_NANOS);
+    double seconds = previous.map(snapshot -> (nanos - snapshot.nanos) / 1e9).orElse(Double.NaN);
     this.nanos = nanos;
-    this.texts = texts;
-    this.closed = scope.isClosed();
+    this.showsTexts = showsTexts;
+    this.isClosed = scope.isClosed();
     this.report = scope.report();
-    sums(List.of(scope.name())); // perhaps it has no actors
-    for (var figures : scope.actors()) {
-      var sums = sums(figures.scopes());
-      var row = new ActorRow(figures, sums.place, (figures.handled() - handledBefore(before, figures)) / seconds);
-      sums.add(row);
+    totals(List.of(scope.name())); // adds totals of the scope even if it has no actors
+    for (var stats : scope.actors()) {
+      var totals = totals(stats.scopes());
+      var row = new ActorRow(stats, totals.index, (stats.handled() - handledBefore(previous, stats)) / seconds);
+      totals.add(row);
       rows.add(row);
     }
-    this.letters =
-        DeadLetterTable.of(scope.deadLetters(), texts, last.map(one -> one.letters).orElse(DeadLetterTable.NONE));
-    this.json = json(rates(before, seconds));
+    this.letters = DeadLetterTable.of(scope.deadLetters(), showsTexts,
+        lastSnapshot.map(snapshot -> snapshot.letters).orElse(DeadLetterTable.NONE));
+    this.json = json(rates(previous, seconds));
   }
 
-  static ScopeSnapshot take(ActorScope scope, long nanos, boolean texts, Optional<ScopeSnapshot> last) {
-    return new ScopeSnapshot(scope, nanos, texts, last);
+  static ScopeSnapshot take(ActorScope scope, long nanos, boolean showsTexts, Optional<ScopeSnapshot> lastSnapshot) {
+    return new ScopeSnapshot(scope, nanos, showsTexts, lastSnapshot);
   }
 
-  private ScopeTotals sums(List<String> names) {
-    var found = scopes.get(names);
-    if (found != null) return found;
-    if (names.size() > 1) sums(names.subList(0, names.size() - 1)); // perhaps the one around has no actors
-    var made = new ScopeTotals(scopes.size());
-    scopes.put(List.copyOf(names), made);
-    return made;
+  private ScopeTotals totals(List<String> names) {
+    var existing = scopes.get(names);
+    if (existing != null) return existing;
+    if (names.size() > 1) totals(names.subList(0, names.size() - 1)); // the enclosing scope may have no actors
+    var newTotals = new ScopeTotals(scopes.size());
+    scopes.put(List.copyOf(names), newTotals);
+    return newTotals;
   }
 
-  /** Never more than now, because a new actor may have the name of an actor that has ended. */
-  private static long handledBefore(Optional<ScopeSnapshot> before, ActorStats figures) {
-    var sums = before.map(one -> one.scopes.get(figures.scopes())).orElse(null);
-    return sums == null ? 0 : Math.min(figures.handled(), sums.handledBy.getOrDefault(figures.name(), 0L));
+  /**
+   * Returns how many messages the actor had handled at the previous snapshot. This is never more
+   * than at present, because the earlier count may belong to an ended actor of the same name.
+   */
+  private static long handledBefore(Optional<ScopeSnapshot> previous, ActorStats stats) {
+    var totals = previous.map(snapshot -> snapshot.scopes.get(stats.scopes())).orElse(null);
+    return totals == null ? 0 : Math.min(stats.handled(), totals.handledByName.getOrDefault(stats.name(), 0L));
   }
 
-  private Map<String, Object> rates(Optional<ScopeSnapshot> before, double seconds) {
-    var then = before.map(one -> one.report).orElse(report);
-    return JsonText.object("sent", ActorRow.rounded((report.sent() - then.sent()) / seconds),
-        "handled", ActorRow.rounded((report.handled() - then.handled()) / seconds),
-        "unhandled", ActorRow.rounded((unhandled(report) - unhandled(then)) / seconds));
+  private Map<String, Object> rates(Optional<ScopeSnapshot> previous, double seconds) {
+    var previousReport = previous.map(snapshot -> snapshot.report).orElse(report);
+    return JsonText.object("sent", ActorRow.rounded((report.sent() - previousReport.sent()) / seconds),
+        "handled", ActorRow.rounded((report.handled() - previousReport.handled()) / seconds),
+        "unhandled", ActorRow.rounded((unhandled(report) - unhandled(previousReport)) / seconds));
   }
 
   private static long unhandled(ActorScope.Report report) {
@@ -106,33 +109,37 @@ final class ScopeSnapshot {
     return json;
   }
 
-  /** The actors that have this in their names, or in that of their scope, in any case. */
+  /**
+   * Returns the actors whose name, or whose scope's name, contains the filter, as JSON. Ignores
+   * upper and lower case.
+   */
   String filtered(String filter) {
-    var part = filter.toLowerCase(Locale.ROOT);
-    return JsonText
-        .of(JsonText.object("filter", filter, "rows", maps(rows.stream().filter(row -> has(part, row)).toList())));
+    var lowerCaseFilter = filter.toLowerCase(Locale.ROOT);
+    var matchingRows = rows.stream().filter(row -> matches(lowerCaseFilter, row)).toList();
+    return JsonText.of(JsonText.object("filter", filter, "rows", maps(matchingRows)));
   }
 
-  private static boolean has(String part, ActorRow row) {
-    return row.figures().name().toLowerCase(Locale.ROOT).contains(part)
-        || row.figures().scope().toLowerCase(Locale.ROOT).contains(part);
+  private static boolean matches(String lowerCaseFilter, ActorRow row) {
+    return row.figures().name().toLowerCase(Locale.ROOT).contains(lowerCaseFilter)
+        || row.figures().scope().toLowerCase(Locale.ROOT).contains(lowerCaseFilter);
   }
 
-  private List<Map<String, Object>> maps(List<ActorRow> some) {
-    return ActorRow.choose(some).stream().map(row -> row.asMap(texts)).toList();
+  private List<Map<String, Object>> maps(List<ActorRow> candidates) {
+    return ActorRow.choose(candidates).stream().map(row -> row.asMap(showsTexts)).toList();
   }
 
   private String json(Map<String, Object> rates) {
     var reasons = new LinkedHashMap<String, Object>();
     for (var reason : DeadLetter.Reason.values())
       reasons.put(reason.name().toLowerCase(Locale.ROOT), report.unhandled().getOrDefault(reason, 0L));
-    var tree = new ArrayList<Map<String, Object>>();
+    var scopeMaps = new ArrayList<Map<String, Object>>();
     scopes.forEach(
-        (names, sums) -> tree.add(JsonText.object("names", names, "actors", sums.actors, "waiting", sums.waiting,
-            "handled", sums.handled, "perSecond", ActorRow.rounded(sums.perSecond), "failed", sums.failed)));
-    return JsonText.of(JsonText.object("scope", report.scope(), "closed", closed, "sent", report.sent(), "handled",
+        (names, totals) -> scopeMaps.add(JsonText.object("names", names, "actors", totals.actors,
+            "waiting", totals.waiting, "handled", totals.handled,
+            "perSecond", ActorRow.rounded(totals.perSecond), "failed", totals.failed)));
+    return JsonText.of(JsonText.object("scope", report.scope(), "closed", isClosed, "sent", report.sent(), "handled",
         report.handled(), "handling", report.handling(), "waiting", report.queued(), "unhandled", reasons, "perSecond",
-        rates, "running", report.unresponsive(), "actors", rows.size(), "scopes", tree, "rows", maps(rows),
+        rates, "running", report.unresponsive(), "actors", rows.size(), "scopes", scopeMaps, "rows", maps(rows),
         "deadLetters",
         letters.groups(),
         "rings", letters.cycles()));

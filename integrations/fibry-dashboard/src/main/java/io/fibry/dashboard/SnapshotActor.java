@@ -10,8 +10,8 @@ import java.time.Duration;
 import java.util.Optional;
 
 /**
- * An actor that looks at the scope: at a request, and once a second while there are viewers,
- * all of whom get the same text. All state is the actor's own.
+ * An actor that takes snapshots of a scope: on request, and once a second while viewers are
+ * connected. All viewers get the same text. Only the actor uses the fields.
  */
 final class SnapshotActor {
   private static final Duration PERIOD = Duration.ofSeconds(1);
@@ -19,7 +19,10 @@ final class SnapshotActor {
 
   sealed interface SnapshotMessage {}
 
-  /** Answered with JSON. */
+  /**
+   * Asks for a snapshot as JSON. If the filter is empty, the reply describes the whole scope;
+   * otherwise only the matching actors.
+   */
   record SnapshotRequest(String filter) implements SnapshotMessage, Request<SnapshotRequest, String> {}
 
   record ViewerJoined(Actor<String> viewer) implements SnapshotMessage {}
@@ -29,28 +32,28 @@ final class SnapshotActor {
   }
 
   private final ActorScope scope;
-  private final boolean texts;
+  private final boolean showsTexts;
   private final Scheduler clock;
   private final Topic<String> topic;
   private int viewers;
-  private Optional<ScopeSnapshot> last = Optional.empty();
+  private Optional<ScopeSnapshot> lastSnapshot = Optional.empty();
 
-  private SnapshotActor(ActorScope scope, boolean texts, Scheduler clock, Topic<String> topic) {
+  private SnapshotActor(ActorScope scope, boolean showsTexts, Scheduler clock, Topic<String> topic) {
     this.scope = scope;
-    this.texts = texts;
+    this.showsTexts = showsTexts;
     this.clock = clock;
     this.topic = topic;
   }
 
-  static Actor<SnapshotMessage> start(ActorScope own, ActorScope scope, boolean texts, Scheduler clock) {
-    var pulse = new SnapshotActor(scope, texts, clock, Topic.open(own.named("viewers")));
-    return own.named("pulse").newActor(pulse::handle);
+  static Actor<SnapshotMessage> start(ActorScope ownScope, ActorScope scope, boolean showsTexts, Scheduler clock) {
+    var pulse = new SnapshotActor(scope, showsTexts, clock, Topic.open(ownScope.named("viewers")));
+    return ownScope.named("pulse").newActor(pulse::handle);
   }
 
   private void handle(SnapshotMessage message, ActorContext<SnapshotMessage> context) {
     switch (message) {
-      case SnapshotRequest read -> context.reply(read,
-          read.filter.isEmpty() ? snapshot().fullJson() : snapshot().filtered(read.filter));
+      case SnapshotRequest request -> context.reply(request,
+          request.filter.isEmpty() ? snapshot().fullJson() : snapshot().filtered(request.filter));
       case ViewerJoined(var viewer) -> join(viewer, context);
       case SnapshotSignal.TICK -> tick(context);
       case SnapshotSignal.LEFT -> viewers--;
@@ -70,15 +73,15 @@ final class SnapshotActor {
     topic.publish(snapshot().fullJson());
   }
 
-  /** The key replaces a tick that is due already. */
+  /** Schedules the next tick. The key replaces a tick that is already scheduled. */
   private static void scheduleTick(ActorContext<SnapshotMessage> context) {
     context.self().sendMessageLater(SnapshotSignal.TICK, SnapshotSignal.TICK, PERIOD);
   }
 
   private ScopeSnapshot snapshot() {
     long now = clock.nanoTime();
-    if (last.isEmpty() || now - last.get().nanos() >= CACHE_NANOS)
-      last = Optional.of(ScopeSnapshot.take(scope, now, texts, last));
-    return last.get();
+    if (lastSnapshot.isEmpty() || now - lastSnapshot.get().nanos() >= CACHE_NANOS)
+      lastSnapshot = Optional.of(ScopeSnapshot.take(scope, now, showsTexts, lastSnapshot));
+    return lastSnapshot.get();
   }
 }

@@ -7,29 +7,36 @@ import java.lang.reflect.RecordComponent;
 import java.util.Arrays;
 import java.util.stream.Stream;
 
-/** What Jackson's annotations say of records and enums. One of them counts; others are refused. */
+/**
+ * Reads the names that {@code @JsonProperty} gives to components of records and to enum constants.
+ * Refuses Jackson's other annotations.
+ */
 final class JacksonAnnotations {
   private JacksonAnnotations() {}
 
   static String nameOf(RecordComponent component) {
     check(component.getDeclaringRecord());
     String name = component.getName();
-    return named(name, field(component.getDeclaringRecord(), name), component.getAccessor(), parameter(component));
+    return propertyName(name, field(component.getDeclaringRecord(), name), component.getAccessor(),
+        parameter(component));
   }
 
   static String nameOf(Enum<?> constant) {
     check(constant.getDeclaringClass());
-    return named(constant.name(), field(constant.getDeclaringClass(), constant.name()));
+    return propertyName(constant.name(), field(constant.getDeclaringClass(), constant.name()));
   }
 
-  /** The annotation is at one or more of these; that of a component is at all where it may be. */
-  private static String named(String name, AnnotatedElement... places) {
-    return Arrays.stream(places).map(place -> place.getAnnotation(JsonProperty.class))
+  /**
+   * Returns the name in the first {@code @JsonProperty} with a name, or else the given name. The
+   * compiler copies an annotation of a component to its field, accessor and parameter.
+   */
+  private static String propertyName(String name, AnnotatedElement... elements) {
+    return Arrays.stream(elements).map(element -> element.getAnnotation(JsonProperty.class))
         .filter(property -> property != null && !property.value().isEmpty()).map(JsonProperty::value).findFirst()
         .orElse(name);
   }
 
-  /** Returns the parameter of the constructor that takes all components. */
+  /** Returns the component's parameter of the canonical constructor. */
   private static AnnotatedElement parameter(RecordComponent component) {
     var components = component.getDeclaringRecord().getRecordComponents();
     var types = Arrays.stream(components).map(RecordComponent::getType).toArray(Class<?>[]::new);
@@ -52,7 +59,7 @@ final class JacksonAnnotations {
 
   private static void check(Class<?> type) {
     var constructors = Arrays.stream(type.getDeclaredConstructors())
-        .flatMap(one -> Stream.concat(Stream.of(one), Arrays.stream(one.getParameters())));
+        .flatMap(constructor -> Stream.concat(Stream.of(constructor), Arrays.stream(constructor.getParameters())));
     var members = Stream.concat(Arrays.stream(type.getDeclaredFields()), Arrays.stream(type.getDeclaredMethods()));
     Stream.concat(Stream.of(type), Stream.concat(constructors, members)).forEach(JacksonAnnotations::checkElement);
   }

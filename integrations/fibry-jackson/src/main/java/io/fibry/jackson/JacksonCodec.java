@@ -6,30 +6,32 @@ import io.fibry.codec.TypeCodec;
 import java.util.function.UnaryOperator;
 
 /**
- * Codecs that write JSON (RFC 8259), by Jackson: for stores and topics that people or programs in
+ * Codecs that write JSON (RFC 8259) with Jackson, for stores and topics that people or programs in
  * other languages read. The rules of {@link Codec#of(Class)} apply; only the bytes differ.
  * {@snippet class="io.fibry.jackson.JavadocSnippetsTest" region="codec"}
  *
- * <p>A whole value, and a value of one of several types, is stored with the name of its type, and
- * only types that the codec knows are ever made from it: {@code {"Deposited":{"cents":500}}}. Times
- * are texts as in ISO 8601, bytes are Base64, and all numbers are written exactly; a reader whose
- * numbers are floating-point rounds those beyond 2<sup>53</sup>. A number has 1,000 digits at most.
- * The key of a map is a text, a number, a time or another single item.
+ * <p>The outermost value, and any value whose declared type is a sealed interface, is stored with
+ * the name of its type: {@code {"Deposited":{"cents":500}}}. Only types that the codec knows are
+ * made from such names. Times are texts as in ISO 8601, bytes are Base64, and all numbers are
+ * written exactly. A program with floating-point numbers only, such as JavaScript, rounds integers
+ * beyond 2<sup>53</sup>. A number has 1,000 digits at most. The key of a map is a text, a number, a
+ * time or another single item.
  *
  * <p>{@code @JsonProperty} names a component or a constant. Other annotations of Jackson on records
- * and enums are refused, since they would say what is not done.
+ * and enums are refused, because the codec does not apply them.
  */
 public final class JacksonCodec {
   private JacksonCodec() {}
 
   /**
-   * Makes a JSON codec for a record, an enum, or a sealed interface of these, with any components,
-   * or for one value of the JDK, such as {@code Long}.
+   * Makes a JSON codec for a record, an enum, or a sealed interface of these, or for a single value
+   * of the JDK, such as {@code Long}.
    *
-   * @param <T> the values
-   * @param type of the values
+   * @param <T> the type of the values
+   * @param type the class of the values
    * @return a codec
-   * @throws IllegalArgumentException if a part of the type has no form in JSON; the text names it
+   * @throws IllegalArgumentException if a part of the type has no form in JSON; the message
+   *     names the part
    */
   public static <T> TypeCodec<T> of(Class<T> type) {
     return of(type, forms -> forms);
@@ -38,11 +40,12 @@ public final class JacksonCodec {
   /**
    * Makes a codec with names and old forms.
    *
-   * @param <T> the values
-   * @param type of the values
+   * @param <T> the type of the values
+   * @param type the class of the values
    * @param forms adds names and old forms
    * @return a codec
-   * @throws IllegalArgumentException also if bytes could be read as two forms
+   * @throws IllegalArgumentException if a part of the type has no form in JSON, or if bytes could
+   *     be read as two forms
    */
   public static <T> TypeCodec<T> of(Class<T> type, UnaryOperator<SchemaEvolution<T>> forms) {
     return of(type, forms, mapped -> mapped);
@@ -51,12 +54,13 @@ public final class JacksonCodec {
   /**
    * Makes a codec with types that a mapper of your own writes.
    *
-   * @param <T> the values
-   * @param type of the values
+   * @param <T> the type of the values
+   * @param type the class of the values
    * @param forms adds names and old forms
-   * @param mapped adds types
+   * @param mapped adds the types that a mapper writes
    * @return a codec
-   * @throws IllegalArgumentException also if the mapper would lose something
+   * @throws IllegalArgumentException if a part of the type has no form in JSON, bytes could be read
+   *     as two forms, or a mapper does not read its example as it was
    */
   public static <T> TypeCodec<T> of(Class<T> type, UnaryOperator<SchemaEvolution<T>> forms,
       UnaryOperator<MapperTypes> mapped) {

@@ -5,7 +5,7 @@ import java.util.Objects;
 import tools.jackson.databind.json.JsonMapper;
 
 /**
- * Bodies of HTTP as JSON, by a mapper of yours. Thread-safe.
+ * Writes and reads bodies of HTTP as JSON, with a mapper of your own. Thread-safe.
  * {@snippet class="io.fibry.jackson.JavadocSnippetsTest" region="bodies"}
  */
 public final class JsonBodyCodec implements BodyCodec {
@@ -16,10 +16,10 @@ public final class JsonBodyCodec implements BodyCodec {
   }
 
   /**
-   * With the settings of a mapper.
+   * Makes a codec with the settings of a mapper.
    *
-   * @param mapper says what JSON looks like, and what is refused
-   * @return for {@code HttpRoutes.withBodyCodec}
+   * @param mapper the mapper, which reads and writes all bodies
+   * @return a codec for {@code HttpRoutes.withBodyCodec}
    */
   public static JsonBodyCodec of(JsonMapper mapper) {
     return new JsonBodyCodec(Objects.requireNonNull(mapper, "mapper"));

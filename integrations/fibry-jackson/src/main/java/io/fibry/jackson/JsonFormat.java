@@ -11,12 +11,12 @@ import tools.jackson.core.json.JsonFactory;
 
 /** The JSON format, independent of the settings of a user's mapper. */
 record JsonFormat(MapperTypes mapped) implements Format {
-  static final int MAX_DIGITS = 1_000; // reading more takes quadratic time
+  static final int MAX_DIGITS = 1_000; // the time to read a number is quadratic in its digits
 
   static final JsonFactory FACTORY = JsonFactory.builder()
       .streamReadConstraints(StreamReadConstraints.builder().maxNestingDepth(MAX_DEPTH).maxNumberLength(MAX_DIGITS)
           .maxStringLength(MAX_BYTES).maxNameLength(MAX_BYTES).build())
-      // keys of users' maps would fill a table that all share
+      // otherwise the keys of users' maps would fill a table that all parsers share
       .disable(TokenStreamFactory.Feature.CANONICALIZE_PROPERTY_NAMES).build();
 
   @Override

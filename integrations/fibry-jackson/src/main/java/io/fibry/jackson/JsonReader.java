@@ -22,7 +22,10 @@ import tools.jackson.core.JsonToken;
 import tools.jackson.core.ObjectReadContext;
 import tools.jackson.core.ObjectWriteContext;
 
-/** Items of JSON. The key of a map is read from its text. Used by one thread. */
+/**
+ * Reads items from JSON. If an item is the key of a map, it is read from the key's text. Used by
+ * one thread.
+ */
 final class JsonReader implements ItemReader {
   private static final Pattern INTEGER = Pattern.compile("-?(0|[1-9][0-9]*)");
   private static final Pattern NUMBER = Pattern.compile(INTEGER + "(\\.[0-9]+)?([eE][+-]?[0-9]+)?");
@@ -32,26 +35,26 @@ final class JsonReader implements ItemReader {
   private static final Pattern ZERO = Pattern.compile("[^1-9eE]*([eE].*)?");
 
   private final char[] chars;
-  private final int from;
-  private final int to;
-  private final MapperTypes mapped;
+  private final int start;
+  private final int limit;
+  private final MapperTypes mapperTypes;
   private final JsonParser parser;
-  private JsonToken pending; // null: the next one is not known yet
+  private JsonToken pending; // the token that was read, but not taken yet; null if none
 
-  private JsonReader(char[] chars, int from, int to, MapperTypes mapped) {
+  private JsonReader(char[] chars, int start, int limit, MapperTypes mapperTypes) {
     this.chars = chars;
-    this.from = from;
-    this.to = to;
-    this.mapped = mapped;
-    this.parser = JsonFormat.FACTORY.createParser(ObjectReadContext.empty(), chars, from, to - from);
+    this.start = start;
+    this.limit = limit;
+    this.mapperTypes = mapperTypes;
+    this.parser = JsonFormat.FACTORY.createParser(ObjectReadContext.empty(), chars, start, limit - start);
   }
 
-  static JsonReader of(byte[] bytes, MapperTypes mapped) {
-    var text = decoded(bytes);
-    return new JsonReader(text.array(), 0, text.limit(), mapped); // it has an array of its own
+  static JsonReader of(byte[] bytes, MapperTypes mapperTypes) {
+    var text = decode(bytes);
+    return new JsonReader(text.array(), 0, text.limit(), mapperTypes); // the decoder made the array: its offset is 0
   }
 
-  private static CharBuffer decoded(byte[] bytes) {
+  private static CharBuffer decode(byte[] bytes) {
     try {
       return StandardCharsets.UTF_8.newDecoder().decode(ByteBuffer.wrap(bytes));
     } catch (CharacterCodingException malformed) {
@@ -60,18 +63,18 @@ final class JsonReader implements ItemReader {
   }
 
   @Override
-  public CodecException failure(String what) {
-    return CodecException.here(what + ", at character " + place());
+  public CodecException failure(String problem) {
+    return CodecException.here(problem + ", at character " + tokenStart());
   }
 
-  /** The place of the token that was read last. */
-  private int place() {
-    return from + (int) parser.currentTokenLocation().getCharOffset();
+  /** Returns the index in {@code chars} at which the parser's current token begins. */
+  private int tokenStart() {
+    return start + (int) parser.currentTokenLocation().getCharOffset();
   }
 
   private CodecException malformed(JacksonException failure) {
     return CodecException.here(failure.getOriginalMessage() + ", at character "
-        + (from + parser.currentLocation().getCharOffset()));
+        + (start + parser.currentLocation().getCharOffset()));
   }
 
   // ---- tokens
@@ -90,17 +93,17 @@ final class JsonReader implements ItemReader {
     }
   }
 
-  private void take(JsonToken expected, String name) {
-    if (token() != expected) throw wrong(name);
+  private void takeToken(JsonToken expected, String name) {
+    if (token() != expected) throw mismatch(name);
     pending = null;
   }
 
-  private CodecException wrong(String expected) {
+  private CodecException mismatch(String expected) {
     return failure(switch (token()) {
       case START_OBJECT -> "an object";
       case START_ARRAY -> "an array";
       case END_OBJECT, END_ARRAY -> "an end";
-      case PROPERTY_NAME -> "the key '" + read() + "'";
+      case PROPERTY_NAME -> "the key '" + tokenText() + "'";
       case VALUE_STRING -> "text";
       case VALUE_NUMBER_INT, VALUE_NUMBER_FLOAT -> "a number";
       case VALUE_TRUE, VALUE_FALSE -> "true or false";
@@ -108,14 +111,14 @@ final class JsonReader implements ItemReader {
     } + " instead of " + expected);
   }
 
-  /** The text of the token, which is behind us. */
-  private String takenText() {
-    String text = read();
+  /** Returns the text of the current token, and takes the token. */
+  private String takeText() {
+    String text = tokenText();
     pending = null;
     return text;
   }
 
-  private String read() {
+  private String tokenText() {
     try {
       return parser.getString();
     } catch (JacksonException failure) {
@@ -140,31 +143,31 @@ final class JsonReader implements ItemReader {
     return number(digits(NUMBER), BigDecimal::new);
   }
 
-  /** Reads a number, or a key that is a number. */
+  /** Takes a number, or a key that is a number in the given form, and returns its digits. */
   private String digits(Pattern form) {
     boolean integer = form == INTEGER;
     switch (token()) {
       case VALUE_NUMBER_INT -> {
-        return takenText();
+        return takeText();
       }
       case VALUE_NUMBER_FLOAT -> {
         if (integer) throw failure("a fraction instead of an integer");
-        return takenText();
+        return takeText();
       }
       case PROPERTY_NAME -> {
-        String key = takenText();
+        String key = takeText();
         if (key.length() > JsonFormat.MAX_DIGITS || !form.matcher(key).matches())
           throw failure("the key is not " + (integer ? "an integer" : "a number"));
         return key;
       }
-      default -> throw wrong(integer ? "an integer" : "a number");
+      default -> throw mismatch(integer ? "an integer" : "a number");
     }
   }
 
   private <N> N number(String digits, Function<String, N> parser) {
     try {
       return parser.apply(digits);
-    } catch (NumberFormatException outside) {
+    } catch (NumberFormatException tooLarge) {
       throw failure("the number is too large");
     }
   }
@@ -185,32 +188,35 @@ final class JsonReader implements ItemReader {
     return value;
   }
 
-  /** JSON has no form for what is not finite, so that is a text. */
+  /**
+   * Takes a floating-point number, and returns its digits. A number that is not finite is a text,
+   * because JSON has no other form for it.
+   */
   private String floating() {
-    if (token() == JsonToken.VALUE_STRING && NOT_FINITE.matcher(read()).matches()) return takenText();
+    if (token() == JsonToken.VALUE_STRING && NOT_FINITE.matcher(tokenText()).matches()) return takeText();
     return digits(FLOATING);
   }
 
-  private void checkMagnitude(String digits, boolean finite, boolean zero) {
-    if (!finite && !NOT_FINITE.matcher(digits).matches()) throw failure("the number is too large");
-    if (zero && !ZERO.matcher(digits).matches()) throw failure("the number is too small");
+  private void checkMagnitude(String digits, boolean isFinite, boolean isZero) {
+    if (!isFinite && !NOT_FINITE.matcher(digits).matches()) throw failure("the number is too large");
+    if (isZero && !ZERO.matcher(digits).matches()) throw failure("the number is too small");
   }
 
   @Override
   public boolean bool() {
     String text = switch (token()) {
-      case VALUE_TRUE, VALUE_FALSE, PROPERTY_NAME -> read();
+      case VALUE_TRUE, VALUE_FALSE, PROPERTY_NAME -> tokenText();
       default -> "";
     };
-    if (!BOOLEANS.contains(text)) throw wrong("true or false");
+    if (!BOOLEANS.contains(text)) throw mismatch("true or false");
     pending = null;
     return Boolean.parseBoolean(text);
   }
 
   @Override
   public String text() {
-    if (token() != JsonToken.VALUE_STRING && pending != JsonToken.PROPERTY_NAME) throw wrong("text");
-    String text = takenText();
+    if (token() != JsonToken.VALUE_STRING && pending != JsonToken.PROPERTY_NAME) throw mismatch("text");
+    String text = takeText();
     for (int i = 0, c; i < text.length(); i += Character.charCount(c)) {
       c = text.codePointAt(i);
       if (Character.MIN_SURROGATE <= c && c <= Character.MAX_SURROGATE)
@@ -223,7 +229,7 @@ final class JsonReader implements ItemReader {
   public byte[] bytes() {
     try {
       return Base64.getDecoder().decode(text());
-    } catch (IllegalArgumentException other) {
+    } catch (IllegalArgumentException malformed) {
       throw failure("the text is not Base64");
     }
   }
@@ -234,8 +240,8 @@ final class JsonReader implements ItemReader {
     try {
       var id = UUID.fromString(text);
       if (id.toString().equalsIgnoreCase(text)) return id;
-    } catch (IllegalArgumentException other) {
-      // told below
+    } catch (IllegalArgumentException malformed) {
+      // thrown below
     }
     throw failure("the text is no UUID");
   }
@@ -253,7 +259,7 @@ final class JsonReader implements ItemReader {
   }
 
   @Override
-  public Object whole(Class<?> type, Consumer<String> unknown) {
+  public Object whole(Class<?> type, Consumer<String> reportUnknown) {
     var text = new StringWriter();
     token();
     try (var copy = JsonFormat.FACTORY.createGenerator(ObjectWriteContext.empty(), text)) {
@@ -262,17 +268,17 @@ final class JsonReader implements ItemReader {
       throw malformed(failure);
     }
     pending = null;
-    return mapped.find(type).orElseThrow().read(text.toString(), unknown);
+    return mapperTypes.find(type).orElseThrow().read(text.toString(), reportUnknown);
   }
 
   @Override
   public void beginArray() {
-    take(JsonToken.START_ARRAY, "an array");
+    takeToken(JsonToken.START_ARRAY, "an array");
   }
 
   @Override
   public void beginMap() {
-    take(JsonToken.START_OBJECT, "an object");
+    takeToken(JsonToken.START_OBJECT, "an object");
   }
 
   @Override
@@ -301,12 +307,12 @@ final class JsonReader implements ItemReader {
   @Override
   public Set<String> keys() {
     token();
-    var ahead = new JsonReader(chars, place(), to, mapped);
+    var lookahead = new JsonReader(chars, tokenStart(), limit, mapperTypes);
     var keys = new HashSet<String>();
-    ahead.beginMap();
-    while (ahead.next()) {
-      keys.add(ahead.text());
-      ahead.skip();
+    lookahead.beginMap();
+    while (lookahead.next()) {
+      keys.add(lookahead.text());
+      lookahead.skip();
     }
     return keys;
   }

@@ -14,54 +14,55 @@ import tools.jackson.core.JsonGenerator;
 import tools.jackson.core.ObjectReadContext;
 import tools.jackson.core.ObjectWriteContext;
 
-/** Items of JSON. What is the key of a map becomes its text. Used by one thread. */
+/** Writes items as JSON. The key of a map is written as text. Used by one thread. */
 final class JsonWriter implements ItemWriter {
-  /** Refuses before it takes more memory than a value may. */
+  /** Throws if a value takes more than {@link Format#MAX_BYTES}, before it allocates the memory. */
   private static final class LimitedOutputStream extends ByteArrayOutputStream {
     @Override
-    public void write(int one) {
+    public void write(int value) {
       check(1);
-      super.write(one);
+      super.write(value);
     }
 
     @Override
-    public void write(byte[] some, int from, int length) {
+    public void write(byte[] bytes, int offset, int length) {
       check(length);
-      super.write(some, from, length);
+      super.write(bytes, offset, length);
     }
 
-    private void check(int more) {
-      if (count + more > Format.MAX_BYTES)
+    private void check(int length) {
+      if (count + length > Format.MAX_BYTES)
         throw CodecException.here("it takes more than " + Format.MAX_BYTES + " bytes");
     }
   }
 
-  private final MapperTypes mapped;
+  private final MapperTypes mapperTypes;
   private final LimitedOutputStream out = new LimitedOutputStream();
-  private final JsonGenerator json =
+  private final JsonGenerator generator =
       JsonFormat.FACTORY.createGenerator(ObjectWriteContext.empty(), out, JsonEncoding.UTF8);
-  private final boolean[] isMap = new boolean[Format.MAX_DEPTH + 1]; // by depth
+  // by depth; false: an array, or the outermost value
+  private final boolean[] isMap = new boolean[Format.MAX_DEPTH + 1];
   private int depth;
-  private boolean atKey;
+  private boolean isAtKey; // the next item is the key of a map
 
-  JsonWriter(MapperTypes mapped) {
-    this.mapped = mapped;
+  JsonWriter(MapperTypes mapperTypes) {
+    this.mapperTypes = mapperTypes;
   }
 
   @Override
   public void integer(long value) {
-    if (atKey) key(Long.toString(value));
-    else json.writeNumber(value);
+    if (isAtKey) writeKey(Long.toString(value));
+    else generator.writeNumber(value);
     onItemEnd();
   }
 
-  private void key(String text) {
-    json.writeName(text);
+  private void writeKey(String text) {
+    generator.writeName(text);
   }
 
-  /** Behind a key comes its value, and behind that the next key. */
+  /** Called after each item. In a map, keys and values alternate. */
   private void onItemEnd() {
-    atKey = isMap[depth] && !atKey;
+    isAtKey = isMap[depth] && !isAtKey;
   }
 
   @Override
@@ -77,8 +78,8 @@ final class JsonWriter implements ItemWriter {
   private void number(String digits) {
     if (digits.length() > JsonFormat.MAX_DIGITS) throw CodecException
         .here("a number of " + digits.length() + " characters; JSON has at most " + JsonFormat.MAX_DIGITS);
-    if (atKey) key(digits);
-    else json.writeNumber(digits);
+    if (isAtKey) writeKey(digits);
+    else generator.writeNumber(digits);
     onItemEnd();
   }
 
@@ -96,15 +97,15 @@ final class JsonWriter implements ItemWriter {
 
   @Override
   public void bool(boolean value) {
-    if (atKey) key(Boolean.toString(value));
-    else json.writeBoolean(value);
+    if (isAtKey) writeKey(Boolean.toString(value));
+    else generator.writeBoolean(value);
     onItemEnd();
   }
 
   @Override
   public void text(String value) {
-    if (atKey) key(value);
-    else json.writeString(value);
+    if (isAtKey) writeKey(value);
+    else generator.writeString(value);
     onItemEnd();
   }
 
@@ -120,20 +121,20 @@ final class JsonWriter implements ItemWriter {
 
   @Override
   public void nothing() {
-    json.writeNull();
+    generator.writeNull();
     onItemEnd();
   }
 
   @Override
   public void whole(Class<?> type, Object value) {
-    var of = mapped.find(type).orElseThrow();
-    String text = of.write(value);
-    of.read(text); // a text that could not be read is not stored
+    var mappedType = mapperTypes.find(type).orElseThrow();
+    String text = mappedType.write(value);
+    mappedType.read(text); // throws if the mapper cannot read its own text, which then is not stored
     try (var parser = JsonFormat.FACTORY.createParser(ObjectReadContext.empty(), text)) {
       parser.nextToken();
-      json.copyCurrentStructureExact(parser);
+      generator.copyCurrentStructureExact(parser);
     } catch (JacksonException invalid) {
-      throw CodecException.here(of + " does not write JSON: " + invalid.getOriginalMessage());
+      throw CodecException.here(mappedType + " does not write JSON: " + invalid.getOriginalMessage());
     }
     onItemEnd();
   }
@@ -141,32 +142,32 @@ final class JsonWriter implements ItemWriter {
   @Override
   public void beginArray(int elements) {
     begin(false);
-    json.writeStartArray();
+    generator.writeStartArray();
   }
 
   @Override
   public void beginMap(int entries) {
     begin(true);
-    json.writeStartObject();
+    generator.writeStartObject();
   }
 
-  private void begin(boolean map) {
+  private void begin(boolean startsMap) {
     if (depth == Format.MAX_DEPTH) throw CodecException.here("it is nested more than " + Format.MAX_DEPTH + " deep");
-    isMap[++depth] = map;
-    atKey = map;
+    isMap[++depth] = startsMap;
+    isAtKey = startsMap;
   }
 
   @Override
   public void end() {
-    if (isMap[depth--]) json.writeEndObject();
-    else json.writeEndArray();
-    atKey = false; // a map or an array is no key
+    if (isMap[depth--]) generator.writeEndObject();
+    else generator.writeEndArray();
+    isAtKey = false; // an array or a map is always a value, never a key
     onItemEnd();
   }
 
   @Override
   public byte[] written() {
-    json.close();
+    generator.close();
     return out.toByteArray();
   }
 }

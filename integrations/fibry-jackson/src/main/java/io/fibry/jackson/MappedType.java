@@ -29,7 +29,7 @@ import tools.jackson.databind.node.ObjectNode;
 record MappedType(Class<?> type, Object example, JsonMapper mapper) {
   private static final JsonMapper TREES = JsonMapper.shared();
 
-  /** No name in bytes is that of a class. */
+  /** Denies all class names in bytes, so that bytes never choose a class. */
   private static final class NoClassValidator extends PolymorphicTypeValidator {
     private static final long serialVersionUID = 1;
 
@@ -77,11 +77,11 @@ record MappedType(Class<?> type, Object example, JsonMapper mapper) {
 
   private void checkRoundTrip() {
     String text = write(example);
-    var back = read(text);
-    boolean same = hasEquals() ? back.equals(example) : write(back).equals(text);
-    if (!same) throw new IllegalArgumentException(
+    var readValue = read(text);
+    boolean isSame = hasEquals() ? readValue.equals(example) : write(readValue).equals(text);
+    if (!isSame) throw new IllegalArgumentException(
         "the mapper reads the example of " + type.getName() + ", " + Lines.text(example)
-            + ", as another value: " + Lines.text(back) + ", from " + Lines.line(text));
+            + ", as another value: " + Lines.text(readValue) + ", from " + Lines.line(text));
   }
 
   private boolean hasEquals() {
@@ -92,56 +92,61 @@ record MappedType(Class<?> type, Object example, JsonMapper mapper) {
     }
   }
 
-  /** Otherwise an old value would be read with zeros, unnoticed. */
+  /**
+   * Checks that the mapper refuses the example if a field is missing, so that no field of an old
+   * value silently becomes zero. Fields that are then empty, or are derived from others, may be
+   * missing.
+   */
   private void checkFieldsAreNeeded() {
     var tree = TREES.readTree(write(example));
     for (var field : fields(tree, JsonPointer.empty())) {
       var less = tree.deepCopy();
       ((ObjectNode) less.at(field.head())).remove(field.last().getMatchingProperty());
-      Object back;
+      Object readValue;
       try {
-        back = read(less.toString());
-      } catch (CodecException needed) {
+        readValue = read(less.toString());
+      } catch (CodecException expected) {
         continue;
       }
-      var now = TREES.readTree(write(back)).at(field);
-      boolean empty = now.isMissingNode() || now.isContainer() && now.isEmpty();
-      boolean derived = now.equals(tree.at(field));
-      if (!empty && !derived) throw new IllegalArgumentException("the mapper reads a " + type.getName() + " without '"
-          + Lines.line(field.toString().substring(1)) + "', which would be " + Lines.text(now)
+      var fieldValue = TREES.readTree(write(readValue)).at(field);
+      boolean isEmpty = fieldValue.isMissingNode() || fieldValue.isContainer() && fieldValue.isEmpty();
+      boolean isDerived = fieldValue.equals(tree.at(field));
+      if (!isEmpty && !isDerived) throw new IllegalArgumentException("the mapper reads a " + type.getName()
+          + " without '" + Lines.line(field.toString().substring(1)) + "', which would be " + Lines.text(fieldValue)
           + "; let a constructor take all its fields, or write it as a record");
     }
   }
 
-  private static List<JsonPointer> fields(JsonNode node, JsonPointer place) {
-    var all = new ArrayList<JsonPointer>();
+  private static List<JsonPointer> fields(JsonNode node, JsonPointer parent) {
+    var pointers = new ArrayList<JsonPointer>();
     node.propertyStream().forEach(field -> {
-      var at = place.appendProperty(field.getKey());
-      all.add(at);
-      all.addAll(fields(field.getValue(), at));
+      var pointer = parent.appendProperty(field.getKey());
+      pointers.add(pointer);
+      pointers.addAll(fields(field.getValue(), pointer));
     });
-    for (int i = 0; node.isArray() && i < node.size(); i++) all.addAll(fields(node.get(i), place.appendIndex(i)));
-    return all;
+    for (int i = 0; node.isArray() && i < node.size(); i++) pointers.addAll(fields(node.get(i), parent.appendIndex(i)));
+    return pointers;
   }
 
   String write(Object value) {
     try {
       return mapper.writerFor(type).writeValueAsString(value);
     } catch (RuntimeException failure) {
-      throw failed(failure, "cannot write it");
+      throw exception(failure, "cannot write it");
     }
   }
 
-  /** Notes fields that the type does not read; not those that its annotations ignore. */
+  /** Collects fields that the type does not know, except fields that its annotations ignore. */
   private static final class SkippedFields extends DeserializationProblemHandler {
-    private final Map<String, String> fields = new LinkedHashMap<>(); // by name: parsers of buffers have no place
+    // descriptions by field name, not by position: parsers of buffered tokens know no positions
+    private final Map<String, String> fields = new LinkedHashMap<>();
 
     @Override
     public boolean handleUnknownProperty(DeserializationContext context, JsonParser parser,
         ValueDeserializer<?> deserializer, Object beanOrClass, String name) {
-      Class<?> type = beanOrClass instanceof Class<?> known ? known : beanOrClass.getClass();
+      Class<?> type = beanOrClass instanceof Class<?> beanType ? beanType : beanOrClass.getClass();
       fields.put(name, "field '" + name + "' of " + type.getSimpleName());
-      return false; // the mapper skips it, or a handler of its own does something with it
+      return false; // not handled here: the mapper's own handlers see the field, or it is skipped
     }
   }
 
@@ -149,15 +154,15 @@ record MappedType(Class<?> type, Object example, JsonMapper mapper) {
     return read(mapper.readerFor(type), text);
   }
 
-  /** Tells of fields that would be lost if the value was written again. */
-  Object read(String text, Consumer<String> unknown) {
+  /** Reads a value, and reports each field that would be lost if the value was written again. */
+  Object read(String text, Consumer<String> reportUnknown) {
     var skipped = new SkippedFields();
     Object value = read(mapper.readerFor(type).withHandler(skipped), text);
     if (skipped.fields.isEmpty()) return value;
-    var before = TREES.readTree(text);
-    var again = TREES.readTree(write(value)); // has fields that follow from others, and are not read
+    var original = TREES.readTree(text);
+    var rewritten = TREES.readTree(write(value)); // has the derived fields, which are written but not read
     skipped.fields.forEach((name, field) -> {
-      if (before.findValues(name).size() > again.findValues(name).size()) unknown.accept(field);
+      if (original.findValues(name).size() > rewritten.findValues(name).size()) reportUnknown.accept(field);
     });
     return value;
   }
@@ -170,13 +175,13 @@ record MappedType(Class<?> type, Object example, JsonMapper mapper) {
     } catch (CodecException failure) {
       throw failure;
     } catch (RuntimeException failure) {
-      throw failed(failure, "cannot read it");
+      throw exception(failure, "cannot read it");
     }
   }
 
-  private CodecException failed(RuntimeException failure, String what) {
-    String why = failure instanceof JacksonException jackson ? jackson.getOriginalMessage() : Lines.thrown(failure);
-    return new CodecException(Lines.escaped(": " + this + " " + what + ": " + why), failure);
+  private CodecException exception(RuntimeException failure, String problem) {
+    String reason = failure instanceof JacksonException jackson ? jackson.getOriginalMessage() : Lines.thrown(failure);
+    return new CodecException(Lines.escaped(": " + this + " " + problem + ": " + reason), failure);
   }
 
   @Override

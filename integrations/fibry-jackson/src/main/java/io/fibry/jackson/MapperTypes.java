@@ -8,15 +8,15 @@ import java.util.Optional;
 import tools.jackson.databind.json.JsonMapper;
 
 /**
- * Types that a mapper of your own writes, such as types of a library. Immutable: each step returns
- * a changed copy.
+ * Types that a mapper of your own writes, such as types of a library. Immutable: {@link #map}
+ * returns a changed copy.
  * {@snippet class="io.fibry.jackson.JavadocSnippetsTest" region="mapped"}
  *
- * <p>All other types keep their form, whatever the mapper's settings are. The rules that protect
- * stored data hold for these types, too. An unknown field is skipped, a missing field is never
- * silently zero or null, and no class is made because bytes name it. A mapper and a type that do
- * otherwise are refused when the codec is made. Before a text is stored, the mapper reads it once
- * more.
+ * <p>The mapper's settings do not change the JSON of any other type. The rules that protect stored
+ * data hold for these types, too. An unknown field is skipped, a missing field never silently
+ * becomes zero or null, and bytes never choose the class of an object. If a type would break these
+ * rules with its mapper, {@link #map} throws. Before a text is stored, the mapper reads it once to
+ * check it.
  */
 public final class MapperTypes {
   private final Map<Class<?>, MappedType> types;
@@ -32,24 +32,24 @@ public final class MapperTypes {
   /**
    * Lets a mapper write and read a type as a whole.
    *
-   * @param <V> its values
-   * @param type without type parameters; also a record, or a type of the JDK
-   * @param example a value of it, all of whose fields are filled: it is written and read now, with
-   *     each field left out, and is a sample for tests
-   * @param mapper a copy of it is used, with stricter settings
+   * @param <V> the type
+   * @param type a class without type parameters; it may be a record, or a type of the JDK
+   * @param example a value of the type with all fields filled. This method writes and reads it,
+   *     also without each of its fields. Tests of codecs use it as a sample
+   * @param mapper the mapper; a copy with stricter settings is used
    * @return a changed copy
-   * @throws IllegalArgumentException if the example does not come back, a field of it may be
-   *     missing, or bytes could choose classes
+   * @throws IllegalArgumentException if the mapper reads the example as another value, accepts a
+   *     missing field, or would let bytes choose classes
    */
   public <V> MapperTypes map(Class<V> type, V example, JsonMapper mapper) {
-    var all = new HashMap<>(types);
+    var allTypes = new HashMap<>(types);
     try {
-      all.put(type, MappedType.of(type, example, mapper));
+      allTypes.put(type, MappedType.of(type, example, mapper));
     } catch (CodecException failure) {
       throw new IllegalArgumentException(
           "the mapper cannot write and read the example of " + type.getName() + Lines.message(failure), failure);
     }
-    return new MapperTypes(Map.copyOf(all));
+    return new MapperTypes(Map.copyOf(allTypes));
   }
 
   Optional<MappedType> find(Class<?> type) {

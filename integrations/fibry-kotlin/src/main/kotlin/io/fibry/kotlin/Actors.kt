@@ -8,13 +8,15 @@ import io.fibry.Handler
 import java.util.concurrent.Callable
 
 /**
- * Makes an actor for a protocol. The block declares its state and ends with [Behavior.handle]. It
- * runs on the actor's thread before the first message and after each restart, with fresh variables
- * that only the actor touches.
+ * Makes an actor for messages of type [M]. The block [behavior] declares the actor's state as local
+ * variables, and ends with [Behavior.handle]. The block runs on the actor's thread before the first
+ * message and after each restart, so its variables are initialized again. Only the actor
+ * uses them.
  *
- * The handler may block, but cannot suspend: the next message would begin meanwhile.
+ * The handler may block. It cannot suspend, because the actor would begin with its next message
+ * during the suspension.
  *
- * @param builder scope, name, strategy, mailbox and failure policy
+ * @param builder sets scope, name, strategy, mailbox and failure policy
  */
 public inline fun <reified M : Any> actor(
   builder: ActorBuilder<in M> = ActorSystem.anonymous(),
@@ -35,7 +37,7 @@ internal fun <M : Any> actor(
     })
 
 /**
- * The state and the handler of an actor until its next restart. Used on the actor's thread only.
+ * The state and the handler of an actor until its next restart. Only the actor's thread uses it.
  */
 public class Behavior<M : Any> internal constructor(make: Behavior<M>.() -> Handler.WithContext<M>) {
   private var hook: () -> Unit = {}
@@ -43,12 +45,12 @@ public class Behavior<M : Any> internal constructor(make: Behavior<M>.() -> Hand
 
   /**
    * Handles each message, with the context as receiver: `reply(message, value)`, `self()`,
-   * `watch(other) { reason -> .. }`. Stands last in the block.
+   * `watch(other) { reason -> .. }`. Call this last in the block.
    */
   public fun handle(handler: ActorContext<M>.(M) -> Unit): Handler.WithContext<M> =
     Handler.WithContext { message, context -> context.handler(message) }
 
-  /** Runs a hook on the actor's thread when it ends or restarts. The last hook runs first. */
+  /** Runs a hook on the actor's thread when the actor ends or restarts, the latest hook first. */
   public fun onStop(hook: () -> Unit) {
     val before = this.hook
     this.hook = {

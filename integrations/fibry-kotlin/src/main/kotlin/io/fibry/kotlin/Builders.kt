@@ -12,19 +12,23 @@ import kotlin.jvm.optionals.getOrNull
 import kotlin.time.Duration
 import kotlin.time.toJavaDuration
 
-/** A copy for this type of messages, by which [find] finds a named actor. */
+/** Returns a copy for messages of type [M]. [find] finds a named actor only with this type. */
 public inline fun <reified M : Any> ActorBuilder<in M>.protocol(): ActorBuilder<M> = protocol(M::class.javaObjectType)
 
-/** The living actor with this name, or null; it must have been made with this protocol. */
+/**
+ * Returns the living actor with this name, or null if none exists. Throws if the actor was made
+ * without a protocol, or with another protocol.
+ */
 public inline fun <reified M : Any> ActorScope.find(name: String): Actor<M>? =
   find(name, M::class.javaObjectType).getOrNull()
 
 /**
- * A sequence that an actor produces while it is read, as by [Generator.of]. The block runs once per
- * iteration, hands over elements with `yield`, and may block.
+ * Returns a sequence that an actor produces while a thread reads it. It calls [Generator.of]. The
+ * block [producer] runs once per iteration, passes elements to the reader with `yield`, and may
+ * block.
  *
  * @param builder makes the actor
- * @param ahead most unread elements; at least 1
+ * @param ahead max number of unread elements; at least 1
  */
 public fun <T : Any> generator(
   builder: ActorBuilder<*> = ActorSystem.anonymous(),
@@ -32,10 +36,10 @@ public fun <T : Any> generator(
   producer: Generator.Output<T>.() -> Unit,
 ): Generator<T> = Generator.of(builder, ahead, Handler { output -> output.producer() })
 
-/** Runs a task after [initial], then once per [period]; late runs are skipped. */
+/** Runs a task after the delay [initial], then once per [period]; missed runs are skipped. */
 public fun Stereotypes.scheduleAtFixedRate(initial: Duration, period: Duration, task: (Exitable) -> Unit): Exitable =
   scheduleAtFixedRate(initial.toJavaDuration(), period.toJavaDuration(), Handler<Exitable> { self -> task(self) })
 
-/** Runs a task after [initial], then [delay] after each end. */
+/** Runs a task after the delay [initial], then again [delay] after the end of each run. */
 public fun Stereotypes.scheduleWithFixedDelay(initial: Duration, delay: Duration, task: (Exitable) -> Unit): Exitable =
   scheduleWithFixedDelay(initial.toJavaDuration(), delay.toJavaDuration(), Handler<Exitable> { self -> task(self) })

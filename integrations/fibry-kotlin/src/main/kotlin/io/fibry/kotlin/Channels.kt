@@ -10,21 +10,21 @@ import kotlinx.coroutines.flow.FlowCollector
 import kotlinx.coroutines.launch
 
 /**
- * A collector that sends each value to the actor with [send], so a full mailbox with `BLOCK` holds
- * the flow back. It does not end the actor. A refused message is a dead letter, and fails the
- * collecting coroutine with a [RejectedExecutionException].
+ * Returns a collector that sends each value to the actor with [send], so the flow waits while a
+ * mailbox with `Overflow.BLOCK` is full. The end of the flow does not end the actor. A refused
+ * message is a dead letter, and fails the collecting coroutine with a [RejectedExecutionException].
  */
 public fun <M : Any> Actor<M>.asCollector(): FlowCollector<M> = FlowCollector { message ->
   if (!send(message)) throw rejectionBy(this)
 }
 
 /**
- * A channel to the actor, without a buffer: `send` suspends until the message before it is in the
- * mailbox. Closing the channel sends the actor a poison pill behind the messages.
+ * Returns a channel to the actor, without a buffer: `send` suspends until the previous message is
+ * in the mailbox. Closing the channel sends the actor a poison pill after the messages.
  *
- * A refused message closes the channel. It becomes a dead letter, as do the messages of senders
- * that are suspended then; later senders get a [RejectedExecutionException]. An unreachable channel
- * does not end the actor.
+ * If the actor refuses a message, the channel closes. The refused message and the messages of the
+ * senders that are suspended at this moment become dead letters. Later senders get a
+ * [RejectedExecutionException]. A channel that becomes unreachable does not end the actor.
  */
 public fun <M : Any> Actor<M>.asSendChannel(): SendChannel<M> {
   val channel = Channel<M>()
@@ -38,11 +38,11 @@ public fun <M : Any> Actor<M>.asSendChannel(): SendChannel<M> {
   return channel
 }
 
-/** Sends a message; returns why it was refused, or null. */
+/** Sends a message. Returns the reason if it was refused, otherwise null. */
 private fun <M : Any> Actor<M>.rejection(message: M): Throwable? =
   try {
     if (sendMessage(message)) null else rejectionBy(this)
-  } catch (failure: Throwable) { // of a priority mailbox's comparator, for example
+  } catch (failure: Throwable) { // for example, thrown by the comparator of a priority mailbox
     failure
   }
 

@@ -21,24 +21,25 @@ import kotlinx.coroutines.cancel
 private val fiber: CoroutineDispatcher = Strategy.FIBER.asCoroutineDispatcher()
 
 /**
- * [Strategy.FIBER] as a dispatcher, for code that blocks: a virtual thread for each piece of a
- * coroutine between two suspensions. It inherits nothing from the resuming thread.
- * `limitedParallelism` adds a limit.
+ * [Strategy.FIBER] as a dispatcher, for code that blocks. It starts a virtual thread for each piece
+ * of a coroutine between two suspensions. The thread inherits nothing from the resuming thread.
+ * `limitedParallelism` limits the number of concurrent pieces.
  */
 public val Dispatchers.FIBER: CoroutineDispatcher
   get() = fiber
 
 /**
- * A dispatcher on the threads of this strategy. A resident one (`THREAD`, `RESIDENT_FIBER`) is one
- * thread, which runs one piece of a coroutine at a time, until it is closed and has run the waiting
- * pieces. Others are activated for each piece; closing has no effect.
+ * Returns a dispatcher on the threads of this strategy. With a resident strategy (`THREAD`,
+ * `RESIDENT_FIBER`), the dispatcher has a single thread, which runs one piece of a coroutine at a
+ * time. After `close`, this thread runs the waiting pieces and ends. Other strategies are activated
+ * for each piece, and `close` has no effect.
  *
- * If the strategy throws (its executor was shut down), or the dispatcher was closed, the coroutine
- * is cancelled and cleans up on [Dispatchers.IO]. If an executor accepts a piece and then discards
- * it (`shutdownNow`), the coroutine never resumes.
+ * If the strategy throws, for example because its executor was shut down, or if the dispatcher was
+ * closed, the coroutine is cancelled and cleans up on [Dispatchers.IO]. If an executor accepts a
+ * piece and then discards it, as after `shutdownNow`, the coroutine never resumes.
  *
- * On `CALLER`, for tests, a coroutine continues on the resuming thread, which after a `delay` is
- * the one thread of all delays.
+ * With `CALLER`, which is for tests, a coroutine continues on the thread that resumes it. After a
+ * `delay`, this is the thread that all delays share.
  */
 public fun Strategy.asCoroutineDispatcher(): ExecutorCoroutineDispatcher {
   if (!isResident) return StrategyDispatcher(toString(), this::activate) {}
@@ -47,12 +48,13 @@ public fun Strategy.asCoroutineDispatcher(): ExecutorCoroutineDispatcher {
 }
 
 /**
- * A dispatcher that runs the pieces of a coroutine in turn with the messages of the actor or sink,
- * so their shared state needs no lock. Always the same for an actor. Prefer an unbounded mailbox: a
- * full one delays or refuses the resuming thread.
+ * Returns the dispatcher that runs the pieces of a coroutine in turn with the messages of the actor
+ * or sink. State that both use needs no lock. Each call for an actor returns the same dispatcher.
+ * Prefer an unbounded mailbox: a full mailbox blocks the resuming thread or refuses the piece.
  *
- * If the actor refuses a piece, or ends before it ran, the coroutine is cancelled and cleans up on
- * [Dispatchers.IO]. With coroutines' own `asCoroutineDispatcher()` of an executor it would hang.
+ * If the actor refuses a piece, or ends before the piece runs, the coroutine is cancelled and
+ * cleans up on [Dispatchers.IO]. With the function `Executor.asCoroutineDispatcher()` of
+ * kotlinx.coroutines, the coroutine would hang.
  */
 public fun <A> A.inTurn(): CoroutineDispatcher where A : Exitable, A : Executor =
   synchronized(dispatchers) {
@@ -63,8 +65,8 @@ public fun <A> A.inTurn(): CoroutineDispatcher where A : Exitable, A : Executor 
   }
 
 /**
- * The dispatchers of `inTurn`, guarded by this map. Each adds a callback to its actor, so a second
- * call must not make another. They are garbage with their actor.
+ * The dispatchers that `inTurn` has made; the map is its own lock. A dispatcher adds a callback to
+ * its actor, so an actor has at most one. It becomes garbage together with its actor.
  */
 private val dispatchers = WeakHashMap<Exitable, WeakReference<CoroutineDispatcher>>()
 
@@ -90,8 +92,9 @@ private class StrategyDispatcher(
 }
 
 /**
- * A piece of a coroutine between two suspensions. A strategy may run it twice, or run it and throw.
- * `false -> true`: the thread that sets it runs the piece, or hands it to IO.
+ * A piece of a coroutine between two suspensions. A strategy may run it twice, or run it and then
+ * throw. The thread that changes the boolean from false to true runs the piece, or passes it to
+ * [Dispatchers.IO].
  */
 private class Piece(private val context: CoroutineContext, private val block: Runnable) : AtomicBoolean(), Runnable {
   override fun run() {
@@ -107,12 +110,13 @@ private class Piece(private val context: CoroutineContext, private val block: Ru
 }
 
 /**
- * The pieces that wait at an actor, which does not report the tasks it drops when it ends. Its exit
- * cancels the pieces known here; [take] adds a piece before it checks for the exit.
+ * The pieces that wait in the mailbox of an actor. An actor that ends drops its tasks without
+ * notice, so a callback at its exit cancels the waiting pieces. [take] adds a piece before it
+ * checks whether the actor has ended, so no piece waits forever.
  */
 private class PendingPieces(private val name: String, private val actor: Exitable, private val executor: Executor) {
-  // added by dispatching threads, removed by the actor's thread or by the thread that ends the
-  // actor
+  // pieces are added by dispatching threads, and removed by these, by the actor's thread, or by the
+  // thread that ends the actor
   private val waiting = ConcurrentHashMap.newKeySet<Piece>()
 
   init {

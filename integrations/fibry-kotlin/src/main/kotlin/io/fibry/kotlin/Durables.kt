@@ -20,10 +20,10 @@ public inline fun <reified M : Any> durable(name: String): Durable.Builder<M> =
   Durable.kind(name, M::class.javaObjectType)
 
 /**
- * CBOR for a data class with `@JvmRecord`, an enum, an `object`, or a sealed interface of them, as
- * by [Codec.of].
+ * Returns a CBOR codec for a data class with `@JvmRecord`, an enum, an `object`, or a sealed
+ * interface of these. It calls [Codec.of].
  *
- * @param evolution adds names and old forms
+ * @param evolution adds names of types and old forms of records
  */
 public inline fun <reified T : Any> codecOf(
   noinline evolution: (SchemaEvolution<T>) -> SchemaEvolution<T> = { it },
@@ -31,22 +31,23 @@ public inline fun <reified T : Any> codecOf(
   Codec.of(T::class.javaObjectType, evolution)
 
 /**
- * Keeps events, from which the state follows. The parameters of [after] say the types of both.
+ * Stores events, from which the state is computed. State and event have the types of the parameters
+ * of [after].
  *
- * @param initial of each key: a value, since all keys share it
- * @param after the state after an event; it does nothing else, and never fails
+ * @param initial the first state of each key; it must be immutable, because all keys share it
+ * @param after returns the state after an event; it has no other effect and never fails
  */
 public inline fun <M : Any, S : Any, reified E : Any> Durable.Builder<M>.events(
   initial: S,
   noinline after: (S, E) -> S,
 ): Durable.EventsStep<S, E, M> = events(E::class.javaObjectType, initial, BiFunction(after))
 
-/** Ends the definition. The context is the receiver: `persist(event)`, `reply(message, value)`. */
+/** Ends the definition. The receiver of the handler is its context: `persist(..)`, `reply(..)`. */
 public fun <S : Any, E : Any, M : Any> Durable.EventsStep<S, E, M>.handle(
   handler: EventContext<S, E, M>.(S, M) -> Unit,
 ): Durable<M> = handler { state, message, context -> context.handler(state, message) }
 
-/** Ends the definition. The handler returns the next state; the context is the receiver. */
+/** Ends the definition. The handler returns the next state; its receiver is the context. */
 public fun <S : Any, M : Any> Durable.StateStep<S, M>.handle(
   handler: DurableContext<M>.(S, M) -> S,
 ): Durable<M> = handler(Durable.StateHandlerWithContext { state, message, context -> context.handler(state, message) })
@@ -54,28 +55,28 @@ public fun <S : Any, M : Any> Durable.StateStep<S, M>.handle(
 /** Reads the events of a kind, as [Durable.view] does. */
 public inline fun <reified E : Any> eventView(kind: String): EventView<E> = Durable.view(kind, E::class.javaObjectType)
 
-/** An actor for each key, made when it is needed, that stays without a message for [idle]. */
+/** Loads an actor per key at its first message, and passivates it after [idle] without one. */
 public fun <M : Any> Durable<M>.entities(
   builder: ActorBuilder<in M>,
   store: Store,
   idle: Duration,
 ): Entities<String, M> = entities(builder, store, idle.toJavaDuration())
 
-/** How long an actor remembers messages that are `Idempotent`, and their answers. */
+/** Sets how many replies to `Idempotent` messages an actor remembers, and for which [time]. */
 public fun <M : Any> Durable.Builder<M>.deduplicate(answers: Int, time: Duration): Durable.Builder<M> =
   deduplicate(answers, time.toJavaDuration())
 
-/** Runs the code, and remembers its result for when the message comes again. */
+/** Runs [effect] and stores its result. If the message is handled again, returns this result. */
 public inline fun <reified R : Any> DurableContext<*>.step(name: String, noinline effect: () -> R): R =
   step(name, R::class.javaObjectType, Callable(effect))
 
-/** Sends this actor the message after [delay], though the process may end. */
+/** Sends this actor the message after [delay], even if the process restarts meanwhile. */
 public fun <M : Any> DurableContext<M>.setReminder(name: String, message: M, delay: Duration): Unit =
   setReminder(name, message, delay.toJavaDuration())
 
-/** Sends this actor the message once per [period], though the process may end. */
+/** Sends this actor the message once per [period], even if the process restarts. */
 public fun <M : Any> DurableContext<M>.setRepeatingReminder(name: String, message: M, period: Duration): Unit =
   setRepeatingReminder(name, message, period.toJavaDuration())
 
-/** Waits; after a restart, for what is left of [time]. */
+/** Waits for [time]; after a restart, it waits only for the remaining time. */
 public fun DurableContext<*>.sleep(name: String, time: Duration): Unit = sleep(name, time.toJavaDuration())

@@ -22,15 +22,16 @@ import kotlinx.coroutines.flow.flow
 import kotlinx.coroutines.withContext
 
 /**
- * The messages that are published during the collection. Each collector has its own mailbox, which
- * decides what a slow one costs: the publisher's time (`BLOCK`), or messages, which become dead
- * letters. One more message may be under delivery, or 64 with a mailbox that does not drop, since
- * single hand-overs are slow.
+ * Returns a flow of the messages that are published during the collection. Each collector has its
+ * own mailbox. If a collector is slow, a mailbox with `Overflow.BLOCK` makes publishers wait; other
+ * full mailboxes drop messages, which become dead letters. In addition, the flow holds one message,
+ * or 64 if the mailbox does not drop messages, because passing single messages is slow.
  *
- * The flow completes after the last message of a topic that ends. Cancelling it ends the
- * subscription. A topic that has already ended is an [IllegalStateException].
+ * If the topic ends, the flow completes after the last message. Cancelling the flow ends the
+ * subscription. If the topic has already ended, the collection fails with an
+ * [IllegalStateException].
  *
- * @param mailbox by default keeps the latest 1,024 messages
+ * @param mailbox the mailbox of each collector; by default it has the latest 1,024 messages
  */
 public fun <T : Any> Topic<T>.asFlow(mailbox: Mailbox<in T> = Mailbox.bounded(1_024, Overflow.DROP_OLDEST)): Flow<T> {
   val topic = this
@@ -49,8 +50,8 @@ public fun <T : Any> Topic<T>.asFlow(mailbox: Mailbox<in T> = Mailbox.bounded(1_
 }
 
 /**
- * Sends the reader a poison pill when the topic ends. The watcher ends with the reader. It runs on
- * the caller's thread, so it watches on return.
+ * Sends the reader a poison pill when the topic ends. The watcher is an actor that ends with the
+ * reader. It runs on the caller's thread, so it watches the topic before this function returns.
  */
 private fun Topic<*>.stopAtExit(reader: Actor<*>) {
   val watcher = ActorSystem.beside(this).strategy(Strategy.CALLER).mailbox(Mailbox.unbounded())
@@ -62,9 +63,9 @@ private fun Topic<*>.stopAtExit(reader: Actor<*>) {
 }
 
 /**
- * The current value, then its changes; a slow collector gets only the latest. Never completes;
- * cancelling it ends the subscription. The subscriber, an actor of the value's builder, never waits
- * for the collector.
+ * Returns a flow of the current value and its changes; a slow collector gets only the latest value.
+ * The flow never completes. Cancelling it ends the subscription. The subscriber is an actor of the
+ * value's builder, and never waits for the collector.
  */
 public fun <T : Any> ObservableValue<T>.asFlow(): Flow<T> {
   val value = this
@@ -75,9 +76,10 @@ public fun <T : Any> ObservableValue<T>.asFlow(): Flow<T> {
 }
 
 /**
- * The values of the producers, which start for each collection and run ahead as far as the
- * generator allows. The collector suspends while it waits. A failure of a producer comes after all
- * values made before. Cancelling the flow ends the producers, and suspends until they have ended.
+ * Returns a flow of the values of the producers. They start for each collection, and run ahead of
+ * the collector as far as the generator allows. The collector suspends while it waits for a value.
+ * If a producer fails, the collector gets all earlier values, then the failure. Cancelling the flow
+ * ends the producers, and suspends until they have ended.
  */
 public fun <T : Any> Generator<T>.asFlow(): Flow<T> {
   val generator = this

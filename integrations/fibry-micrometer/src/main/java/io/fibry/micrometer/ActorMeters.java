@@ -19,52 +19,52 @@ import java.util.function.Supplier;
 import java.util.function.ToDoubleFunction;
 
 /**
- * Meters of some actors, with the tags {@code scope} and {@code actor}: the counters
+ * Meters of chosen actors, with the tags {@code scope} and {@code actor}: the counters
  * {@code fibry.actor.handled} and {@code fibry.actor.failed}, and the gauges
  * {@code fibry.actor.waiting} and {@code fibry.actor.busy}. Thread-safe.
  *
- * <p>The names are given beforehand, so the number of meters does not grow with that of actors. If
- * several actors have one name, in scopes inside each other, the first one counts. While no such
- * actor lives, the gauges have no value, and the counters keep theirs; the counters of its
- * successor begin at zero.
+ * <p>The names are given in advance, so the number of meters does not grow with the number of
+ * actors. If several actors in nested scopes have one name, the meters show the first of them.
+ * While no actor has the name, the gauges have no value, and the counters keep their last values.
+ * The counts of a new actor with the name begin at zero.
  */
 public final class ActorMeters implements MeterBinder, AutoCloseable {
   private final ActorScope scope;
   private final Set<String> actors;
   private final Tags tags;
-  private final CachedSample<List<ActorStats>> figures;
-  private final BoundMeters bound = new BoundMeters();
+  private final CachedSample<List<ActorStats>> stats;
+  private final BoundMeters registered = new BoundMeters();
 
-  /** A figure of one actor, which keeps its last value after the actor's end. */
+  /** A count of one actor. After the actor's end it keeps its last value. */
   private static final class LastingCount {
     private final Supplier<OptionalDouble> source;
-    private double last; // guarded by the monitor
+    private double lastValue; // guarded by the monitor
 
     LastingCount(Supplier<OptionalDouble> source) {
       this.source = source;
     }
 
     synchronized double value() {
-      return last = source.get().orElse(last);
+      return lastValue = source.get().orElse(lastValue);
     }
   }
 
   /**
-   * Meters of these actors.
+   * Makes meters of the actors with these names.
    *
-   * @param scope that has them, also those in scopes inside it
-   * @param actors names; a name that no actor has yet is fine
+   * @param scope the scope of the actors; actors in scopes inside it are found, too
+   * @param actors names of actors; an actor may be made later
    */
   public ActorMeters(ActorScope scope, String... actors) {
     this(scope, List.of(actors), Tags.empty());
   }
 
   /**
-   * Meters of these actors, with tags of your own.
+   * Makes meters of the actors with these names, with tags of your own.
    *
-   * @param scope that has them, also those in scopes inside it
-   * @param actors names; a name that no actor has yet is fine
-   * @param tags on all meters
+   * @param scope the scope of the actors; actors in scopes inside it are found, too
+   * @param actors names of actors; an actor may be made later
+   * @param tags more tags of all meters
    */
   public ActorMeters(ActorScope scope, Collection<String> actors, Iterable<Tag> tags) {
     this.scope = scope;
@@ -72,7 +72,7 @@ public final class ActorMeters implements MeterBinder, AutoCloseable {
     if (this.actors.isEmpty())
       throw new IllegalArgumentException("meters of no actor would tell nothing; give the names of some");
     this.tags = Tags.of("scope", scope.name()).and(tags);
-    this.figures = new CachedSample<>(scope::actors);
+    this.stats = new CachedSample<>(scope::actors);
   }
 
   @Override
@@ -80,37 +80,41 @@ public final class ActorMeters implements MeterBinder, AutoCloseable {
     for (var name : actors) {
       count(registry, name, "handled", "Messages and steps that an actor has handled", ActorStats::handled);
       count(registry, name, "failed", "Messages at which an actor has failed", ActorStats::failed);
-      var own = tags.and("actor", name);
-      bound.add(registry, Gauge.builder("fibry.actor.waiting", () -> gauge(name, ActorStats::queued)).tags(own)
-          .baseUnit(ScopeMeters.UNIT).description("Messages that wait for an actor").register(registry));
-      bound.add(registry, TimeGauge
-          .builder("fibry.actor.busy", () -> gauge(name, one -> one.busyFor().toNanos()), TimeUnit.NANOSECONDS)
-          .tags(own)
+      var actorTags = tags.and("actor", name);
+      registered.add(registry, Gauge.builder("fibry.actor.waiting", () -> gauge(name, ActorStats::queued))
+          .tags(actorTags).baseUnit(ScopeMeters.UNIT)
+          .description("Messages that wait for an actor").register(registry));
+      registered.add(registry, TimeGauge
+          .builder("fibry.actor.busy", () -> gauge(name, actor -> actor.busyFor().toNanos()), TimeUnit.NANOSECONDS)
+          .tags(actorTags)
           .description("For how long an actor has been at its message or step").register(registry));
     }
   }
 
-  /** The function keeps the count, to which the registry refers weakly. */
-  private void count(MeterRegistry registry, String name, String what, String description,
-      ToDoubleFunction<ActorStats> figure) {
-    var count = new LastingCount(() -> figure(name, figure));
-    bound.add(registry, FunctionCounter.builder("fibry.actor." + what, count, weak -> count.value())
+  /**
+   * Registers a counter. The registry has only a weak reference to the {@link LastingCount}; the
+   * function refers to it, too, so that it is not collected.
+   */
+  private void count(MeterRegistry registry, String name, String suffix, String description,
+      ToDoubleFunction<ActorStats> measure) {
+    var count = new LastingCount(() -> find(name, measure));
+    registered.add(registry, FunctionCounter.builder("fibry.actor." + suffix, count, unused -> count.value())
         .tags(tags.and("actor", name)).baseUnit(ScopeMeters.UNIT).description(description).register(registry));
   }
 
-  private double gauge(String name, ToDoubleFunction<ActorStats> figure) {
-    return figure(name, figure).orElse(Double.NaN);
+  private double gauge(String name, ToDoubleFunction<ActorStats> measure) {
+    return find(name, measure).orElse(Double.NaN);
   }
 
-  /** Empty if no actor of that name lives. */
-  private OptionalDouble figure(String name, ToDoubleFunction<ActorStats> figure) {
-    return figures.sample().stream().filter(one -> one.name().equals(name)).mapToDouble(figure).findFirst();
+  /** Returns a value of the actor with this name; empty if no living actor has it. */
+  private OptionalDouble find(String name, ToDoubleFunction<ActorStats> measure) {
+    return stats.sample().stream().filter(actor -> actor.name().equals(name)).mapToDouble(measure).findFirst();
   }
 
   /** Removes the meters from their registries. */
   @Override
   public void close() {
-    bound.remove();
+    registered.remove();
   }
 
   @Override

@@ -5,18 +5,18 @@ import io.micrometer.core.instrument.MeterRegistry;
 import java.util.ArrayList;
 import java.util.List;
 
-/** What a binder has registered, to be removed when it closes. Thread-safe. */
+/** The meters that a binder has registered; it removes them when it closes. Thread-safe. */
 final class BoundMeters {
-  private final List<BoundMeter> all = new ArrayList<>(); // guarded by the monitor
+  private final List<BoundMeter> meters = new ArrayList<>(); // guarded by the monitor
 
   private record BoundMeter(MeterRegistry registry, Meter meter) {}
 
   synchronized void add(MeterRegistry registry, Meter meter) {
-    all.add(new BoundMeter(registry, meter));
+    meters.add(new BoundMeter(registry, meter));
   }
 
   synchronized void remove() {
-    for (var each : all) each.registry.remove(each.meter);
-    all.clear();
+    for (var bound : meters) bound.registry.remove(bound.meter);
+    meters.clear();
   }
 }

@@ -3,12 +3,12 @@ package io.fibry.micrometer;
 import io.micrometer.tracing.Span;
 import io.micrometer.tracing.TraceContext;
 
-/** What a {@link TracePropagator} has captured or read. */
+/** A trace that a {@link TracePropagator} has captured, or has read from texts. */
 sealed interface CapturedTrace {
 
   /** The trace of a sender in this process. */
   record LocalTrace(TraceContext context) implements CapturedTrace {}
 
-  /** The trace of a sender in another process; for one use. */
+  /** A span to begin, as a child of a span in another process or in a store. For one use. */
   record RemoteTrace(Span.Builder span) implements CapturedTrace {}
 }

@@ -11,23 +11,25 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The timers {@code fibry.wait}, until the handler begins, and {@code fibry.handling}, until it
- * ends. It is a carrier, for the options of a scope; it times those inside, too. Thread-safe.
+ * Two timers of messages: {@code fibry.wait} from the send until the handler begins, and
+ * {@code fibry.handling} until the handler ends. Give this context propagator to the options of a
+ * scope; it also times the scopes inside that scope. Thread-safe.
  * {@snippet class="io.fibry.micrometer.Shop" region="shop"}
  *
- * <p>No message is timed before it is bound. Inline requests bypass carriers and are not timed.
- * Messages of one periodic timer or block share one capture: only the first records a wait, which
- * includes a timer's delay.
+ * <p>Messages are timed if they were sent after {@link #bindTo}. Inline requests bypass context
+ * propagators and are not timed. The messages of one periodic timer, and the messages of one
+ * {@code sendMessages}, share one capture. Only the first of them records a wait, which includes
+ * a timer's delay.
  */
 public final class MessageMeters implements MeterBinder, ContextPropagator<@Nullable SendTime>, AutoCloseable {
   private final Tags tags;
-  // written by threads that bind and close, read by senders; while it is empty, no time is captured
-  private volatile List<MessageTimers> bound = List.of();
+  // written by threads that bind and close, read by senders; if empty, no send time is captured
+  private volatile List<MessageTimers> timers = List.of();
 
   record MessageTimers(MeterRegistry registry, Timer waiting, Timer handling) {}
 
   /**
-   * Timers with the tag {@code scope}.
+   * Makes timers with the tag {@code scope}.
    *
    * @param scope the tag's value
    */
@@ -36,10 +38,10 @@ public final class MessageMeters implements MeterBinder, ContextPropagator<@Null
   }
 
   /**
-   * Timers with the tag {@code scope} and more.
+   * Makes timers with the tag {@code scope} and the given tags.
    *
    * @param scope the tag's value
-   * @param tags on both timers
+   * @param tags more tags of both timers
    */
   public MessageMeters(String scope, Iterable<Tag> tags) {
     this.tags = Tags.of("scope", scope).and(tags);
@@ -47,9 +49,9 @@ public final class MessageMeters implements MeterBinder, ContextPropagator<@Null
 
   @Override
   public synchronized void bindTo(MeterRegistry registry) {
-    var more = new MessageTimers(registry, timer(registry, "fibry.wait", "Time in mailboxes"),
+    var added = new MessageTimers(registry, timer(registry, "fibry.wait", "Time in mailboxes"),
         timer(registry, "fibry.handling", "Time in handlers"));
-    bound = Stream.concat(bound.stream(), Stream.of(more)).toList();
+    timers = Stream.concat(timers.stream(), Stream.of(added)).toList();
   }
 
   private Timer timer(MeterRegistry registry, String name, String description) {
@@ -58,22 +60,22 @@ public final class MessageMeters implements MeterBinder, ContextPropagator<@Null
 
   @Override
   public @Nullable SendTime capture() {
-    var now = bound;
-    return now.isEmpty() ? null : new SendTime(now, System.nanoTime());
+    var current = timers;
+    return current.isEmpty() ? null : new SendTime(current, System.nanoTime());
   }
 
   @Override
   public AutoCloseable restore(@Nullable SendTime sent) {
-    return sent == null ? () -> {} : sent.begin(); // never null: no capture, no set
+    return sent == null ? () -> {} : sent.begin(); // null is never passed: it means that nothing was captured
   }
 
-  /** Removes the timers from their registries; messages sent from now on are not timed. */
+  /** Removes the timers from their registries. Messages that are sent later are not timed. */
   @Override
   public synchronized void close() {
-    for (var each : bound) {
-      each.registry.remove(each.waiting);
-      each.registry.remove(each.handling);
+    for (var pair : timers) {
+      pair.registry.remove(pair.waiting);
+      pair.registry.remove(pair.handling);
     }
-    bound = List.of();
+    timers = List.of();
   }
 }

@@ -10,12 +10,13 @@ import java.util.function.ToDoubleFunction;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The health of a node as gauges with the tags {@code app} and {@code node}. Thread-safe. Needs
+ * Gauges of the health of a node, with the tags {@code app} and {@code node}. Thread-safe. Needs
  * {@code fibry-cluster}.
  * {@snippet class="io.fibry.micrometer.NodeMetersTest" region="node"}
  *
- * <p>A registry that reads costs a look at the parts that are here, at most once a second. The
- * gauges stay after the node has left, with its last values, until {@link #close}.
+ * <p>When a registry reads the gauges, the partitions of the node are counted, at most once a
+ * second. After the node has left the cluster, the gauges keep their last values until
+ * {@link #close}.
  */
 public final class NodeMeters implements MeterBinder, AutoCloseable {
 
@@ -27,51 +28,51 @@ public final class NodeMeters implements MeterBinder, AutoCloseable {
   }
 
   private final Tags tags;
-  private final CachedSample<NodeSample> now;
-  private final BoundMeters bound = new BoundMeters();
+  private final CachedSample<NodeSample> sample;
+  private final BoundMeters registered = new BoundMeters();
 
   /**
-   * Meters with the tags {@code app} and {@code node}.
+   * Makes gauges with the tags {@code app} and {@code node}.
    *
-   * @param cluster whose health they tell
+   * @param cluster the node's cluster
    */
   public NodeMeters(Cluster cluster) {
     this(cluster, Tags.empty());
   }
 
   /**
-   * Meters with these tags and more.
+   * Makes gauges with the tags {@code app} and {@code node}, and the given tags.
    *
-   * @param cluster whose health they tell
-   * @param tags on all meters
+   * @param cluster the node's cluster
+   * @param tags more tags of all gauges
    */
   public NodeMeters(Cluster cluster, Iterable<Tag> tags) {
     this.tags = Tags.of("app", cluster.app(), "node", cluster.self().name()).and(tags);
-    this.now = new CachedSample<>(() -> NodeSample.of(cluster));
+    this.sample = new CachedSample<>(() -> NodeSample.of(cluster));
   }
 
   @Override
   public void bindTo(MeterRegistry registry) {
     gauge(registry, "alive", null, "0: other nodes may declare it dead, and it handles requests of no entity",
-        now -> now.health().isAlive() ? 1 : 0);
+        node -> node.health().isAlive() ? 1 : 0);
     gauge(registry, "connected", null, "0: nothing leaves at the moment",
-        now -> now.health().connectionProblem().isEmpty() ? 1 : 0);
+        node -> node.health().connectionProblem().isEmpty() ? 1 : 0);
     gauge(registry, "members", "nodes", "Nodes that are alive, as this one knows", NodeSample::members);
     gauge(registry, "parts", "parts", "Parts of the keys of all kinds that have their home here",
-        now -> now.health().partitions().values().stream().mapToInt(Integer::intValue).sum());
+        node -> node.health().partitions().values().stream().mapToInt(Integer::intValue).sum());
     gauge(registry, "under.way", "requests", "Requests of other nodes that are not answered yet",
-        now -> now.health().pendingRequests());
+        node -> node.health().pendingRequests());
   }
 
-  private void gauge(MeterRegistry registry, String what, @Nullable String unit, String description,
-      ToDoubleFunction<NodeSample> figure) {
-    bound.add(registry, Gauge.builder("fibry.node." + what, () -> figure.applyAsDouble(now.sample())).tags(tags)
-        .baseUnit(unit).description(description).register(registry));
+  private void gauge(MeterRegistry registry, String suffix, @Nullable String unit, String description,
+      ToDoubleFunction<NodeSample> measure) {
+    registered.add(registry, Gauge.builder("fibry.node." + suffix, () -> measure.applyAsDouble(sample.sample()))
+        .tags(tags).baseUnit(unit).description(description).register(registry));
   }
 
   /** Removes the meters from their registries. */
   @Override
   public void close() {
-    bound.remove();
+    registered.remove();
   }
 }

@@ -6,17 +6,18 @@ import io.micrometer.context.ContextSnapshotFactory;
 
 /**
  * Carries the context that {@code io.micrometer:context-propagation} captures: the sender's
- * observation, and with it the trace. So spans and log lines of a handler belong to the trace of
- * the sender. Thread-safe.
+ * observation, and with it the trace. Thus the spans and log lines of a handler belong to the
+ * trace of the sender. Thread-safe.
  * {@snippet class="io.fibry.micrometer.ContextCarrierTest" region="carrier"}
  *
- * <p>Clears what the sender lacks, since the handler's thread may have its own. Inline requests run
- * on the asker's thread and need no carrier.
+ * <p>While the handler runs, values that the sender did not have are cleared, because the handler's
+ * thread may have values of its own. Inline requests run on the asker's thread and need no context
+ * propagator.
  */
 public final class ObservationPropagator implements ContextPropagator<ContextSnapshot> {
   private final ContextSnapshotFactory snapshots = ContextSnapshotFactory.builder().clearMissing(true).build();
 
-  /** For the options of a scope. */
+  /** Makes a propagator for the options of a scope. */
   public ObservationPropagator() {}
 
   @Override

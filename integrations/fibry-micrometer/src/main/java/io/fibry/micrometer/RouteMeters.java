@@ -13,38 +13,38 @@ import java.util.List;
 import java.util.concurrent.TimeUnit;
 
 /**
- * Meters of the exchanges of an HTTP server, with the tags {@code server} and {@code route}: the
+ * Meters of an HTTP server's exchanges, with the tags {@code server} and {@code route}: the
  * timer {@code fibry.route.answered}, the counter {@code fibry.route.failed}, and the gauge
  * {@code fibry.route.open}. Thread-safe.
  * {@snippet class="io.fibry.micrometer.RouteMetersTest" region="routes"}
  *
  * <p>A route is named as it was written, so the number of meters does not grow with the number of
- * paths. Requests without a route count as {@value #NONE}. The meters stay after the server has
- * ended, with its last values, until {@link #close}.
+ * paths. Requests without a route have the route {@value #NONE}. After the server has ended, the
+ * meters keep their last values until {@link #close}.
  */
 public final class RouteMeters implements MeterBinder, AutoCloseable {
   private static final String NONE = "none";
 
   private final Tags tags;
   private final CachedSample<List<RouteStats>> stats; // always the same routes, in the same order
-  private final BoundMeters bound = new BoundMeters();
+  private final BoundMeters registered = new BoundMeters();
 
   /**
-   * Meters with the tags {@code server} and {@code route}.
+   * Makes meters with the tags {@code server} and {@code route}.
    *
    * @param name the value of the tag {@code server}
-   * @param server whose routes they tell of
+   * @param server the server to measure
    */
   public RouteMeters(String name, HttpServer server) {
     this(name, server, Tags.empty());
   }
 
   /**
-   * Meters with these tags and more.
+   * Makes meters with the tags {@code server} and {@code route}, and the given tags.
    *
    * @param name the value of the tag {@code server}
-   * @param server whose routes they tell of
-   * @param tags on all meters
+   * @param server the server to measure
+   * @param tags more tags of all meters
    */
   public RouteMeters(String name, HttpServer server, Iterable<Tag> tags) {
     this.tags = Tags.of("server", name).and(tags);
@@ -56,30 +56,34 @@ public final class RouteMeters implements MeterBinder, AutoCloseable {
     for (int i = 0; i < stats.sample().size(); i++) bind(registry, i);
   }
 
-  /** The functions keep the stats, to which the registry refers weakly. */
-  private void bind(MeterRegistry registry, int place) {
-    var route = statsAt(place).route();
-    var own = tags.and("route", route.isEmpty() ? NONE : route);
-    bound.add(registry, FunctionTimer
-        .builder("fibry.route.answered", stats, weak -> statsAt(place).answered(),
-            weak -> statsAt(place).totalTime().toNanos(),
+  /**
+   * Registers the meters of the route at this index. The registry has only a weak reference to
+   * {@code stats}; the functions refer to it, too, so that it is not collected.
+   */
+  private void bind(MeterRegistry registry, int index) {
+    var route = statsAt(index).route();
+    var routeTags = tags.and("route", route.isEmpty() ? NONE : route);
+    registered.add(registry, FunctionTimer
+        .builder("fibry.route.answered", stats, unused -> statsAt(index).answered(),
+            unused -> statsAt(index).totalTime().toNanos(),
             TimeUnit.NANOSECONDS)
-        .tags(own).description("Exchanges, from their first bytes until their answers were written")
+        .tags(routeTags).description("Exchanges, from their first bytes until their answers were written")
         .register(registry));
-    bound.add(registry, FunctionCounter.builder("fibry.route.failed", stats, weak -> statsAt(place).failed()).tags(own)
-        .baseUnit("exchanges").description("Exchanges that were answered with 500 or above").register(registry));
-    bound.add(registry,
-        Gauge.builder("fibry.route.open", () -> statsAt(place).openWebSockets()).tags(own).baseUnit("connections")
+    registered.add(registry, FunctionCounter.builder("fibry.route.failed", stats, unused -> statsAt(index).failed())
+        .tags(routeTags).baseUnit("exchanges")
+        .description("Exchanges that were answered with 500 or above").register(registry));
+    registered.add(registry,
+        Gauge.builder("fibry.route.open", () -> statsAt(index).openWebSockets()).tags(routeTags).baseUnit("connections")
             .description("WebSockets now").register(registry));
   }
 
-  private RouteStats statsAt(int place) {
-    return stats.sample().get(place);
+  private RouteStats statsAt(int index) {
+    return stats.sample().get(index);
   }
 
   /** Removes the meters from their registries. */
   @Override
   public void close() {
-    bound.remove();
+    registered.remove();
   }
 }

@@ -13,36 +13,37 @@ import java.util.Locale;
 import java.util.function.ToLongFunction;
 
 /**
- * The accounts of a scope and those inside it as meters: the counter {@code fibry.messages} for
- * each outcome, and the gauges {@code fibry.messages.waiting} and
+ * Meters of the messages of a scope and the scopes inside it: the counter {@code fibry.messages}
+ * for each outcome, and the gauges {@code fibry.messages.waiting} and
  * {@code fibry.messages.handling}. Thread-safe.
  * {@snippet class="io.fibry.micrometer.Shop" region="shop"}
  *
- * <p>Scopes count anyway; a registry that reads costs a report, at most once a second. The meters
- * stay after the scope has closed, with its last accounts, until {@link #close}.
+ * <p>Scopes count their messages even without meters. When a registry reads the meters, the scope
+ * makes a report, at most once a second. After the scope has closed, the meters keep their last
+ * values until {@link #close}.
  */
 public final class ScopeMeters implements MeterBinder, AutoCloseable {
   static final String UNIT = "messages";
 
   private final Tags tags;
   private final CachedSample<Report> report;
-  private final BoundMeters bound = new BoundMeters();
+  private final BoundMeters registered = new BoundMeters();
 
   /**
-   * Meters with the tag {@code scope}.
+   * Makes meters with the tag {@code scope}.
    *
-   * @param scope its name is the tag's value
+   * @param scope the scope, whose name is the value of the tag
    */
   public ScopeMeters(ActorScope scope) {
     this(scope, Tags.empty());
   }
 
   /**
-   * Meters with the tag {@code scope} and more. Two scopes of one name need a tag that tells them
-   * apart: otherwise the registry keeps the meters of the first.
+   * Makes meters with the tag {@code scope} and the given tags. Two scopes with the same name need
+   * a tag that differs, because otherwise the registry has only the meters of the first.
    *
-   * @param scope its name is the tag's value
-   * @param tags on all meters
+   * @param scope the scope, whose name is the value of the tag
+   * @param tags more tags of all meters
    */
   public ScopeMeters(ActorScope scope, Iterable<Tag> tags) {
     this.tags = Tags.of("scope", scope.name()).and(tags);
@@ -53,19 +54,23 @@ public final class ScopeMeters implements MeterBinder, AutoCloseable {
   public void bindTo(MeterRegistry registry) {
     bindCount(registry, "handled", Report::handled);
     for (var reason : DeadLetter.Reason.values()) bindCount(registry, reason.name().toLowerCase(Locale.ROOT),
-        accounts -> accounts.unhandled().getOrDefault(reason, 0L));
-    bindNow(registry, "waiting", "Messages in mailboxes", Report::queued);
-    bindNow(registry, "handling", "Messages that handlers are at", Report::handling);
+        totals -> totals.unhandled().getOrDefault(reason, 0L));
+    bindGauge(registry, "waiting", "Messages in mailboxes", Report::queued);
+    bindGauge(registry, "handling", "Messages that handlers are at", Report::handling);
   }
 
-  private void bindNow(MeterRegistry registry, String what, String description, ToLongFunction<Report> count) {
-    bound.add(registry, Gauge.builder("fibry.messages." + what, () -> count.applyAsLong(report.sample())).tags(tags)
-        .baseUnit(UNIT).description(description).register(registry));
+  private void bindGauge(MeterRegistry registry, String suffix, String description, ToLongFunction<Report> count) {
+    registered.add(registry, Gauge.builder("fibry.messages." + suffix, () -> count.applyAsLong(report.sample()))
+        .tags(tags).baseUnit(UNIT).description(description).register(registry));
   }
 
-  /** The function keeps the report, to which the registry refers weakly. */
+  /**
+   * Registers a counter. The registry has only a weak reference to {@code report}; the function
+   * refers to it, too, so that it is not collected.
+   */
   private void bindCount(MeterRegistry registry, String outcome, ToLongFunction<Report> count) {
-    bound.add(registry, FunctionCounter.builder("fibry.messages", report, weak -> count.applyAsLong(report.sample()))
+    registered.add(registry, FunctionCounter
+        .builder("fibry.messages", report, unused -> count.applyAsLong(report.sample()))
         .tags(tags).tag("outcome", outcome).baseUnit(UNIT).description("Messages by what became of them")
         .register(registry));
   }
@@ -73,6 +78,6 @@ public final class ScopeMeters implements MeterBinder, AutoCloseable {
   /** Removes the meters from their registries. */
   @Override
   public void close() {
-    bound.remove();
+    registered.remove();
   }
 }

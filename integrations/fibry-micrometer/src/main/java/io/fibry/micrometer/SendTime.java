@@ -3,12 +3,13 @@ package io.fibry.micrometer;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 
-/** When a message was sent, and where its times are recorded. */
+/** The time at which a message was sent, and the timers that record its wait and its handling. */
 final class SendTime {
   private final List<MessageMeters.MessageTimers> timers;
   private final long sentNanos;
-  // by handlers' threads; two workers of a pool may both see false
-  private boolean recorded;
+  // read and written by handlers' threads, without a lock: two workers of a pool may both record
+  // the wait
+  private boolean isWaitRecorded;
 
   SendTime(List<MessageMeters.MessageTimers> timers, long sentNanos) {
     this.timers = timers;
@@ -16,13 +17,13 @@ final class SendTime {
   }
 
   AutoCloseable begin() {
-    long began = System.nanoTime();
-    if (!recorded) for (var each : timers) each.waiting().record(began - sentNanos, TimeUnit.NANOSECONDS);
-    recorded = true;
-    return () -> end(System.nanoTime() - began);
+    long startNanos = System.nanoTime();
+    if (!isWaitRecorded) for (var pair : timers) pair.waiting().record(startNanos - sentNanos, TimeUnit.NANOSECONDS);
+    isWaitRecorded = true;
+    return () -> recordHandling(System.nanoTime() - startNanos);
   }
 
-  private void end(long handling) {
-    for (var each : timers) each.handling().record(handling, TimeUnit.NANOSECONDS);
+  private void recordHandling(long handlingNanos) {
+    for (var pair : timers) pair.handling().record(handlingNanos, TimeUnit.NANOSECONDS);
   }
 }

@@ -20,30 +20,30 @@ import org.jspecify.annotations.Nullable;
  * and gauges. Thread-safe. Needs {@code fibry-durable}.
  * {@snippet class="io.fibry.micrometer.StoreMetersTest" region="store"}
  *
- * <p>A registry that reads costs a look at all actors of the store, at most once a second. The
- * meters stay after the store has closed, with its last values, until {@link #close}.
+ * <p>When a registry reads the meters, all actors of the store are counted, at most once a second.
+ * After the store has closed, the meters keep their last values until {@link #close}.
  */
 public final class StoreMeters implements MeterBinder, AutoCloseable {
   private final Tags tags;
   private final CachedSample<Health> health;
-  private final BoundMeters bound = new BoundMeters();
+  private final BoundMeters registered = new BoundMeters();
 
   /**
-   * Meters with the tag {@code store}.
+   * Makes meters with the tag {@code store}.
    *
    * @param name the tag's value
-   * @param store whose health they tell
+   * @param store the store to measure
    */
   public StoreMeters(String name, FolderStore store) {
     this(name, store, Tags.empty());
   }
 
   /**
-   * Meters with the tag {@code store} and more.
+   * Makes meters with the tag {@code store} and the given tags.
    *
    * @param name the tag's value
-   * @param store whose health they tell
-   * @param tags on all meters
+   * @param store the store to measure
+   * @param tags more tags of all meters
    */
   public StoreMeters(String name, FolderStore store, Iterable<Tag> tags) {
     this.tags = Tags.of("store", name).and(tags);
@@ -54,10 +54,10 @@ public final class StoreMeters implements MeterBinder, AutoCloseable {
   public void bindTo(MeterRegistry registry) {
     count(registry, "turns", "Turns that were stored", Health::turns);
     count(registry, "refused", "Turns and messages that were not stored", Health::refusedTurns);
-    bound.add(registry,
+    registered.add(registry,
         FunctionTimer
-            .builder("fibry.store.force", health, weak -> health.sample().syncs().count(),
-                weak -> health.sample().syncs().total().toNanos(), TimeUnit.NANOSECONDS)
+            .builder("fibry.store.force", health, unused -> health.sample().syncs().count(),
+                unused -> health.sample().syncs().total().toNanos(), TimeUnit.NANOSECONDS)
             .tags(tags).description("Forces of the log to the disk").register(registry));
     gauge(registry, "under.way", "records", "Turns and messages on their way to the disk", Health::pendingWrites);
     gauge(registry, "actors", "actors", "Actors of which something is stored", Health::actors);
@@ -65,27 +65,30 @@ public final class StoreMeters implements MeterBinder, AutoCloseable {
         Health::pendingMessages);
     gauge(registry, "aside", ScopeMeters.UNIT, "Messages that were put aside", Health::parkedMessages);
     gauge(registry, "size", "bytes", "Files of the store", Health::bytes);
-    gauge(registry, "full", null, "1: the disk has no room for the next file", now -> now.isFull() ? 1 : 0);
+    gauge(registry, "full", null, "1: the disk has no room for the next file", state -> state.isFull() ? 1 : 0);
     gauge(registry, "broken", null, "1: the disk failed, and the store takes nothing more",
-        now -> now.isBroken() ? 1 : 0);
+        state -> state.isBroken() ? 1 : 0);
   }
 
-  /** The function keeps the health, to which the registry refers weakly. */
-  private void count(MeterRegistry registry, String what, String description, ToLongFunction<Health> count) {
-    bound.add(registry,
-        FunctionCounter.builder("fibry.store." + what, health, weak -> count.applyAsLong(health.sample())).tags(tags)
-            .baseUnit("turns").description(description).register(registry));
+  /**
+   * Registers a counter. The registry has only a weak reference to {@code health}; the function
+   * refers to it, too, so that it is not collected.
+   */
+  private void count(MeterRegistry registry, String suffix, String description, ToLongFunction<Health> count) {
+    registered.add(registry,
+        FunctionCounter.builder("fibry.store." + suffix, health, unused -> count.applyAsLong(health.sample()))
+            .tags(tags).baseUnit("turns").description(description).register(registry));
   }
 
-  private void gauge(MeterRegistry registry, String what, @Nullable String unit, String description,
-      ToDoubleFunction<Health> figure) {
-    bound.add(registry, Gauge.builder("fibry.store." + what, () -> figure.applyAsDouble(health.sample())).tags(tags)
-        .baseUnit(unit).description(description).register(registry));
+  private void gauge(MeterRegistry registry, String suffix, @Nullable String unit, String description,
+      ToDoubleFunction<Health> measure) {
+    registered.add(registry, Gauge.builder("fibry.store." + suffix, () -> measure.applyAsDouble(health.sample()))
+        .tags(tags).baseUnit(unit).description(description).register(registry));
   }
 
   /** Removes the meters from their registries. */
   @Override
   public void close() {
-    bound.remove();
+    registered.remove();
   }
 }

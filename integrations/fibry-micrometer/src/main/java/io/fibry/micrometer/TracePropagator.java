@@ -10,25 +10,25 @@ import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Carries the trace of the sender, with the baggage that the propagator knows, also to other nodes
- * of a cluster, and with messages that wait at a store. It needs {@code micrometer-tracing}.
- * Thread-safe.
+ * Carries the sender's trace to handlers, with the baggage that the tracing library's propagator
+ * knows. The trace also reaches other nodes of a cluster, and is stored with stored messages. Needs
+ * {@code micrometer-tracing}. Thread-safe.
  * {@snippet class="io.fibry.micrometer.TraceCarrierTest" region="carrier"}
  *
  * <p>Each message that comes from another process, or from a store, begins a span of the kind
- * {@code CONSUMER}, named {@code receive}. It is a child of the sender's span, and the parent of
- * the spans that the handler begins. It ends when the actor has the message in its mailbox. A
- * message inside of the process has no span of its own.
+ * {@code CONSUMER}, named {@code receive}. This span is a child of the sender's span, and the
+ * parent of the spans that the handler begins. It ends when the actor has the message in its
+ * mailbox. A message within one process has no span of its own.
  *
- * <p>Give it after a {@link ObservationPropagator}, which clears the trace where there is no
- * observation.
+ * <p>In the options of a scope, give it after an {@link ObservationPropagator}, because that one
+ * clears the trace if the sender has no observation.
  */
 public final class TracePropagator implements TextContextPropagator<@Nullable CapturedTrace> {
   private final Tracer tracer;
   private final Propagator propagator;
 
   /**
-   * For the options of a scope.
+   * Makes a propagator for the options of a scope.
    *
    * @param tracer knows the current span
    * @param propagator writes a trace as texts, such as {@code traceparent} and {@code tracestate}
@@ -47,14 +47,14 @@ public final class TracePropagator implements TextContextPropagator<@Nullable Ca
   @Override
   public AutoCloseable restore(@Nullable CapturedTrace captured) {
     return switch (captured) {
-      case null -> () -> {}; // never: no capture, no set
-      case CapturedTrace.LocalTrace here -> tracer.currentTraceContext().maybeScope(here.context())::close;
+      case null -> () -> {}; // never passed: it means that nothing was captured
+      case CapturedTrace.LocalTrace local -> tracer.currentTraceContext().maybeScope(local.context())::close;
       case CapturedTrace.RemoteTrace remote -> receive(remote.span());
     };
   }
 
-  private AutoCloseable receive(Span.Builder sent) {
-    var span = sent.name("receive").kind(Span.Kind.CONSUMER).start();
+  private AutoCloseable receive(Span.Builder builder) {
+    var span = builder.name("receive").kind(Span.Kind.CONSUMER).start();
     var scope = tracer.withSpan(span);
     return () -> {
       scope.close();
@@ -65,11 +65,14 @@ public final class TracePropagator implements TextContextPropagator<@Nullable Ca
   @Override
   public Map<String, String> write(@Nullable CapturedTrace captured) {
     var texts = new HashMap<String, String>();
-    if (captured instanceof CapturedTrace.LocalTrace here) propagator.inject(here.context(), texts, Map::put);
+    if (captured instanceof CapturedTrace.LocalTrace local) propagator.inject(local.context(), texts, Map::put);
     return texts;
   }
 
-  /** Without a field of the propagator there is no trace: it would begin a new one. */
+  /**
+   * Returns the trace in the texts; null if they have no field of the propagator. Without this
+   * check the propagator would begin a new trace.
+   */
   @Override
   public @Nullable CapturedTrace read(Map<String, String> texts) {
     return propagator.fields().stream().noneMatch(texts::containsKey) ? null

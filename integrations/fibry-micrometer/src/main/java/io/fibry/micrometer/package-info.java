@@ -1,2 +1,5 @@
-/** Meters of scopes, routes, stores and nodes, and observations, for Micrometer. */
+/**
+ * Meters of scopes, routes, stores and nodes for Micrometer, and context propagators for its
+ * observations and traces.
+ */
 package io.fibry.micrometer;

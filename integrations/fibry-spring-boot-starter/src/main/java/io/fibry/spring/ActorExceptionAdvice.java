@@ -16,23 +16,24 @@ import org.springframework.web.bind.annotation.ExceptionHandler;
 import org.springframework.web.bind.annotation.RestControllerAdvice;
 
 /**
- * Answers 503 with {@code Retry-After} if an actor refused, and 504 if it was late. Hides the texts
- * of exceptions, which contain names and messages. An advice with an order precedes this one.
+ * Responds with 503 and {@code Retry-After} if an actor refused a request, and with 504 if its
+ * reply is late. Hides the texts of exceptions, because they contain names and messages. An advice
+ * of the application precedes this advice only if it has an order.
  */
 @RestControllerAdvice
 @Order(Ordered.LOWEST_PRECEDENCE - 1)
 final class ActorExceptionAdvice {
-  private final String seconds;
+  private final String retryAfterSeconds;
 
   ActorExceptionAdvice(Duration retryAfter) {
-    this.seconds = String.valueOf(Math.max(1, retryAfter.plusNanos(999_999_999).toSeconds()));
+    this.retryAfterSeconds = String.valueOf(Math.max(1, retryAfter.plusNanos(999_999_999).toSeconds()));
   }
 
   @ExceptionHandler({MailboxFullException.class, ActorStoppedException.class, CircuitOpenException.class,
     RejectedExecutionException.class})
   ResponseEntity<ProblemDetail> refused() {
-    return ResponseEntity.status(HttpStatus.SERVICE_UNAVAILABLE).header(HttpHeaders.RETRY_AFTER, seconds)
-        .body(ProblemDetail.forStatusAndDetail(HttpStatus.SERVICE_UNAVAILABLE, "too much to do; try again later"));
+    return ResponseEntity.status(HttpStatus.SERVICE_UNAVAILABLE).header(HttpHeaders.RETRY_AFTER, retryAfterSeconds)
+        .body(ProblemDetail.forStatusAndDetail(HttpStatus.SERVICE_UNAVAILABLE, "overloaded; try again later"));
   }
 
   @ExceptionHandler(AskTimeoutException.class)

@@ -8,8 +8,9 @@ import java.lang.annotation.RetentionPolicy;
 import java.lang.annotation.Target;
 
 /**
- * Makes an actor of a bean: a class, or the result of a {@code @Bean} method. The bean must be a
- * singleton of one of these types, with type arguments. Its actor is a bean too:
+ * Makes an actor whose handler is the annotated bean: a class, or the result of a {@code @Bean}
+ * method. The bean must be a singleton of one of these types, with type arguments. The
+ * actor of each is a bean of the second type:
  *
  * <ul>
  * <li>{@code Handler<M>} or {@code Handler.WithContext<M>}: an {@code Actor<M>};
@@ -18,9 +19,10 @@ import java.lang.annotation.Target;
  *
  * {@snippet class="io.fibry.spring.ReadmeBeansTest" region="handler"}
  *
- * <p>Only the actor calls the bean, so its fields are the actor's state. The name of the actor's
- * bean is that of the handler's bean plus {@code Actor}. It belongs to the application's scope. For
- * all other settings, write a {@code @Bean} method that takes the {@code ActorScope}.
+ * <p>Only the actor calls the handler, so the fields of the handler are the actor's state. The name
+ * of the actor's bean is the name of the handler's bean plus {@code Actor}. The actor belongs to
+ * the application's scope. For all other settings, write a {@code @Bean} method that takes the
+ * {@code ActorScope}.
  */
 @Documented
 @Target({ElementType.TYPE, ElementType.METHOD})
@@ -42,9 +44,9 @@ public @interface ActorHandler {
   int capacity() default 0;
 
   /**
-   * The rule for a message that comes while the mailbox is full.
+   * The rule for a message that arrives while the mailbox is full.
    *
-   * @return the policy; unused without a capacity
+   * @return the rule; unused if {@link #capacity} is 0
    */
   Overflow overflow() default Overflow.REJECT;
 }

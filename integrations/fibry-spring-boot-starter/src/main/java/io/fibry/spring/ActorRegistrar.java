@@ -10,23 +10,23 @@ import org.springframework.beans.factory.support.RootBeanDefinition;
 import org.springframework.core.ResolvableType;
 
 /**
- * Registers an actor for each {@link ActorHandler} bean. Reads types only, so it fails before any
- * bean is made.
+ * Registers an actor for each {@link ActorHandler} bean. It reads only the types of the beans, so
+ * an invalid type is an error before Spring makes the first bean.
  */
 final class ActorRegistrar implements BeanFactoryPostProcessor {
 
   @Override
   public void postProcessBeanFactory(ConfigurableListableBeanFactory beans) {
     for (var bean : beans.getBeanDefinitionNames()) {
-      var mark = beans.findAnnotationOnBean(bean, ActorHandler.class, false);
-      if (mark != null) register(beans, bean, mark);
+      var annotation = beans.findAnnotationOnBean(bean, ActorHandler.class, false);
+      if (annotation != null) register(beans, bean, annotation);
     }
   }
 
-  private static void register(ConfigurableListableBeanFactory beans, String bean, ActorHandler mark) {
+  private static void register(ConfigurableListableBeanFactory beans, String bean, ActorHandler annotation) {
     var type = type(beans, bean);
     var kind = HandlerKind.of(bean, type);
-    var message = kind.message(bean, type);
+    var messageType = kind.message(bean, type);
     if (!beans.getMergedBeanDefinition(bean).isSingleton())
       throw new BeanDefinitionValidationException("bean '" + bean
           + "' is marked @ActorHandler but is not a singleton, so its one actor would have several handlers; make it "
@@ -34,20 +34,21 @@ final class ActorRegistrar implements BeanFactoryPostProcessor {
     var actor = new RootBeanDefinition();
     actor.setTargetType(kind.actor(type));
     actor.setDependsOn(bean);
-    actor.setDestroyMethodName(""); // its scope ends it, within a limit
+    actor.setDestroyMethodName(""); // the scope ends the actor, within the drain limit
     actor.setInstanceSupplier(() -> {
-      var builder =
-          beans.getBean(ActorScope.class).named(mark.value().isEmpty() ? bean : mark.value()).protocol(message);
-      if (mark.capacity() != 0) builder = builder.mailbox(Mailbox.bounded(mark.capacity(), mark.overflow()));
+      var name = annotation.value().isEmpty() ? bean : annotation.value();
+      var builder = beans.getBean(ActorScope.class).named(name).protocol(messageType);
+      if (annotation.capacity() != 0)
+        builder = builder.mailbox(Mailbox.bounded(annotation.capacity(), annotation.overflow()));
       return kind.newActor(builder, beans.getBean(bean));
     });
     ((BeanDefinitionRegistry) beans).registerBeanDefinition(bean + "Actor", actor);
   }
 
-  /** The type with its arguments, which the factory knows only after {@code getType}. */
+  /** Returns the type with its arguments; the factory may know them only after {@code getType}. */
   private static ResolvableType type(ConfigurableListableBeanFactory beans, String bean) {
-    var raw = beans.getType(bean, false);
-    var declared = beans.getMergedBeanDefinition(bean).getResolvableType();
-    return declared.resolve() == null && raw != null ? ResolvableType.forClass(raw) : declared;
+    var rawType = beans.getType(bean, false);
+    var declaredType = beans.getMergedBeanDefinition(bean).getResolvableType();
+    return declaredType.resolve() == null && rawType != null ? ResolvableType.forClass(rawType) : declaredType;
   }
 }

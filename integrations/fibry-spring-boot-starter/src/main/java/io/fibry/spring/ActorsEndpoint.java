@@ -13,8 +13,8 @@ import org.springframework.boot.actuate.endpoint.annotation.Endpoint;
 import org.springframework.boot.actuate.endpoint.annotation.ReadOperation;
 
 /**
- * The endpoint {@code actors}: accounts as JSON, or a dump as plain text. The JSON shows only the
- * class of a dead letter, since its content may be confidential.
+ * The endpoint {@code actors}: counts of each scope as JSON, or a dump as plain text. The JSON
+ * shows only the class of a dead letter, because its content may be confidential.
  */
 @Endpoint(id = "actors")
 final class ActorsEndpoint {
@@ -35,12 +35,12 @@ final class ActorsEndpoint {
   }
 
   static Map<String, Long> byName(Map<DeadLetter.Reason, Long> counts) {
-    var named = new LinkedHashMap<String, Long>();
-    counts.forEach((reason, count) -> named.put(reason.name().toLowerCase(Locale.ROOT), count));
-    return named;
+    var byName = new LinkedHashMap<String, Long>();
+    counts.forEach((reason, count) -> byName.put(reason.name().toLowerCase(Locale.ROOT), count));
+    return byName;
   }
 
-  /** The application's scope comes first. */
+  /** The counts of all scopes, the application's scope first. */
   record ScopesReport(List<ScopeCounts> scopes) implements OperationResponseBody {}
 
   record ScopeCounts(String scope, long sent, long handled, long handling, Map<String, Long> unhandled, long waiting,
@@ -54,7 +54,8 @@ final class ActorsEndpoint {
   }
 
   /**
-   * {@code cause} may be empty.
+   * A dead letter. {@code message} is the class of the message; {@code cause} is empty if the dead
+   * letter has no cause.
    */
   record DeadLetterView(String actor, String message, String reason, String cause) {
     static DeadLetterView of(DeadLetter letter) {

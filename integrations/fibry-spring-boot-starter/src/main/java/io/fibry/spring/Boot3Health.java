@@ -10,7 +10,7 @@ import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 
-/** Health by the types of Spring Boot 3. */
+/** Reports the health of the application's scope, with the types of Spring Boot 3. */
 @Configuration(proxyBeanMethods = false)
 @ConditionalOnClass({HealthIndicator.class, ConditionalOnEnabledHealthIndicator.class})
 @ConditionalOnEnabledHealthIndicator("fibry")
@@ -22,7 +22,7 @@ class Boot3Health {
     return () -> health(ScopeHealth.of(scope));
   }
 
-  private static Health health(ScopeHealth now) {
-    return Health.status(now.up() ? Status.UP : Status.DOWN).withDetails(now.details()).build();
+  private static Health health(ScopeHealth health) {
+    return Health.status(health.up() ? Status.UP : Status.DOWN).withDetails(health.details()).build();
   }
 }

@@ -10,7 +10,7 @@ import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 
-/** Health of a node by the types of Spring Boot 3. */
+/** Reports the health of a node, with the types of Spring Boot 3. */
 @Configuration(proxyBeanMethods = false)
 @ConditionalOnClass({Cluster.class, HealthIndicator.class, ConditionalOnEnabledHealthIndicator.class})
 @ConditionalOnBean(Cluster.class)
@@ -23,7 +23,7 @@ class Boot3NodeHealth {
     return () -> health(NodeHealth.of(cluster));
   }
 
-  private static Health health(NodeHealth now) {
-    return Health.status(now.status()).withDetails(now.details()).build();
+  private static Health health(NodeHealth health) {
+    return Health.status(health.status()).withDetails(health.details()).build();
   }
 }

@@ -12,7 +12,7 @@ import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 
-/** Health of stores by the types of Spring Boot 3. */
+/** Reports the health of stores, with the types of Spring Boot 3. */
 @Configuration(proxyBeanMethods = false)
 @ConditionalOnClass({FolderStore.class, HealthIndicator.class, ConditionalOnEnabledHealthIndicator.class})
 @ConditionalOnBean(Store.class)
@@ -25,7 +25,7 @@ class Boot3StoreHealth {
     return () -> health(StoreHealth.now(stores));
   }
 
-  private static Health health(StoreHealth now) {
-    return Health.status(now.status()).withDetails(now.details()).build();
+  private static Health health(StoreHealth health) {
+    return Health.status(health.status()).withDetails(health.details()).build();
   }
 }

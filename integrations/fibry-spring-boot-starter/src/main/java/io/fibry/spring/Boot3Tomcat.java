@@ -6,12 +6,12 @@ import org.springframework.boot.web.server.WebServerFactoryCustomizer;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 
-/** The way to Tomcat's executor by the types of Spring Boot 3. */
+/** Sets the executor of Tomcat, with the types of Spring Boot 3. */
 @Configuration(proxyBeanMethods = false)
 @ConditionalOnClass(ConfigurableTomcatWebServerFactory.class)
 class Boot3Tomcat {
 
-  /** Without an order it runs after that of {@code spring.threads.virtual.enabled}. */
+  /** Has no order, so it runs after the customizer of {@code spring.threads.virtual.enabled}. */
   @Bean
   WebServerFactoryCustomizer<ConfigurableTomcatWebServerFactory> fibryTomcatCustomizer(FiberPool fibryTomcatPool) {
     return factory -> factory.addProtocolHandlerCustomizers(handler -> handler.setExecutor(fibryTomcatPool.sink()));

@@ -6,12 +6,12 @@ import org.springframework.boot.web.server.WebServerFactoryCustomizer;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 
-/** The way to Tomcat's executor by the types of Spring Boot 4. */
+/** Sets the executor of Tomcat, with the types of Spring Boot 4. */
 @Configuration(proxyBeanMethods = false)
 @ConditionalOnClass(ConfigurableTomcatWebServerFactory.class)
 class Boot4Tomcat {
 
-  /** Without an order it runs after that of {@code spring.threads.virtual.enabled}. */
+  /** Has no order, so it runs after the customizer of {@code spring.threads.virtual.enabled}. */
   @Bean
   WebServerFactoryCustomizer<ConfigurableTomcatWebServerFactory> fibryTomcatCustomizer(FiberPool fibryTomcatPool) {
     return factory -> factory.addProtocolHandlerCustomizers(handler -> handler.setExecutor(fibryTomcatPool.sink()));

@@ -4,32 +4,32 @@ import org.springframework.context.ConfigurableApplicationContext;
 import org.springframework.context.SmartLifecycle;
 
 /**
- * Ends what belongs to a context when that closes. A context that is only stopped may start again,
- * so nothing ends then.
+ * Ends a part of a context, such as its scope or its node, when the context closes. When a context
+ * is only stopped, this does nothing, because the context may start again.
  */
 final class ContextShutdown implements SmartLifecycle {
   /**
-   * Higher phases end first. Web servers finish their requests 1,024 below the highest, and cut
-   * connections 2,048 below. Between, the server's own executor ends: Tomcat counts a request as
-   * finished before the end of its answer has left.
+   * Higher phases end first. Web servers finish their requests in the phase 1,024 below the
+   * highest, and cut connections 2,048 below it. The server's executor ends between the two,
+   * because Tomcat counts a request as finished before its response is completely sent.
    */
   static final int SERVERS = DEFAULT_PHASE - 1536;
   static final int EXECUTORS = DEFAULT_PHASE - 3072;
-  /** A node gives its entities away before the scope closes, of which they are. */
+  /** A node moves its entities to other nodes before their scope closes. */
   static final int NODES = DEFAULT_PHASE - 3584;
-  /** Before any bean that handlers use. */
+  /** A scope closes before Spring destroys the beans that its handlers use. */
   static final int ACTORS = DEFAULT_PHASE - 4096;
 
   private final ConfigurableApplicationContext context;
   private final int phase;
-  private final Runnable end;
+  private final Runnable endAction;
   // written when the context starts or closes, read by any thread
   private volatile boolean running;
 
-  ContextShutdown(ConfigurableApplicationContext context, int phase, Runnable end) {
+  ContextShutdown(ConfigurableApplicationContext context, int phase, Runnable endAction) {
     this.context = context;
     this.phase = phase;
-    this.end = end;
+    this.endAction = endAction;
   }
 
   @Override
@@ -41,7 +41,7 @@ final class ContextShutdown implements SmartLifecycle {
   public void stop() {
     if (!context.isClosed()) return;
     running = false;
-    end.run();
+    endAction.run();
   }
 
   @Override

@@ -8,18 +8,18 @@ import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.beans.factory.config.DestructionAwareBeanPostProcessor;
 
 /**
- * Closes the scopes of a failed start before Spring destroys the first actor bean, and before it
- * destroys beans that actors need. The close of an actor bean has no limit, so a hanging handler
- * would block the process.
+ * Closes the scopes after a failed start, before Spring destroys the actor beans and the beans that
+ * actors need. Closing a scope has a time limit. Closing an actor bean has none, so a handler that
+ * hangs would block the process.
  */
 final class FailedStartCleanup implements DestructionAwareBeanPostProcessor {
   private final ConfigurableListableBeanFactory beans;
-  private final Predicate<Object> late; // beans that are destroyed after the scopes have closed
+  private final Predicate<Object> isClosedAfterScopes; // at a normal close
   private final List<ActorScope> scopes = new CopyOnWriteArrayList<>();
 
-  FailedStartCleanup(ConfigurableListableBeanFactory beans, Predicate<Object> late) {
+  FailedStartCleanup(ConfigurableListableBeanFactory beans, Predicate<Object> isClosedAfterScopes) {
     this.beans = beans;
-    this.late = late;
+    this.isClosedAfterScopes = isClosedAfterScopes;
   }
 
   @Override
@@ -30,10 +30,10 @@ final class FailedStartCleanup implements DestructionAwareBeanPostProcessor {
 
   @Override
   public boolean requiresDestruction(Object bean) {
-    return late.test(bean);
+    return isClosedAfterScopes.test(bean);
   }
 
-  /** Skips beans of other Spring scopes, which are destroyed while the application runs. */
+  /** Ignores beans other than singletons: Spring destroys them while the application runs. */
   @Override
   public void postProcessBeforeDestruction(Object bean, String name) {
     if (beans.containsBeanDefinition(name) && beans.getMergedBeanDefinition(name).isSingleton())

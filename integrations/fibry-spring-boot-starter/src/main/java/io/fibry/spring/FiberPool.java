@@ -13,25 +13,26 @@ import java.util.stream.Stream;
 import org.springframework.beans.factory.ObjectProvider;
 
 /**
- * A bounded pool of fibers for tasks, in its own scope: it survives when a failure closes the
- * application's scope. It is no {@code Executor}, because Spring would take the bean for its own.
+ * A bounded pool of fibers for tasks. It has its own scope, so it survives when a failure closes
+ * the application's scope. It is not an {@code Executor}, because Spring would use such a bean as
+ * its own executor.
  */
 record FiberPool(ActorScope scope, Sink<Void> sink) implements AutoCloseable {
 
-  static FiberPool open(String name, int concurrency, int waiting, UnaryOperator<ActorScope.Options> options) {
+  static FiberPool open(String name, int concurrency, int maxQueued, UnaryOperator<ActorScope.Options> options) {
     var scope = ActorSystem.openScope(name, options);
     return new FiberPool(scope,
-        Pools.fixed(scope.named(name).strategy(Strategy.FIBER).mailbox(Mailbox.bounded(waiting, Overflow.REJECT)),
+        Pools.fixed(scope.named(name).strategy(Strategy.FIBER).mailbox(Mailbox.bounded(maxQueued, Overflow.REJECT)),
             concurrency).newSink());
   }
 
-  /** For a context that fails before its start; otherwise the scope is closed already. */
+  /** Closes the scope if the start of the context fails; otherwise it is already closed. */
   @Override
   public void close() {
     scope.close();
   }
 
-  /** The application's scope comes first. */
+  /** Returns the application's scope, followed by the scopes of the pools. */
   static List<ActorScope> scopes(ActorScope scope, ObjectProvider<FiberPool> pools) {
     return Stream.concat(Stream.of(scope), pools.orderedStream().map(FiberPool::scope)).toList();
   }

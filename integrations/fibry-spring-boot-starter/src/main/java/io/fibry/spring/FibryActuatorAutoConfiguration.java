@@ -11,7 +11,7 @@ import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Import;
 
-/** Actuator's health of the scope, of stores and of a node, and the endpoint {@code actors}. */
+/** Adds to Actuator the health of scope, stores and node, and the endpoint {@code actors}. */
 @AutoConfiguration(
     after = {FibryAutoConfiguration.class, FibryStoreAutoConfiguration.class, FibryClusterAutoConfiguration.class,
       FibryTasksAutoConfiguration.class,

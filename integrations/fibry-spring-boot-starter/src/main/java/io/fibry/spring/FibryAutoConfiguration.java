@@ -15,8 +15,8 @@ import org.springframework.context.ConfigurableApplicationContext;
 import org.springframework.context.annotation.Bean;
 
 /**
- * The application's scope, its closing, and its actor beans. A bean of type {@code ActorScope}
- * replaces the scope, and is closed like it.
+ * Opens the application's scope, registers its actor beans, and closes the scope with the context.
+ * A bean of type {@code ActorScope} replaces this scope, and is closed in the same way.
  */
 @AutoConfiguration
 @ConditionalOnBooleanProperty(name = "fibry.enabled", matchIfMissing = true)
@@ -35,12 +35,12 @@ public final class FibryAutoConfiguration {
   }
 
   @Bean
-  ScopeOptions fibryScopeOptions(FibryProperties properties, ObjectProvider<ContextPropagator<?>> carriers,
+  ScopeOptions fibryScopeOptions(FibryProperties properties, ObjectProvider<ContextPropagator<?>> propagators,
       ObjectProvider<MessageTiming> timing) {
-    return new ScopeOptions(properties, carriers.orderedStream().toList(), timing.getIfAvailable());
+    return new ScopeOptions(properties, propagators.orderedStream().toList(), timing.getIfAvailable());
   }
 
-  /** A child context does not share its parent's scope, which would outlive it. */
+  /** A child context has its own scope, because its parent's scope would outlive it. */
   @Bean
   @ConditionalOnMissingBean(search = SearchStrategy.CURRENT)
   ActorScope actorScope(ConfigurableApplicationContext context, FibryProperties properties, ScopeOptions options,
@@ -48,9 +48,9 @@ public final class FibryAutoConfiguration {
     String name = properties.name() != null ? properties.name()
         : context.getEnvironment().getProperty("spring.application.name", "application");
     return ActorSystem.openScope(name, scope -> {
-      var changed = options.of(name).apply(scope);
-      for (var customizer : customizers.orderedStream().toList()) changed = customizer.customize(changed);
-      return changed;
+      var result = options.of(name).apply(scope);
+      for (var customizer : customizers.orderedStream().toList()) result = customizer.customize(result);
+      return result;
     });
   }
 

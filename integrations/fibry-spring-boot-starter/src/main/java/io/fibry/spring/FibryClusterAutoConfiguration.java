@@ -18,8 +18,9 @@ import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 
 /**
- * A node of a cluster, if there is a network: a bean of the application, or servers of NATS that a
- * property names. It leaves before the scope closes, while its entities can still be given away.
+ * Makes this process a node of a cluster, if a network is available: a bean of the application, or
+ * the NATS servers of {@code fibry.cluster.servers}. The node leaves before the scope closes, while
+ * its entities can still move to other nodes.
  */
 @AutoConfiguration(after = FibryAutoConfiguration.class)
 @ConditionalOnClass(Cluster.class)
@@ -35,29 +36,29 @@ public final class FibryClusterAutoConfiguration {
     @ConditionalOnProperty("fibry.cluster.servers")
     @ConditionalOnMissingBean(ClusterNetwork.class)
     NatsNetwork natsNetwork(FibryProperties properties) {
-      var told = properties.cluster();
-      var network = NatsNetwork.connectTo(told.servers()).withReplicas(told.replicas());
-      return told.credentials() == null ? network : network.withCredentials(Path.of(told.credentials()));
+      var settings = properties.cluster();
+      var network = NatsNetwork.connectTo(settings.servers()).withReplicas(settings.replicas());
+      return settings.credentials() == null ? network : network.withCredentials(Path.of(settings.credentials()));
     }
   }
 
-  /** A child context uses its parent's: a process is one node. */
+  /** A child context uses its parent's node, because a process is a single node. */
   @Bean
   @ConditionalOnBean(ClusterNetwork.class)
   @ConditionalOnMissingBean(Cluster.class)
   Cluster cluster(ClusterNetwork network, ActorScope scope, FibryProperties properties) {
-    var told = properties.cluster();
-    return Cluster.join(told.app() == null ? scope.name() : told.app(), network,
-        options -> apply(told, options.withScope(scope)));
+    var settings = properties.cluster();
+    return Cluster.join(settings.app() == null ? scope.name() : settings.app(), network,
+        options -> apply(settings, options.withScope(scope)));
   }
 
-  private static Cluster.Options apply(FibryProperties.Cluster told, Cluster.Options options) {
-    var changed = options.withPartitions(told.partitions());
-    if (told.lease() != null) changed = changed.withLease(told.lease());
-    return told.node() == null ? changed : changed.withNode(told.node());
+  private static Cluster.Options apply(FibryProperties.Cluster settings, Cluster.Options options) {
+    var result = options.withPartitions(settings.partitions());
+    if (settings.lease() != null) result = result.withLease(settings.lease());
+    return settings.node() == null ? result : result.withNode(settings.node());
   }
 
-  /** Lets a node of this context leave, even if the application has joined it itself. */
+  /** Makes the node leave before the scope closes, even if the application made the node. */
   @Bean
   @ConditionalOnBean(value = Cluster.class, search = SearchStrategy.CURRENT)
   ContextShutdown fibryNodeLeaving(ConfigurableApplicationContext context, Cluster cluster) {
@@ -67,7 +68,7 @@ public final class FibryClusterAutoConfiguration {
     });
   }
 
-  /** After a failed start the node leaves behind its actors. */
+  /** Makes the node leave after its actors have ended, if the start of the context fails. */
   @Bean
   static FailedStartCleanup fibryClusterCleanup(ConfigurableListableBeanFactory beans) {
     return new FailedStartCleanup(beans, Cluster.class::isInstance);

@@ -9,14 +9,17 @@ import org.springframework.context.annotation.Bean;
 import org.springframework.core.Ordered;
 import org.springframework.core.annotation.Order;
 
-/** Messages carry what context-propagation captures, such as the observation with its trace. */
+/**
+ * Adds to messages the context that the library context-propagation captures, such as the
+ * observation with its trace.
+ */
 @AutoConfiguration
 @ConditionalOnClass(ContextSnapshotFactory.class)
 @ConditionalOnBooleanProperty(name = "fibry.propagate-context", matchIfMissing = true)
 public final class FibryContextAutoConfiguration {
   FibryContextAutoConfiguration() {}
 
-  /** Before other carriers: it clears the trace where there is no observation. */
+  /** Runs before other propagators, because it clears the trace if there is no observation. */
   @Bean
   @Order(Ordered.HIGHEST_PRECEDENCE)
   ObservationPropagator fibryContextCarrier() {

@@ -20,7 +20,7 @@ import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 
-/** Meters for Micrometer: outcomes, waiting messages, times, routes, stores, a node. */
+/** Registers Micrometer meters of scopes, message times, HTTP routes, stores and the node. */
 @AutoConfiguration(after = {FibryAutoConfiguration.class, FibryStoreAutoConfiguration.class,
   FibryClusterAutoConfiguration.class},
     afterName = {"org.springframework.boot.actuate.autoconfigure.metrics.CompositeMeterRegistryAutoConfiguration",
@@ -33,7 +33,7 @@ public final class FibryMetricsAutoConfiguration {
   @Bean
   MeterBinder fibryScopeMetrics(ActorScope scope, ObjectProvider<FiberPool> pools) {
     var scopes = FiberPool.scopes(scope, pools);
-    return registry -> scopes.forEach(each -> new ScopeMeters(each).bindTo(registry));
+    return registry -> scopes.forEach(meteredScope -> new ScopeMeters(meteredScope).bindTo(registry));
   }
 
   @Bean
@@ -53,18 +53,18 @@ public final class FibryMetricsAutoConfiguration {
     }
   }
 
-  /** Each server has the name of its bean. */
+  /** Registers the meters of each HTTP server, which bear the name of its bean. */
   @Configuration(proxyBeanMethods = false)
   @ConditionalOnBean(HttpServer.class)
   static class Servers {
 
     @Bean
     MeterBinder fibryRouteMetrics(Map<String, HttpServer> servers) {
-      return registry -> servers.forEach((name, one) -> new RouteMeters(name, one).bindTo(registry));
+      return registry -> servers.forEach((name, server) -> new RouteMeters(name, server).bindTo(registry));
     }
   }
 
-  /** Each store in a folder has the name of its bean. */
+  /** Registers the meters of each store in a folder, which bear the name of its bean. */
   @Configuration(proxyBeanMethods = false)
   @ConditionalOnClass(FolderStore.class)
   @ConditionalOnBean(Store.class)
@@ -72,8 +72,8 @@ public final class FibryMetricsAutoConfiguration {
 
     @Bean
     MeterBinder fibryStoreMetrics(Map<String, Store> stores) {
-      return registry -> stores.forEach((name, one) -> {
-        if (one instanceof FolderStore store) new StoreMeters(name, store).bindTo(registry);
+      return registry -> stores.forEach((name, store) -> {
+        if (store instanceof FolderStore folderStore) new StoreMeters(name, folderStore).bindTo(registry);
       });
     }
   }

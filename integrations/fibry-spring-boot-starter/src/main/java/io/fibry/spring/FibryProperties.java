@@ -12,22 +12,22 @@ import org.springframework.boot.context.properties.bind.DefaultValue;
  * The properties {@code fibry.*}.
  *
  * @param enabled Whether there is a scope of actors.
- * @param name Name of the scope; by default the application's.
- * @param strategy How an actor gets a thread.
- * @param askLimit How long an ask waits.
- * @param drainLimit How long a closing scope handles messages.
+ * @param name Name of the scope; by default the name of the application.
+ * @param strategy Which threads run an actor.
+ * @param askLimit How long a caller of ask waits for the reply.
+ * @param drainLimit How long a closing scope continues to handle messages.
  * @param killGrace How long an interrupted handler may take to end.
- * @param messageContents Whether logs, dumps and exceptions show what messages say, not only
- * their class.
- * @param propagateContext Whether messages carry what context-propagation captures, such as the
- * observation.
+ * @param messageContents Whether logs, dumps and exceptions show the content of messages. If not,
+ * they show only the class.
+ * @param propagateContext Whether messages carry the context that the library context-propagation
+ * captures, such as the observation.
  * @param mailbox The default mailbox.
- * @param watchdog When a slow actor is logged.
+ * @param watchdog When the watchdog logs a slow actor.
  * @param executor Executors that are pools of fibers.
- * @param metrics The scope of the measurements.
- * @param web How web clients see refusals.
- * @param store Where durable actors are kept.
- * @param cluster How this process joins others.
+ * @param metrics Which times are measured.
+ * @param web How web clients are notified that an actor refused a request or is late.
+ * @param store Where the state of durable actors is stored.
+ * @param cluster How this process joins a cluster.
  */
 @ConfigurationProperties("fibry")
 record FibryProperties(
@@ -48,13 +48,13 @@ record FibryProperties(
     @DefaultValue Cluster cluster) {
 
   enum StrategyName {
-    /** A virtual thread while there is work. */
+    /** A virtual thread, only while the actor has messages. */
     FIBER(Strategy.FIBER),
     /** A virtual thread of its own. */
     RESIDENT_FIBER(Strategy.RESIDENT_FIBER),
     /** A platform thread of its own. */
     THREAD(Strategy.THREAD),
-    /** The sender's thread: for tests. */
+    /** The sender's thread. For tests. */
     CALLER(Strategy.CALLER);
 
     private final Strategy strategy;
@@ -68,8 +68,9 @@ record FibryProperties(
    * The default mailbox.
    *
    * @param capacity How many messages may wait; by default any number.
-   * @param overflow The rule for a message that finds the mailbox full.
-   * @param maxWait A bounded mailbox is also full for a message that would wait longer.
+   * @param overflow The rule for a message that arrives while the mailbox is full.
+   * @param maxWait Max waiting time of a message. A bounded mailbox counts as full for a message
+   * that would wait longer.
    */
   record Mailbox(@Nullable Integer capacity, @DefaultValue("reject") Overflow overflow, @Nullable Duration maxWait) {
     io.fibry.mailbox.Mailbox<Object> mailbox() {
@@ -80,10 +81,10 @@ record FibryProperties(
   }
 
   /**
-   * When a slow actor is logged.
+   * When the watchdog logs a slow actor.
    *
-   * @param handlingLimit Longest time for one message; without it nothing is logged.
-   * @param maxQueued Most waiting messages.
+   * @param handlingLimit Max time to handle one message; without it, the watchdog is off.
+   * @param maxQueued Max number of waiting messages.
    */
   record Watchdog(@Nullable Duration handlingLimit, @DefaultValue("10000") int maxQueued) {}
 
@@ -116,24 +117,24 @@ record FibryProperties(
       @DefaultValue("8192") int maxQueued) {}
 
   /**
-   * Measurements besides counts.
+   * Which times are measured. Counts are always available.
    *
-   * @param timers Whether waiting and handling are timed.
+   * @param timers Whether the waiting time and the handling time of messages are measured.
    */
   record Metrics(@DefaultValue("true") boolean timers) {}
 
   /**
-   * How web clients see refusals.
+   * How web clients are notified that an actor refused a request or is late.
    *
-   * @param refusals Whether a full mailbox becomes a 503, and a late answer a 504.
-   * @param retryAfter When a refused client may try again.
+   * @param refusals Whether the response is 503 if a mailbox is full, and 504 if a reply is late.
+   * @param retryAfter How long a refused client should wait before it tries again.
    */
   record Web(@DefaultValue("true") boolean refusals, @DefaultValue("1s") Duration retryAfter) {}
 
   /**
-   * Where durable actors are kept.
+   * Where the state of durable actors is stored.
    *
-   * @param folder Folder of a store, open in one process at a time; by default none.
+   * @param folder Folder of a store, which only one process at a time can open; by default none.
    */
   record Store(@Nullable String folder) {
     String checkedFolder() {
@@ -144,31 +145,31 @@ record FibryProperties(
   }
 
   /**
-   * How this process joins others, if there is a network.
+   * How this process joins a cluster, if a network is available.
    *
-   * @param servers URLs of servers of NATS, which make a network; by default none.
-   * @param credentials File of credentials for these servers.
-   * @param replicas On how many servers what is kept is stored.
-   * @param app Name of all nodes together; by default the scope's.
-   * @param node Name of this node, the same when it is started again; by default a new one.
-   * @param lease After this time without a heartbeat, others declare the node dead; by default 6
-   * seconds, or 20 with several replicas.
-   * @param partitions Into how many parts keys are split; the same for all nodes, for ever.
+   * @param servers URLs of the NATS servers that connect the nodes; by default none.
+   * @param credentials File with the credentials for these servers; by default none.
+   * @param replicas How many of these servers store each message.
+   * @param app Name of the cluster, the same for all nodes; by default the name of the scope.
+   * @param node Name of this node, which it has again after a restart; by default a new name.
+   * @param lease After this time without a heartbeat, other nodes declare this node dead; by
+   * default 6 seconds, or 20 with several replicas.
+   * @param partitions Number of partitions of the keys; the same for all nodes, and never changed.
    */
   record Cluster(@Nullable String servers, @Nullable String credentials, @DefaultValue("1") int replicas,
       @Nullable String app, @Nullable String node, @Nullable Duration lease,
       @DefaultValue("256") int partitions) {
 
-    /** Without the servers and what belongs to them: their URLs may have a password. */
+    /** Omits the settings of the NATS servers, because their URLs may contain a password. */
     @Override
     public String toString() {
-      return "Cluster[app=" + app + ", node=" + node + ", lease=" + lease + ", parts=" + partitions + "]";
+      return "Cluster[app=" + app + ", node=" + node + ", lease=" + lease + ", partitions=" + partitions + "]";
     }
   }
 
   ActorScope.Options applyTo(ActorScope.Options options) {
-    var changed = options.withStrategy(strategy.strategy).withMailbox(mailbox.mailbox()).withAskLimit(askLimit)
+    var result = options.withStrategy(strategy.strategy).withMailbox(mailbox.mailbox()).withAskLimit(askLimit)
         .withDrainLimit(drainLimit).withKillGrace(killGrace).withMessageContents(messageContents);
-    return watchdog.handlingLimit == null ? changed : changed.withWatchdog(watchdog.handlingLimit, watchdog.maxQueued);
+    return watchdog.handlingLimit == null ? result : result.withWatchdog(watchdog.handlingLimit, watchdog.maxQueued);
   }
 }

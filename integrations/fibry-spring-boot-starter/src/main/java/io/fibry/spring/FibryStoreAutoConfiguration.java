@@ -12,8 +12,9 @@ import org.springframework.boot.autoconfigure.condition.ConditionalOnProperty;
 import org.springframework.context.annotation.Bean;
 
 /**
- * A store of durable actors in a folder, if a property names one. A bean of type {@code Store}
- * replaces it. Beans are destroyed after the scope has closed, and the store is one of them.
+ * Opens a store of durable actors in a folder, if the property {@code fibry.store.folder} names
+ * one. A bean of type {@code Store} replaces it. The scope closes before Spring destroys beans such
+ * as the store.
  */
 @AutoConfiguration(after = FibryAutoConfiguration.class)
 @ConditionalOnClass(FolderStore.class)
@@ -21,7 +22,7 @@ import org.springframework.context.annotation.Bean;
 public final class FibryStoreAutoConfiguration {
   FibryStoreAutoConfiguration() {}
 
-  /** A child context uses its parent's: one process opens a folder once. */
+  /** A child context uses its parent's store, because a process can open a folder only once. */
   @Bean
   @ConditionalOnProperty("fibry.store.folder")
   @ConditionalOnMissingBean(Store.class)
@@ -29,7 +30,7 @@ public final class FibryStoreAutoConfiguration {
     return FolderStore.open(Path.of(properties.store().checkedFolder()));
   }
 
-  /** After a failed start no scope has closed: its actors end before their store. */
+  /** Makes the actors end before their store if the start of the context fails. */
   @Bean
   static FailedStartCleanup fibryStoreCleanup(ConfigurableListableBeanFactory beans) {
     return new FailedStartCleanup(beans, Store.class::isInstance);

@@ -18,20 +18,21 @@ import org.springframework.core.task.TaskDecorator;
 import org.springframework.core.task.support.TaskExecutorAdapter;
 
 /**
- * The executor of {@code @Async} methods: a pool of fibers if enabled, otherwise Spring Boot's own.
+ * Makes the executor of {@code @Async} methods: a pool of fibers if enabled, otherwise the
+ * executor that Spring Boot would make without actors.
  */
 @AutoConfiguration(after = FibryAutoConfiguration.class, before = TaskExecutionAutoConfiguration.class)
 public final class FibryTasksAutoConfiguration {
-  private static final String APPLICATION = TaskExecutionAutoConfiguration.APPLICATION_TASK_EXECUTOR_BEAN_NAME;
+  private static final String APPLICATION_EXECUTOR = TaskExecutionAutoConfiguration.APPLICATION_TASK_EXECUTOR_BEAN_NAME;
   // the name that @EnableAsync prefers
-  private static final String ASYNC = "taskExecutor";
+  private static final String ASYNC_EXECUTOR = "taskExecutor";
 
   FibryTasksAutoConfiguration() {}
 
   @Configuration(proxyBeanMethods = false)
   @ConditionalOnBean(ScopeOptions.class)
   @ConditionalOnBooleanProperty("fibry.executor.tasks.enabled")
-  @ConditionalOnMissingBean(name = APPLICATION)
+  @ConditionalOnMissingBean(name = APPLICATION_EXECUTOR)
   static class FiberPoolExecutor {
 
     @Bean
@@ -46,7 +47,7 @@ public final class FibryTasksAutoConfiguration {
       return ScopeShutdown.of(context, fibryTaskPool.scope(), properties.drainLimit(), ContextShutdown.EXECUTORS);
     }
 
-    @Bean({APPLICATION, ASYNC})
+    @Bean({APPLICATION_EXECUTOR, ASYNC_EXECUTOR})
     AsyncTaskExecutor fibryTaskExecutor(FiberPool fibryTaskPool, ObjectProvider<TaskDecorator> decorator) {
       var executor = new TaskExecutorAdapter(fibryTaskPool.sink());
       decorator.ifUnique(executor::setTaskDecorator);
@@ -54,14 +55,17 @@ public final class FibryTasksAutoConfiguration {
     }
   }
 
-  /** Spring Boot makes no executor if it finds one, and an actor is one. */
+  /**
+   * Makes the executor that Spring Boot would make without actors. Spring Boot makes none if it
+   * finds an executor bean, and an actor is an executor.
+   */
   @Configuration(proxyBeanMethods = false)
   @ConditionalOnBooleanProperty(name = "fibry.executor.tasks.enabled", havingValue = false, matchIfMissing = true)
-  @ConditionalOnMissingBean(name = {APPLICATION, ASYNC})
+  @ConditionalOnMissingBean(name = {APPLICATION_EXECUTOR, ASYNC_EXECUTOR})
   @Conditional(OnlyActorExecutorsCondition.class)
   static class SpringBootExecutor {
 
-    @Bean({APPLICATION, ASYNC})
+    @Bean({APPLICATION_EXECUTOR, ASYNC_EXECUTOR})
     AsyncTaskExecutor defaultTaskExecutor(Environment environment,
         ObjectProvider<SimpleAsyncTaskExecutorBuilder> simple,
         ObjectProvider<ThreadPoolTaskExecutorBuilder> pool) {

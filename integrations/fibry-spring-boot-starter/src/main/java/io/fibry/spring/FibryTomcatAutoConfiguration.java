@@ -10,7 +10,7 @@ import org.springframework.context.ConfigurableApplicationContext;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Import;
 
-/** The executor of Tomcat's requests: a pool of fibers, if enabled. */
+/** Makes a pool of fibers, if enabled, which runs the requests of Tomcat. */
 @AutoConfiguration(after = FibryAutoConfiguration.class)
 @ConditionalOnWebApplication
 @ConditionalOnClass(Tomcat.class)
@@ -20,7 +20,7 @@ import org.springframework.context.annotation.Import;
 public final class FibryTomcatAutoConfiguration {
   FibryTomcatAutoConfiguration() {}
 
-  /** Without carriers: Tomcat's threads have no context to pass on. */
+  /** Omits context propagators, because Tomcat's threads have no context to propagate. */
   @Bean
   FiberPool fibryTomcatPool(ScopeOptions options) {
     var size = options.properties().executor().tomcat();

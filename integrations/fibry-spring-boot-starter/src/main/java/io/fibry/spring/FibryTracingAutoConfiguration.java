@@ -11,9 +11,9 @@ import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean
 import org.springframework.context.annotation.Bean;
 
 /**
- * Traces go to other nodes of a cluster, and are stored with messages, if there are a tracer and a
- * propagator of Micrometer Tracing. Spring Boot 3.5 makes these by the first two configurations
- * named here, Spring Boot 4 by the others.
+ * Sends traces to other nodes of a cluster, and stores them with messages, if a tracer and a
+ * propagator of Micrometer Tracing are available. In Spring Boot 3.5, the first two configurations
+ * named here make these beans; in Spring Boot 4, the last two.
  */
 @AutoConfiguration(afterName = {"org.springframework.boot.actuate.autoconfigure.tracing.BraveAutoConfiguration",
   "org.springframework.boot.actuate.autoconfigure.tracing.OpenTelemetryTracingAutoConfiguration",

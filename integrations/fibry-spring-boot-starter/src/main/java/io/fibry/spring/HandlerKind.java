@@ -9,47 +9,48 @@ import java.util.stream.Stream;
 import org.springframework.beans.factory.support.BeanDefinitionValidationException;
 import org.springframework.core.ResolvableType;
 
-/** The types of handlers that a bean may have, each with the type of its actor. */
-@SuppressWarnings("unchecked") // the bean's type has these arguments
+/** The types of handlers that a bean may implement, each with the type of its actor. */
+@SuppressWarnings("unchecked") // the type of the bean has the type arguments that the casts assume
 enum HandlerKind {
-  HANDLER(Handler.class, Actor.class, (actor, bean) -> actor.newActor((Handler<Object>) bean)),
+  HANDLER(Handler.class, Actor.class, (builder, bean) -> builder.newActor((Handler<Object>) bean)),
   IN_CONTEXT(Handler.WithContext.class, Actor.class,
-      (actor, bean) -> actor.newActor((Handler.WithContext<Object>) bean)),
+      (builder, bean) -> builder.newActor((Handler.WithContext<Object>) bean)),
   RETURNING(Handler.Returning.class, ActorWithReturn.class,
-      (actor, bean) -> actor.newActorWithReturn((Handler.Returning<Object, Object>) bean)),
+      (builder, bean) -> builder.newActorWithReturn((Handler.Returning<Object, Object>) bean)),
   RETURNING_IN_CONTEXT(Handler.ReturningWithContext.class, ActorWithReturn.class,
-      (actor, bean) -> actor.newActorWithReturn((Handler.ReturningWithContext<Object, Object>) bean));
+      (builder, bean) -> builder.newActorWithReturn((Handler.ReturningWithContext<Object, Object>) bean));
 
-  private static final String ALL =
+  private static final String HANDLER_TYPES =
       "Handler<M>, Handler.WithContext<M>, Handler.Returning<M, R> or Handler.ReturningWithContext<M, R>";
 
-  private final Class<?> handler;
-  private final Class<?> actor;
-  private final BiFunction<ActorBuilder<Object>, Object, Actor<Object>> maker;
+  private final Class<?> handlerType;
+  private final Class<?> actorType;
+  private final BiFunction<ActorBuilder<Object>, Object, Actor<Object>> factory;
 
-  HandlerKind(Class<?> handler, Class<?> actor, BiFunction<ActorBuilder<Object>, Object, Actor<Object>> maker) {
-    this.handler = handler;
-    this.actor = actor;
-    this.maker = maker;
+  HandlerKind(Class<?> handlerType, Class<?> actorType,
+      BiFunction<ActorBuilder<Object>, Object, Actor<Object>> factory) {
+    this.handlerType = handlerType;
+    this.actorType = actorType;
+    this.factory = factory;
   }
 
   Actor<Object> newActor(ActorBuilder<Object> builder, Object bean) {
-    return maker.apply(builder, bean);
+    return factory.apply(builder, bean);
   }
 
   static HandlerKind of(String bean, ResolvableType type) {
-    var found = Stream.of(values()).filter(kind -> type.as(kind.handler) != ResolvableType.NONE).toList();
-    if (found.isEmpty()) throw refusal(bean, type, "handles no messages; implement " + ALL);
-    if (found.size() > 1) throw refusal(bean, type, "implements " + found.size() + " kinds of handlers ("
-        + found.stream().map(kind -> kind.handler.getSimpleName()).toList() + "); implement one of them");
-    return found.getFirst();
+    var kinds = Stream.of(values()).filter(kind -> type.as(kind.handlerType) != ResolvableType.NONE).toList();
+    if (kinds.isEmpty()) throw refusal(bean, type, "handles no messages; implement " + HANDLER_TYPES);
+    if (kinds.size() > 1) throw refusal(bean, type, "implements " + kinds.size() + " kinds of handlers ("
+        + kinds.stream().map(kind -> kind.handlerType.getSimpleName()).toList() + "); implement one of them");
+    return kinds.getFirst();
   }
 
   Class<Object> message(String bean, ResolvableType type) {
-    var message = type.as(handler).getGeneric(0).resolve();
-    if (message == null) throw refusal(bean, type, "does not declare the type of its messages; declare it in the "
-        + "class, or as the return type of the @Bean method, such as " + handler.getSimpleName() + "<Order, ..>");
-    return (Class<Object>) message;
+    var messageType = type.as(handlerType).getGeneric(0).resolve();
+    if (messageType == null) throw refusal(bean, type, "does not declare the type of its messages; declare it in the "
+        + "class, or as the return type of the @Bean method, such as " + handlerType.getSimpleName() + "<Order, ..>");
+    return (Class<Object>) messageType;
   }
 
   private static BeanDefinitionValidationException refusal(String bean, ResolvableType type, String reason) {
@@ -57,8 +58,8 @@ enum HandlerKind {
         "bean '" + bean + "' is marked @ActorHandler, but " + type + " " + reason);
   }
 
-  /** The type to inject. */
+  /** Returns the type of the actor for a handler of this type, with its type arguments. */
   ResolvableType actor(ResolvableType type) {
-    return ResolvableType.forClassWithGenerics(actor, type.as(handler).getGenerics());
+    return ResolvableType.forClassWithGenerics(actorType, type.as(handlerType).getGenerics());
   }
 }

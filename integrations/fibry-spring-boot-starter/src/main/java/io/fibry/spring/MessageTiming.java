@@ -2,7 +2,7 @@ package io.fibry.spring;
 
 import io.fibry.ActorScope;
 
-/** Adds timers to a scope. Its implementation needs Micrometer, which may be absent. */
+/** Adds message timers to a scope. Its implementation needs Micrometer, which is optional. */
 interface MessageTiming {
   ActorScope.Options applyTo(ActorScope.Options options, String scope);
 }

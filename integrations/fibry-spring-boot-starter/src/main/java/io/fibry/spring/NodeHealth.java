@@ -5,8 +5,8 @@ import java.util.LinkedHashMap;
 import java.util.Map;
 
 /**
- * The health of a node: whether others count it as alive, its connection, and its entities. It
- * mends itself, so at worst it is out of service.
+ * The health of a node: whether its lease is valid, its connection, and its partitions. A node
+ * recovers without a restart, so its worst status is {@code OUT_OF_SERVICE}.
  */
 record NodeHealth(String status, Map<String, Object> details) {
 
@@ -17,7 +17,7 @@ record NodeHealth(String status, Map<String, Object> details) {
     details.put("members", cluster.members().stream().map(Cluster.Member::name).toList());
     details.put("partitions", health.partitions());
     details.put("pendingRequests", health.pendingRequests());
-    health.connectionProblem().ifPresent(why -> details.put("why", why));
+    health.connectionProblem().ifPresent(problem -> details.put("why", problem));
     if (!health.isAlive()) details.putIfAbsent("why", "other nodes may declare this node dead; it joins again");
     return new NodeHealth(health.isAlive() && health.connectionProblem().isEmpty() ? "UP" : "OUT_OF_SERVICE", details);
   }

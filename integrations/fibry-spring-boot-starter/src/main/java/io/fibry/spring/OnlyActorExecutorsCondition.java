@@ -10,7 +10,10 @@ import org.springframework.context.annotation.ConditionContext;
 import org.springframework.context.annotation.ConfigurationCondition;
 import org.springframework.core.type.AnnotatedTypeMetadata;
 
-/** All executor beans are actors or sinks, there is one, and Spring Boot's mode is not "force". */
+/**
+ * Matches if there is at least one executor bean, all executor beans are actors or sinks, and
+ * {@code spring.task.execution.mode} is not {@code force}.
+ */
 final class OnlyActorExecutorsCondition extends SpringBootCondition implements ConfigurationCondition {
   private static final ConditionMessage.Builder MESSAGE = ConditionMessage.forCondition("only actors are executors");
 
@@ -29,7 +32,7 @@ final class OnlyActorExecutorsCondition extends SpringBootCondition implements C
     for (var name : executors) {
       var type = beans.getType(name, false);
       if (type == null || !Exitable.class.isAssignableFrom(type))
-        return ConditionOutcome.noMatch(MESSAGE.because("bean '" + name + "' is no actor"));
+        return ConditionOutcome.noMatch(MESSAGE.because("bean '" + name + "' is not an actor"));
     }
     return executors.isEmpty() ? ConditionOutcome.noMatch(MESSAGE.because("there are no executors"))
         : ConditionOutcome.match(MESSAGE.because("all of " + executors + " are actors"));

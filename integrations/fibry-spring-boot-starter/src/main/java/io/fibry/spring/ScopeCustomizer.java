@@ -4,8 +4,8 @@ import io.fibry.ActorScope;
 
 /**
  * Changes the options of the application's scope, for settings without a property, such as a
- * failure policy. Every bean of this type is called once, in order, after the properties are
- * applied.
+ * failure policy. The beans of this type are called once each, in the order that Spring gives them,
+ * after the properties are applied.
  */
 @FunctionalInterface
 public interface ScopeCustomizer {

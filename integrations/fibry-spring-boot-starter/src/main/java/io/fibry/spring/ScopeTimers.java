@@ -7,23 +7,23 @@ import io.micrometer.core.instrument.binder.MeterBinder;
 import java.util.ArrayList;
 import java.util.List;
 
-/** The timers of all scopes, whether they are opened before or after the registries. */
+/** The timers of all scopes. A scope may be opened before or after a registry is bound. */
 final class ScopeTimers implements MeterBinder, MessageTiming {
-  // both guarded by the monitor
+  // both lists are guarded by the monitor
   private final List<MessageMeters> timers = new ArrayList<>();
   private final List<MeterRegistry> registries = new ArrayList<>();
 
   @Override
   public synchronized void bindTo(MeterRegistry registry) {
     registries.add(registry);
-    timers.forEach(each -> each.bindTo(registry));
+    timers.forEach(meters -> meters.bindTo(registry));
   }
 
   @Override
   public synchronized ActorScope.Options applyTo(ActorScope.Options options, String scope) {
-    var more = new MessageMeters(scope);
-    registries.forEach(more::bindTo);
-    timers.add(more);
-    return options.withContextPropagator(more);
+    var meters = new MessageMeters(scope);
+    registries.forEach(meters::bindTo);
+    timers.add(meters);
+    return options.withContextPropagator(meters);
   }
 }

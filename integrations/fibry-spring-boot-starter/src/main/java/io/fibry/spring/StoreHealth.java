@@ -8,17 +8,17 @@ import io.fibry.text.Lines;
 import java.util.LinkedHashMap;
 import java.util.Map;
 
-/** The health of stores, each by the name of its bean. The worst status counts. */
+/** The health of all stores: the worst of their statuses, and details by the name of the bean. */
 record StoreHealth(String status, Map<String, Object> details) {
   private static final String UP = "UP";
   private static final String FULL = "OUT_OF_SERVICE";
   private static final String BROKEN = "DOWN";
-  private static final Store.ActorId NOBODY = new Store.ActorId("health", "nobody");
+  private static final Store.ActorId PROBE_ACTOR = new Store.ActorId("health", "nobody");
 
   static StoreHealth now(Map<String, Store> stores) {
-    var all = new LinkedHashMap<String, StoreHealth>();
-    stores.forEach((name, store) -> all.put(name, now(store)));
-    return of(all);
+    var healths = new LinkedHashMap<String, StoreHealth>();
+    stores.forEach((name, store) -> healths.put(name, check(store)));
+    return of(healths);
   }
 
   static StoreHealth of(Map<String, StoreHealth> stores) {
@@ -28,7 +28,7 @@ record StoreHealth(String status, Map<String, Object> details) {
     return new StoreHealth(statuses.contains(BROKEN) ? BROKEN : statuses.contains(FULL) ? FULL : UP, details);
   }
 
-  private static StoreHealth now(Store store) {
+  private static StoreHealth check(Store store) {
     return store instanceof FolderStore folder ? of(folder.health()) : ofRead(store);
   }
 
@@ -36,13 +36,13 @@ record StoreHealth(String status, Map<String, Object> details) {
     return new StoreHealth(health.isBroken() ? BROKEN : health.isFull() ? FULL : UP, details(health));
   }
 
-  /** Reads once from the store: its database or its servers may be away. */
+  /** Reads once from the store, to see whether its database or servers can be reached. */
   private static StoreHealth ofRead(Store store) {
     try {
-      store.dueTime(NOBODY, "health");
+      store.dueTime(PROBE_ACTOR, "health");
       return new StoreHealth(UP, Map.of("store", store.toString()));
-    } catch (StoreException away) {
-      return new StoreHealth(BROKEN, Map.of("store", store.toString(), "why", Lines.message(away)));
+    } catch (StoreException failure) {
+      return new StoreHealth(BROKEN, Map.of("store", store.toString(), "why", Lines.message(failure)));
     }
   }
 
@@ -58,7 +58,7 @@ record StoreHealth(String status, Map<String, Object> details) {
     details.put("lastSync", health.syncs().last().toString());
     if (!health.tornFiles().isEmpty()) details.put("tornFiles", health.tornFiles());
     if (health.isFull()) details.put("why", "the disk is full; free some space, and the store continues");
-    if (health.isBroken()) details.put("why", "the disk failed; see to it, and start again");
+    if (health.isBroken()) details.put("why", "the disk failed; repair or replace it, and restart the application");
     return details;
   }
 }

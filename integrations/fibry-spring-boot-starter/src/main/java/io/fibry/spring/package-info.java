@@ -1,5 +1,5 @@
 /**
- * Actors in Spring Boot: a scope that ends with the context, actors as beans, and their metrics.
+ * Actors in Spring Boot: a scope that closes with the context, actors as beans, and their metrics.
  */
 @NullMarked
 package io.fibry.spring;

@@ -10,7 +10,7 @@ import org.springframework.web.bind.annotation.PathVariable;
 import org.springframework.web.bind.annotation.PostMapping;
 import org.springframework.web.bind.annotation.RestController;
 
-/** A basket for each customer, which is still there when the shop starts again. */
+/** Stores a basket for each customer, which survives a restart of the shop. */
 @RestController
 final class Baskets {
   sealed interface Message {}
@@ -29,9 +29,9 @@ final class Baskets {
       Durable.kind("basket", Message.class).state(new Basket(List.of()))
           .handler((basket, message, context) -> switch (message) {
             case Add add -> {
-              var next = basket.with(add.what());
-              context.reply(add, next);
-              yield next;
+              var newBasket = basket.with(add.what());
+              context.reply(add, newBasket);
+              yield newBasket;
             }
             case Look look -> {
               context.reply(look, basket);
@@ -45,7 +45,7 @@ final class Baskets {
     this.baskets = baskets;
   }
 
-  /** The answer leaves when the basket is on disk. */
+  /** Returns the new basket after it was stored on disk. */
   @PostMapping("/baskets/{customer}/{what}")
   Basket add(@PathVariable String customer, @PathVariable String what) {
     return baskets.actor(customer).ask(new Add(what));

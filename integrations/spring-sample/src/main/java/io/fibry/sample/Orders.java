@@ -5,7 +5,10 @@ import org.springframework.web.bind.annotation.GetMapping;
 import org.springframework.web.bind.annotation.PathVariable;
 import org.springframework.web.bind.annotation.RestController;
 
-/** Asks the clerks. A full mailbox becomes a 503 at once, a late answer a 504. */
+/**
+ * Asks the clerks. If their mailbox is full, the response is an immediate 503. If their reply is
+ * late, the response is 504.
+ */
 @RestController
 final class Orders {
   private final ActorWithReturn<Order, Receipt> clerks;

@@ -1,4 +1,4 @@
 package io.fibry.sample;
 
-/** What was sold, and as which number. */
+/** The article that was sold, and the number of the sale, counted from 1. */
 record Receipt(String what, long number) {}

@@ -14,11 +14,11 @@ import org.springframework.boot.autoconfigure.SpringBootApplication;
 import org.springframework.context.annotation.Bean;
 
 /**
- * The shop. Try {@code curl -i localhost:8080/orders/hat}, then too much load with
- * {@code ab -n 20000 -c 200 http://localhost:8080/orders/hat}, then
- * {@code curl -H 'Accept: text/plain' localhost:8080/actuator/actors}. Put a hat into a basket by
- * {@code curl -X POST localhost:8080/baskets/ada/hat}, start the shop again, and see that
- * {@code curl localhost:8080/baskets/ada} still has it.
+ * Runs the shop. Send an order with {@code curl -i localhost:8080/orders/hat}. Overload the shop
+ * with {@code ab -n 20000 -c 200 http://localhost:8080/orders/hat}, and see its actors with
+ * {@code curl -H 'Accept: text/plain' localhost:8080/actuator/actors}. Put a hat into a basket with
+ * {@code curl -X POST localhost:8080/baskets/ada/hat}, and restart the shop.
+ * {@code curl localhost:8080/baskets/ada} then shows that the hat is still in the basket.
  */
 @SpringBootApplication(proxyBeanMethods = false)
 class ShopApplication {
@@ -30,9 +30,9 @@ class ShopApplication {
   }
 
   /**
-   * Protects the warehouse: four orders at once, twenty wait, further ones are refused. The clerks
-   * have platform threads: under load, a fiber that wakes up would queue behind all the fibers of
-   * requests that are about to be refused.
+   * Protects the warehouse: it serves four orders at once, twenty orders wait, and further orders
+   * are refused. The clerks run on platform threads. On a fiber, a clerk that wakes up under load
+   * would wait behind the fibers of all requests that will be refused.
    */
   @Bean
   ActorWithReturn<Order, Receipt> clerks(ActorScope scope, Warehouse warehouse) {
@@ -42,7 +42,7 @@ class ShopApplication {
         .newActorWithReturn(warehouse::fetch);
   }
 
-  /** In the store of {@code fibry.store.folder}. */
+  /** The baskets, in the store whose folder is the property {@code fibry.store.folder}. */
   @Bean
   Entities<String, Baskets.Message> basketActors(ActorScope scope, Store store) {
     return Baskets.BASKET.entities(scope.anonymous(), store, Duration.ofMinutes(5));

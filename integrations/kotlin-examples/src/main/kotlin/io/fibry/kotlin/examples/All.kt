@@ -7,8 +7,8 @@ import java.nio.file.Path
 import kotlin.time.measureTime
 
 /**
- * Runs all programs that measure, in about a minute. Each has its own JVM, since idle threads of IO
- * would slow the next program.
+ * Runs all benchmark programs, in about a minute. Each program has its own JVM, because idle
+ * threads of `Dispatchers.IO` would slow the next program.
  */
 fun main() {
   val java = Path.of(System.getProperty("java.home"), "bin", "java").toString()

@@ -6,8 +6,8 @@ import io.fibry.kotlin.FIBER
 import kotlinx.coroutines.Dispatchers
 
 /**
- * Calls that block their thread for 100 ms, like those of JDBC or a Java client. Default and
- * Unconfined have so few threads that they run only a few of the calls.
+ * Measures calls that block their thread for 100 ms, like calls of JDBC or a Java client. Default
+ * and Unconfined have so few threads that they get only a few of the calls.
  */
 fun main() {
   val tasks = size(1_000, 100_000)

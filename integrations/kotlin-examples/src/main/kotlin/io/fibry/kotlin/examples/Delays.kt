@@ -9,9 +9,9 @@ import kotlinx.coroutines.delay
 private const val AT_ONCE = 5_000
 
 /**
- * Many coroutines that wait for a second without holding a thread. The published limit of 5,000
- * counts those that run, not those that wait. With it, IO may start as many threads, and a fiber
- * runs several pieces in sequence.
+ * Measures many coroutines that wait for a second without blocking a thread. The published limit of
+ * 5,000 counts running coroutines, not waiting coroutines. With this limit, IO may start up to
+ * 5,000 threads, and a fiber runs several pieces of coroutines in sequence.
  */
 fun main() {
   val tasks = size(50_000, 10_000_000)

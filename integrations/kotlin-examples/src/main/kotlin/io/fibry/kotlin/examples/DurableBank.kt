@@ -31,7 +31,7 @@ val accounts = durable<Message>("account")
       is Withdraw -> {
         val enough = cents >= message.cents
         if (enough) persist(Changed(-message.cents))
-        reply(message, enough) // leaves when it is on disk
+        reply(message, enough) // the reply is sent when the event is on disk
       }
       Balance -> reply(Balance, cents)
     }
@@ -46,10 +46,10 @@ private suspend fun day(folder: Path) =
     }
   }
 
-/** Accounts that the next run of the program finds as this one left them. */
+/** Stores accounts in a folder, closes the store, and reads the accounts from the folder again. */
 @OptIn(kotlin.io.path.ExperimentalPathApi::class)
 fun main() = runBlocking {
   val folder = createTempDirectory("bank")
-  repeat(2) { day(folder) } // between them, the program could end
+  repeat(2) { day(folder) } // the program could be restarted between the two days
   folder.deleteRecursively()
 }

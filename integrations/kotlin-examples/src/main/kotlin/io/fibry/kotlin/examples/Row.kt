@@ -9,19 +9,19 @@ import kotlinx.coroutines.launch
 import kotlinx.coroutines.runBlocking
 
 /**
- * Whether to run in the sizes of the published experiment, which need 8 GB of heap and, on two
- * processors, more than half an hour, most of it for IO.
+ * Whether to run as many tasks as the published experiment. These need 8 GB of heap and, on two
+ * processors, more than half an hour, most of it for `Dispatchers.IO`.
  */
 internal val full: Boolean = System.getProperty("full").toBoolean()
 
-/** The number of tasks: from `-Dsize`, or as published, or one that is quick. */
+/** Returns the number of tasks: `-Dsize` if it is set, otherwise [published] or [quick]. */
 internal fun size(quick: Int, published: Int): Int =
   System.getProperty("size")?.toInt() ?: if (full) published else quick
 
 internal val pool: CoroutineDispatcher =
   Executors.newFixedThreadPool(64, Thread.ofPlatform().daemon().factory()).asCoroutineDispatcher()
 
-/** A dispatcher and its number of coroutines, with the published figure if there is one. */
+/** A dispatcher, its number of coroutines, and the published result, or an empty string. */
 internal class Row(
   val name: String,
   private val dispatcher: CoroutineDispatcher,
@@ -30,7 +30,7 @@ internal class Row(
 ) {
   private val took = ArrayList<Double>()
 
-  /** The median of the rounds. */
+  /** The median duration of the rounds, in seconds. */
   val seconds: Double
     get() = took.sorted()[took.size / 2]
   val range: String
@@ -43,7 +43,7 @@ internal class Row(
   }
 
   fun round(work: suspend () -> Unit) {
-    System.gc() // no row pays for the garbage of another
+    System.gc() // so that no row collects the garbage of another row
     took += measureNanoTime { run(tasks, work) } / 1e9
   }
 }

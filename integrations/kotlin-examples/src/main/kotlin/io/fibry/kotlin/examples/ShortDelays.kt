@@ -6,7 +6,7 @@ import io.fibry.kotlin.FIBER
 import kotlinx.coroutines.Dispatchers
 import kotlinx.coroutines.delay
 
-/** Few coroutines with a short delay, which keep no dispatcher busy. */
+/** Measures a few coroutines with a short delay, which do not overload any dispatcher. */
 fun main() {
   val tasks = size(10_000, 10_000)
   Table(
