@@ -11,7 +11,7 @@ import org.openjdk.jmh.annotations.Param;
 import org.openjdk.jmh.annotations.Setup;
 import org.openjdk.jmh.annotations.TearDown;
 
-/** The cost of a message, sent and handled, to an idle actor: one to each of a thousand. */
+/** The cost of a message, sent to an idle actor and handled; each of 1,000 actors gets one. */
 public class Activation extends JmhQuestion {
   private static final int ACTORS = 1_000;
 

@@ -14,99 +14,99 @@ import org.apache.pekko.actor.typed.ActorRef;
 import org.apache.pekko.actor.typed.javadsl.AskPattern;
 import org.apache.pekko.actor.typed.javadsl.Behaviors;
 
-/** One actor, and the references: each the plainest program that does the job. */
+/** Workloads of one actor, and of its references: the simplest programs that do the same. */
 final class ActorWorkloads {
   private static final Integer MESSAGE = 1_000;
 
   private ActorWorkloads() {}
 
-  /** Runs the job on a virtual thread; returns the nanoseconds of one of {@code times}. */
+  /** Runs a job of {@code times} operations on a virtual thread. Returns the nanoseconds of one. */
   static double onVirtualThread(int times, Handler.Task job) throws Exception {
-    var took = new CompletableFuture<Long>();
+    var elapsed = new CompletableFuture<Long>();
     Thread.startVirtualThread(() -> {
       try {
         long start = System.nanoTime();
         job.run();
-        took.complete(System.nanoTime() - start);
+        elapsed.complete(System.nanoTime() - start);
       } catch (Throwable failure) {
-        took.completeExceptionally(failure);
+        elapsed.completeExceptionally(failure);
       }
     });
-    return (double) took.get() / times;
+    return (double) elapsed.get() / times;
   }
 
   // ---- creating
 
   static double createSinks(int times) throws Exception {
-    var made = new Sink<?>[times];
+    var sinks = new Sink<?>[times];
     long start = System.nanoTime();
-    for (int i = 0; i < times; i++) made[i] = Stereotypes.fibers().sink(null);
-    double each = (double) (System.nanoTime() - start) / times;
-    // fails if one of them is no actor of its own
-    var all = new CountDownLatch(times);
-    for (var sink : made) sink.execAsync(nothing -> all.countDown());
-    all.await();
-    return each;
+    for (int i = 0; i < times; i++) sinks[i] = Stereotypes.fibers().sink(null);
+    double nanosEach = (double) (System.nanoTime() - start) / times;
+    // continues only if each sink handles a message
+    var handled = new CountDownLatch(times);
+    for (var sink : sinks) sink.execAsync(state -> handled.countDown());
+    handled.await();
+    return nanosEach;
   }
 
   static double createParkedThreads(int times) throws Exception {
-    var made = new Thread[times];
-    var end = new CountDownLatch(times);
+    var threads = new Thread[times];
+    var allEnded = new CountDownLatch(times);
     long start = System.nanoTime();
     for (int i = 0; i < times; i++) {
-      made[i] = Thread.startVirtualThread(() -> {
+      threads[i] = Thread.startVirtualThread(() -> {
         LockSupport.park();
-        end.countDown();
+        allEnded.countDown();
       });
     }
-    double each = (double) (System.nanoTime() - start) / times;
-    for (var thread : made) LockSupport.unpark(thread);
-    end.await();
-    return each;
+    double nanosEach = (double) (System.nanoTime() - start) / times;
+    for (var thread : threads) LockSupport.unpark(thread);
+    allEnded.await();
+    return nanosEach;
   }
 
-  // ---- a message counts when it is handled
+  // ---- messages, until the last is handled
 
   static double messages(int times) throws Exception {
-    var end = new CountDownLatch(1);
-    var seen = new int[1];
+    var allHandled = new CountDownLatch(1);
+    var count = new int[1];
     var actor = ActorSystem.anonymous().newActor((Integer message) -> {
-      if (++seen[0] == times) end.countDown();
+      if (++count[0] == times) allHandled.countDown();
     });
     return onVirtualThread(times, () -> {
       for (int i = 0; i < times; i++) actor.sendMessage(MESSAGE);
-      end.await();
+      allHandled.await();
     });
   }
 
   static double messagesThroughQueue(int times) throws Exception {
-    var end = new CountDownLatch(1);
+    var allHandled = new CountDownLatch(1);
     var queue = new LinkedTransferQueue<Integer>();
     Thread.startVirtualThread(() -> {
       try {
-        for (int seen = 0; seen < times; seen++) queue.take();
-        end.countDown();
-      } catch (InterruptedException never) {
-        throw new AssertionError(never);
+        for (int count = 0; count < times; count++) queue.take();
+        allHandled.countDown();
+      } catch (InterruptedException interruption) {
+        throw new AssertionError(interruption);
       }
     });
     return onVirtualThread(times, () -> {
       for (int i = 0; i < times; i++) queue.put(MESSAGE);
-      end.await();
+      allHandled.await();
     });
   }
 
   static double messagesInPekko(int times) throws Exception {
-    var end = new CountDownLatch(1);
-    var seen = new int[1];
+    var allHandled = new CountDownLatch(1);
+    var count = new int[1];
     var system = org.apache.pekko.actor.typed.ActorSystem.create(Behaviors.<Integer>receive((context, message) -> {
-      if (++seen[0] == times) end.countDown();
+      if (++count[0] == times) allHandled.countDown();
       return Behaviors.same();
     }), "messages");
     try {
       return onVirtualThread(times, () -> {
         for (int i = 0; i < times; i++) system.tell(MESSAGE);
-        end.await();
+        allHandled.await();
       });
     } finally {
       endPekko(system);
@@ -163,7 +163,7 @@ final class ActorWorkloads {
 
   static double inlineAsks(int times) throws Exception {
     var counter = ActorSystem.anonymous().inlineRequests().initialState(() -> new int[1])
-        .newActorWithReturn((int[] count, Integer by) -> count[0] += by);
+        .newActorWithReturn((int[] count, Integer increment) -> count[0] += increment);
     return onVirtualThread(times, () -> {
       for (int i = 0; i < times; i++) counter.ask(1);
     });

@@ -8,8 +8,8 @@ import org.openjdk.jmh.annotations.Param;
 import org.openjdk.jmh.annotations.Setup;
 
 /**
- * The cost of a message, sent and handled, when the mailbox is bounded and its sender waits for
- * room. Pekko is missing: its bounded mailboxes drop.
+ * The cost of a message, sent and handled, when the mailbox is bounded and the sender waits while
+ * it is full. Pekko is missing, because its bounded mailboxes drop messages.
  */
 public class BackPressure extends ReceiverQuestion<Peer.BoundedMailboxes> {
   private static final int MESSAGES = 50_000;

@@ -20,11 +20,12 @@ import java.time.Duration;
 import java.util.concurrent.Executors;
 
 /**
- * A server under load, ours or written by hand. Prints its port, lives until its input ends, and
- * prints its heap, descriptors and threads for each line of input.
+ * A server for load tests: of Fibry, of the JDK, or written by hand. It prints its port. For each
+ * line of input it prints its heap in bytes, its open descriptors and its threads. It ends when its
+ * input ends.
  */
 public final class BenchmarkServer {
-  private static final byte[] ANSWER =
+  private static final byte[] RESPONSE =
       "HTTP/1.1 200 OK\r\nContent-Length: 6\r\n\r\nHello\n".getBytes(StandardCharsets.US_ASCII);
 
   private BenchmarkServer() {}
@@ -39,65 +40,66 @@ public final class BenchmarkServer {
     System.exit(0);
   }
 
-  private static int start(String which) throws IOException {
-    return switch (which) {
-      case "acceptor" -> Stereotypes.fibers().tcpAcceptorSilent(0, BenchmarkServer::seeds, null).port();
-      case "acceptor-threads" -> Stereotypes.threads().tcpAcceptorSilent(0, BenchmarkServer::seeds, null).port();
-      case "acceptor-keep" -> Stereotypes.fibers().tcpAcceptorSilent(0, BenchmarkServer::keep, null).port();
-      case "loop" -> loop(socket -> once(socket.getInputStream(), socket.getOutputStream()));
-      case "loop-buffered" -> loop(
-          socket -> once(new BufferedInputStream(socket.getInputStream()), socket.getOutputStream()));
-      case "loop-keep" -> loop(
-          socket -> keep(new BufferedInputStream(socket.getInputStream()), socket.getOutputStream()));
+  private static int start(String name) throws IOException {
+    return switch (name) {
+      case "acceptor" -> Stereotypes.fibers().tcpAcceptorSilent(0, BenchmarkServer::respondUnchecked, null).port();
+      case "acceptor-threads" -> Stereotypes.threads().tcpAcceptorSilent(0, BenchmarkServer::respondUnchecked, null)
+          .port();
+      case "acceptor-keep" -> Stereotypes.fibers().tcpAcceptorSilent(0, BenchmarkServer::respondToAll, null).port();
+      case "loop" -> acceptLoop(socket -> respondOnce(socket.getInputStream(), socket.getOutputStream()));
+      case "loop-buffered" -> acceptLoop(
+          socket -> respondOnce(new BufferedInputStream(socket.getInputStream()), socket.getOutputStream()));
+      case "loop-keep" -> acceptLoop(
+          socket -> respondToAll(new BufferedInputStream(socket.getInputStream()), socket.getOutputStream()));
       case "http" -> Stereotypes.fibers().embeddedHttpServer(0, exchange -> "Hello\n").port();
       case "https" -> https();
-      case "jdk-http" -> jdk(HttpServer.create());
+      case "jdk-http" -> startJdkServer(HttpServer.create());
       case "jdk-https" -> jdkHttps();
-      case "http-abused" -> abused();
-      default -> throw new IllegalArgumentException("no server '" + which + "'; see BenchmarkServer");
+      case "http-abused" -> httpForHostileClients();
+      default -> throw new IllegalArgumentException("no server '" + name + "'; see BenchmarkServer");
     };
   }
 
-  /** Does not check for the end of the stream, as the program in the article does not. */
-  private static void seeds(TcpConnection connection) throws IOException {
+  /** Responds after the first blank line. It does not check for the end of the stream. */
+  private static void respondUnchecked(TcpConnection connection) throws IOException {
     var in = connection.inputStream();
-    for (int line = 0, b = in.read(); b != '\n' || line > 0; b = in.read()) {
-      if (b == '\n') line = 0;
-      else if (b != '\r') line++;
+    for (int lineLength = 0, b = in.read(); b != '\n' || lineLength > 0; b = in.read()) {
+      if (b == '\n') lineLength = 0;
+      else if (b != '\r') lineLength++;
     }
-    connection.outputStream().write(ANSWER);
+    connection.outputStream().write(RESPONSE);
   }
 
-  private static void keep(TcpConnection connection) throws IOException {
-    keep(connection.inputStream(), connection.outputStream());
+  private static void respondToAll(TcpConnection connection) throws IOException {
+    respondToAll(connection.inputStream(), connection.outputStream());
   }
 
-  private static void once(InputStream in, OutputStream out) throws IOException {
-    if (head(in)) out.write(ANSWER);
+  private static void respondOnce(InputStream in, OutputStream out) throws IOException {
+    if (readHead(in)) out.write(RESPONSE);
   }
 
-  private static void keep(InputStream in, OutputStream out) throws IOException {
-    while (head(in)) out.write(ANSWER);
+  private static void respondToAll(InputStream in, OutputStream out) throws IOException {
+    while (readHead(in)) out.write(RESPONSE);
   }
 
-  /** Reads up to a blank line; false if the stream ends before. */
-  private static boolean head(InputStream in) throws IOException {
-    int line = 0;
+  /** Reads the head of a request, up to its blank line. Returns false if the stream ends before. */
+  private static boolean readHead(InputStream in) throws IOException {
+    int lineLength = 0;
     for (int b = in.read(); b >= 0; b = in.read()) {
       if (b == '\n') {
-        if (line == 0) return true;
-        line = 0;
-      } else if (b != '\r') line++;
+        if (lineLength == 0) return true;
+        lineLength = 0;
+      } else if (b != '\r') lineLength++;
     }
     return false;
   }
 
   private interface Conversation {
-    void with(Socket socket) throws IOException;
+    void handle(Socket socket) throws IOException;
   }
 
-  /** A virtual thread per connection, and nothing else. */
-  private static int loop(Conversation conversation) throws IOException {
+  /** Starts a server by hand: a virtual thread per connection. Returns its port. */
+  private static int acceptLoop(Conversation conversation) throws IOException {
     var server = new ServerSocket(0, 128, InetAddress.getLoopbackAddress());
     Thread.startVirtualThread(() -> {
       while (true) {
@@ -106,20 +108,20 @@ public final class BenchmarkServer {
           socket.setTcpNoDelay(true);
           Thread.startVirtualThread(() -> {
             try (socket) {
-              conversation.with(socket);
-            } catch (IOException gone) {
-              // the client left
+              conversation.handle(socket);
+            } catch (IOException failure) {
+              // the client closed the connection
             }
           });
-        } catch (IOException failed) {
-          throw new AssertionError(failed);
+        } catch (IOException failure) {
+          throw new AssertionError(failure);
         }
       }
     });
     return server.getLocalPort();
   }
 
-  private static int abused() {
+  private static int httpForHostileClients() {
     String big = "0123456789".repeat(100_000);
     var routes = HttpRoutes.none().text("/", exchange -> "Hello\n").text("/big", exchange -> big).text("/upload",
         exchange -> "took " + exchange.bodyAsText().length());
@@ -139,10 +141,10 @@ public final class BenchmarkServer {
   private static int jdkHttps() throws IOException {
     var server = HttpsServer.create();
     server.setHttpsConfigurator(new HttpsConfigurator(OwnCertificate.server()));
-    return jdk(server);
+    return startJdkServer(server);
   }
 
-  private static int jdk(HttpServer server) throws IOException {
+  private static int startJdkServer(HttpServer server) throws IOException {
     server.bind(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), 128);
     server.setExecutor(Executors.newVirtualThreadPerTaskExecutor());
     server.createContext("/", exchange -> {

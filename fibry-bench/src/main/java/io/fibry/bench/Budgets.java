@@ -10,20 +10,20 @@ import java.util.List;
 import java.util.Locale;
 
 /**
- * Checks the ratios that Fibry promises, each to a reference in the same process: all of them, or
- * those that are named, as in {@code Budgets requests create}. The median of three processes is
- * judged. Exits with 1 if a promise is broken.
+ * Checks the ratios that Fibry promises, each to a reference in the same process. Without arguments
+ * it checks all promises; {@code Budgets requests create} checks two of them. The median of three
+ * processes is judged. Exits with 1 if a promise is broken.
  */
 public final class Budgets {
   private static final String ONE_CARRIER = "-Djdk.virtualThreadScheduler.parallelism=1";
   private static final String PARALLEL = "-XX:+UseParallelGC";
-  private static final String IN_CHILD = "--measure";
+  private static final String CHILD_ARGUMENT = "--measure";
   private static final int PROCESSES = 3;
 
-  /** Our cost divided by the reference's must be {@code maxRatio} or less. */
-  private record RatioBudget(String name, String what, String reference, double maxRatio, double aim, int times,
-      Workload ours,
-      Workload theirs, List<String> flags) {
+  /** Our time divided by the time of the reference must be {@code maxRatio} or less. */
+  private record RatioBudget(String name, String operation, String reference, double maxRatio, double aim, int times,
+      Workload ourWork,
+      Workload referenceWork, List<String> flags) {
 
     static RatioBudget of(String name) {
       return PROMISES.stream().filter(promise -> promise.name.equals(name)).findFirst()
@@ -31,9 +31,9 @@ public final class Budgets {
               "no promise '" + name + "'; there are " + PROMISES.stream().map(RatioBudget::name).toList()));
     }
 
-    PairedMeasurement.Result measured() throws Exception {
-      double[] figures = ChildJvm.figures(flags, Budgets.class, IN_CHILD, name);
-      return new PairedMeasurement.Result(figures[0], figures[1], figures[2], figures[3]);
+    PairedMeasurement.Result measure() throws Exception {
+      double[] values = ChildJvm.figures(flags, Budgets.class, CHILD_ARGUMENT, name);
+      return new PairedMeasurement.Result(values[0], values[1], values[2], values[3]);
     }
   }
 
@@ -76,40 +76,40 @@ public final class Budgets {
   private Budgets() {}
 
   public static void main(String[] names) throws Exception {
-    if (names.length == 2 && names[0].equals(IN_CHILD)) {
+    if (names.length == 2 && names[0].equals(CHILD_ARGUMENT)) {
       var promise = RatioBudget.of(names[1]);
-      var result = PairedMeasurement.run(promise.ours, promise.theirs, promise.times);
+      var result = PairedMeasurement.run(promise.ourWork, promise.referenceWork, promise.times);
       ChildJvm.tell(result.ours(), result.reference(), result.least(), result.most());
-      System.exit(0); // threads of Pekko may be alive
+      System.exit(0); // threads of Pekko may still run
     }
     var promises = names.length == 0 ? PROMISES : Arrays.stream(names).map(RatioBudget::of).toList();
     System.out.println("JDK " + Runtime.version() + ", " + Runtime.getRuntime().availableProcessors()
         + " processors; ratio = ours / reference, lower is better; three processes, the middle one judged");
-    boolean kept = true;
-    var judged = new ArrayList<ResultRow>();
-    for (var promise : promises) kept &= judge(promise, judged);
-    Result.here("budgets", "our cost divided by the reference's, in the middle one of three processes", judged).write();
-    System.exit(kept ? 0 : 1);
+    boolean areAllKept = true;
+    var rows = new ArrayList<ResultRow>();
+    for (var promise : promises) areAllKept &= judge(promise, rows);
+    Result.here("budgets", "our cost divided by the reference's, in the middle one of three processes", rows).write();
+    System.exit(areAllKept ? 0 : 1);
   }
 
-  private static boolean judge(RatioBudget promise, List<ResultRow> judged) throws Exception {
+  private static boolean judge(RatioBudget promise, List<ResultRow> rows) throws Exception {
     var results = new ArrayList<PairedMeasurement.Result>();
-    for (int i = 0; i < PROCESSES; i++) results.add(promise.measured());
+    for (int i = 0; i < PROCESSES; i++) results.add(promise.measure());
     results.sort(Comparator.comparingDouble(PairedMeasurement.Result::ratio));
-    var middle = results.get(PROCESSES / 2);
-    boolean kept = middle.ratio() <= promise.maxRatio;
+    var median = results.get(PROCESSES / 2);
+    boolean isKept = median.ratio() <= promise.maxRatio;
     System.out.printf(Locale.ROOT,
         "%-6s %-18s %-27s ratio %.3f (processes %.3f..%.3f; rounds %.3f..%.3f), must be <= %.3f, aim %.3f; %.1f "
             + "ns against %.1f ns for: %s%n",
-        kept ? "kept" : "BROKEN", promise.name, promise.what, middle.ratio(),
-        results.getFirst().ratio(), results.getLast().ratio(), middle.least(), middle.most(), promise.maxRatio,
+        isKept ? "kept" : "BROKEN", promise.name, promise.operation, median.ratio(),
+        results.getFirst().ratio(), results.getLast().ratio(), median.least(), median.most(), promise.maxRatio,
         promise.aim,
-        middle.ours(), middle.reference(), promise.reference);
-    judged.add(new ResultRow(promise.name + ": " + promise.what, "x of " + promise.reference, middle.ratio(),
+        median.ours(), median.reference(), promise.reference);
+    rows.add(new ResultRow(promise.name + ": " + promise.operation, "x of " + promise.reference, median.ratio(),
         results.getFirst().ratio(), results.getLast().ratio(),
         String.format(Locale.ROOT, "at most %.3f, aim %.3f: %s", promise.maxRatio, promise.aim,
-            kept ? "kept" : "BROKEN"),
+            isKept ? "kept" : "BROKEN"),
         0));
-    return kept;
+    return isKept;
   }
 }

@@ -10,11 +10,11 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.stream.Collectors;
 
 /**
- * A JVM of its own, for what needs its own heap, processors or flags. {@code -Dchild.flags} are for
- * all of them, before their own.
+ * Starts JVMs for programs that need their own heap, processors or flags. Each JVM gets the flags
+ * of the property {@code child.flags}, and then its own.
  */
 public final class ChildJvm {
-  private static final String MARK = "RESULT ";
+  private static final String LINE_PREFIX = "RESULT ";
 
   private static final Set<Process> RUNNING = ConcurrentHashMap.newKeySet();
 
@@ -25,8 +25,8 @@ public final class ChildJvm {
   private ChildJvm() {}
 
   /**
-   * Starts a process. It ends with this JVM, since a child that hangs would keep the output of its
-   * parent open. Its errors are printed by this JVM.
+   * Starts a process, which is killed when this JVM ends: a child that hangs would otherwise keep
+   * the output of its parent open. Both share the standard error.
    */
   public static Process start(List<String> command) throws IOException {
     var process = new ProcessBuilder(command).redirectError(ProcessBuilder.Redirect.INHERIT).start();
@@ -35,46 +35,48 @@ public final class ChildJvm {
     return process;
   }
 
-  /** In the child: tells its parent a line of values. */
+  /** Called in the child: prints a line of values that the parent reads as a result. */
   public static void tell(Object... values) {
-    System.out.println(MARK + Arrays.stream(values).map(Object::toString).collect(Collectors.joining(" ")));
+    System.out.println(LINE_PREFIX + Arrays.stream(values).map(Object::toString).collect(Collectors.joining(" ")));
   }
 
   /**
-   * Runs a class and returns the lines that it told; throws if it failed. Its other output passes
-   * through. {@code before} is a command that starts the JVM, or empty.
+   * Runs a class in a child and returns the lines that it printed by {@link #tell}; throws if its
+   * exit code is not 0. Prints its other lines. {@code wrapper} is a command that starts the JVM,
+   * such as {@code taskset}; if it is empty, the JVM is started directly.
    */
-  public static List<String> run(List<String> before, List<String> flags, Class<?> main, Object... args)
+  public static List<String> run(List<String> wrapper, List<String> flags, Class<?> main, Object... args)
       throws IOException, InterruptedException {
-    var process = start(command(before, flags, main, args));
-    var told = new ArrayList<String>();
+    var process = start(command(wrapper, flags, main, args));
+    var results = new ArrayList<String>();
     try (var out = process.inputReader()) {
       for (String line = out.readLine(); line != null; line = out.readLine()) {
-        if (line.startsWith(MARK)) told.add(line.substring(MARK.length()));
+        if (line.startsWith(LINE_PREFIX)) results.add(line.substring(LINE_PREFIX.length()));
         else System.out.println(line);
       }
     }
     int exit = process.waitFor();
     if (exit != 0) throw new IllegalStateException(
         main.getSimpleName() + " " + Arrays.toString(args) + " with " + flags + " ended with exit code " + exit);
-    return told;
+    return results;
   }
 
-  /** Runs a class that tells one line of numbers. */
+  /** Runs a class that prints one line of numbers by {@link #tell}, and returns the numbers. */
   public static double[] figures(List<String> flags, Class<?> main, Object... args)
       throws IOException, InterruptedException {
-    var told = run(List.of(), flags, main, args);
-    if (told.size() != 1)
-      throw new IllegalStateException(main.getSimpleName() + " " + Arrays.toString(args) + " told " + told);
-    return numbers(told.getFirst());
+    var results = run(List.of(), flags, main, args);
+    if (results.size() != 1)
+      throw new IllegalStateException(
+          main.getSimpleName() + " " + Arrays.toString(args) + " must print one result, but printed " + results);
+    return numbers(results.getFirst());
   }
 
   public static double[] numbers(String line) {
     return Arrays.stream(line.split(" ")).mapToDouble(Double::parseDouble).toArray();
   }
 
-  public static List<String> command(List<String> before, List<String> flags, Class<?> main, Object... args) {
-    var command = new ArrayList<>(before);
+  public static List<String> command(List<String> wrapper, List<String> flags, Class<?> main, Object... args) {
+    var command = new ArrayList<>(wrapper);
     command.addAll(List.of(Path.of(System.getProperty("java.home"), "bin", "java").toString(), "-cp",
         System.getProperty("java.class.path")));
     Arrays.stream(System.getProperty("child.flags", "").split(" ")).filter(flag -> !flag.isEmpty())

@@ -11,18 +11,18 @@ import java.util.Locale;
 import java.util.concurrent.atomic.AtomicBoolean;
 
 /**
- * Sends hostile clients to an HTTP server of ours, and measures their effect. During each attack a
- * well-behaved client must get its answers; afterwards the server must hold what it held before.
- * Needs {@code slowhttptest}.
+ * Attacks an HTTP server of Fibry with hostile clients, and measures the effect. During each attack
+ * a well-behaved client must get its responses. Afterwards the server may use hardly more heap,
+ * descriptors and threads than before. Needs {@code slowhttptest}.
  */
 public final class HostileClients {
-  private static final List<String> SLOW = List.of("-c", "1500", "-r", "500", "-l", "12", "-i", "2");
-  private static boolean survived = true;
+  private static final List<String> SLOW_OPTIONS = List.of("-c", "1500", "-r", "500", "-l", "12", "-i", "2");
+  private static boolean allSurvived = true;
 
   private HostileClients() {}
 
   private interface Attack {
-    void on(ServerProcess server) throws Exception;
+    void run(ServerProcess server) throws Exception;
   }
 
   public static void main(String[] args) throws Exception {
@@ -30,63 +30,71 @@ public final class HostileClients {
         "heap MB, descriptors, threads: before and after");
     try (var server = new ServerProcess("http-abused")) {
       for (int i = 0; i < 200; i++) hello(server.port()); // warm-up
-      survive("no attack", server, s -> Thread.sleep(3_000));
-      survive("1,500 slow heads", server, s -> slow(s, "/", "-H"));
-      survive("1,500 slow bodies", server, s -> slow(s, "/upload", "-B", "-s", "100000"));
-      survive("1,500 slow readers", server, s -> slow(s, "/big", "-X", "-w", "10", "-y", "20", "-n", "5", "-z", "32"));
-      survive("20,000 resets in mid-request", server, HostileClients::resets);
-      survive("an upload of 1 GB", server, s -> upload(s, "Content-Length: 1073741824\r\n\r\n", false));
-      survive("an upload of 1 GB in chunks", server, s -> upload(s, "Transfer-Encoding: chunked\r\n\r\n", true));
-      survive("a request that never ends", server, s -> upload(s, "X-Long: ", false));
+      measure("no attack", server, s -> Thread.sleep(3_000));
+      measure("1,500 slow heads", server, s -> slow(s, "/", "-H"));
+      measure("1,500 slow bodies", server, s -> slow(s, "/upload", "-B", "-s", "100000"));
+      measure("1,500 slow readers", server, s -> slow(s, "/big", "-X", "-w", "10", "-y", "20", "-n", "5", "-z", "32"));
+      measure("20,000 resets in mid-request", server, HostileClients::resets);
+      measure("an upload of 1 GB", server, s -> upload(s, "Content-Length: 1073741824\r\n\r\n", false));
+      measure("an upload of 1 GB in chunks", server, s -> upload(s, "Transfer-Encoding: chunked\r\n\r\n", true));
+      measure("a request that never ends", server, s -> upload(s, "X-Long: ", false));
     }
     try (var server = ServerProcess.withDescriptors(300, "http-abused")) {
       for (int i = 0; i < 50; i++) hello(server.port());
-      survive("1,000 clients for 300 descriptors", server, HostileClients::flood);
+      measure("1,000 clients for 300 descriptors", server, HostileClients::flood);
     }
-    System.out.println(survived ? "all survived" : "BROKEN, see above");
-    System.exit(survived ? 0 : 1);
+    System.out.println(allSurvived ? "all survived" : "BROKEN, see above");
+    System.exit(allSurvived ? 0 : 1);
   }
 
-  private static void survive(String name, ServerProcess server, Attack attack) throws Exception {
+  private static void measure(String name, ServerProcess server, Attack attack) throws Exception {
     var before = server.usage();
-    var ended = new AtomicBoolean();
-    var took = new ArrayList<Double>();
+    var attackEnded = new AtomicBoolean();
+    var latencies = new ArrayList<Double>();
     int[] unanswered = {0};
-    var good = Thread.ofVirtual().start(() -> {
-      while (!ended.get()) {
+    var goodClient = Thread.ofVirtual().start(() -> {
+      while (!attackEnded.get()) {
         long began = System.nanoTime();
         try {
           hello(server.port());
-          took.add((System.nanoTime() - began) / 1e6);
+          latencies.add((System.nanoTime() - began) / 1e6);
           Thread.sleep(10);
         } catch (IOException | InterruptedException failure) {
           unanswered[0]++;
         }
       }
     });
-    attack.on(server);
-    ended.set(true);
-    good.join();
-    var after = settled(server, before);
-    took.sort(null);
-    boolean well = unanswered[0] == 0 && after.descriptors() <= before.descriptors() + 3
+    attack.run(server);
+    attackEnded.set(true);
+    goodClient.join();
+    var after = usageAfterAttack(server, before);
+    latencies.sort(null);
+    boolean survived = unanswered[0] == 0 && after.descriptors() <= before.descriptors() + 3
         && after.threads() <= before.threads() + 2 && after.heap() <= before.heap() + (16 << 20);
-    survived &= well;
-    System.out.printf(Locale.ROOT, "%-34s %6d/%d %12.2f %12.2f   %d -> %d, %d -> %d, %d -> %d: %s%n", name, took.size(),
-        took.size() + unanswered[0], took.get(took.size() / 2), took.get(took.size() * 99 / 100), before.heap() >> 20,
-        after.heap() >> 20,
-        before.descriptors(), after.descriptors(), before.threads(), after.threads(), well ? "survived" : "BROKEN");
+    allSurvived &= survived;
+    System.out.printf(Locale.ROOT, "%-34s %6d/%d %12.2f %12.2f   %d -> %d, %d -> %d, %d -> %d: %s%n", name,
+        latencies.size(), latencies.size() + unanswered[0], percentile(latencies, 50), percentile(latencies, 99),
+        before.heap() >> 20, after.heap() >> 20,
+        before.descriptors(), after.descriptors(), before.threads(), after.threads(), survived ? "survived" : "BROKEN");
   }
 
-  /** The server's time limits must pass first. */
-  private static ServerProcess.Usage settled(ServerProcess server, ServerProcess.Usage before)
+  /** Returns NaN if there was no response. */
+  private static double percentile(List<Double> sorted, int percent) {
+    return sorted.isEmpty() ? Double.NaN : sorted.get(sorted.size() * percent / 100);
+  }
+
+  /**
+   * Returns the usage after an attack. Waits up to 6 s until the descriptors of the attack are
+   * closed, because the time limits of the server must pass first.
+   */
+  private static ServerProcess.Usage usageAfterAttack(ServerProcess server, ServerProcess.Usage before)
       throws IOException, InterruptedException {
-    var now = server.usage();
-    for (int i = 0; i < 60 && now.descriptors() > before.descriptors() + 3; i++) {
+    var usage = server.usage();
+    for (int i = 0; i < 60 && usage.descriptors() > before.descriptors() + 3; i++) {
       Thread.sleep(100);
-      now = server.usage();
+      usage = server.usage();
     }
-    return now;
+    return usage;
   }
 
   private static void hello(int port) throws IOException {
@@ -94,45 +102,49 @@ public final class HostileClients {
       socket.setSoTimeout(10_000);
       socket.getOutputStream()
           .write("GET / HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n".getBytes(StandardCharsets.US_ASCII));
-      String answer = new String(socket.getInputStream().readAllBytes(), StandardCharsets.US_ASCII);
-      if (!answer.startsWith("HTTP/1.1 200 ")) throw new IOException("answered " + answer);
+      String response = new String(socket.getInputStream().readAllBytes(), StandardCharsets.US_ASCII);
+      if (!response.startsWith("HTTP/1.1 200 ")) throw new IOException("answered " + response);
     }
   }
 
-  private static void slow(ServerProcess server, String path, String... how) throws IOException, InterruptedException {
+  private static void slow(ServerProcess server, String path, String... attackOptions)
+      throws IOException, InterruptedException {
     var command = new ArrayList<>(List.of("slowhttptest", "-u", "http://127.0.0.1:" + server.port() + path, "-p", "5"));
-    command.addAll(SLOW);
-    command.addAll(Arrays.asList(how));
+    command.addAll(SLOW_OPTIONS);
+    command.addAll(Arrays.asList(attackOptions));
     new ProcessBuilder(command).redirectErrorStream(true).redirectOutput(ProcessBuilder.Redirect.DISCARD).start()
         .waitFor();
   }
 
   private static void resets(ServerProcess server) throws IOException {
-    byte[] half = "POST /upload HTTP/1.1\r\nHost: localhost\r\nContent-Length: 100\r\n\r\nhalf"
+    byte[] partialRequest = "POST /upload HTTP/1.1\r\nHost: localhost\r\nContent-Length: 100\r\n\r\nhalf"
         .getBytes(StandardCharsets.US_ASCII);
     for (int i = 0; i < 20_000; i++) {
       try (var socket = new Socket(InetAddress.getLoopbackAddress(), server.port())) {
         socket.setSoLinger(true, 0);
-        socket.getOutputStream().write(half, 0, 1 + i % half.length);
+        socket.getOutputStream().write(partialRequest, 0, 1 + i % partialRequest.length);
       }
     }
   }
 
-  /** Sends until the server closes the connection; fails if it takes all. */
-  private static void upload(ServerProcess server, String head, boolean chunks) throws IOException {
-    var piece = new byte[1 << 16];
-    Arrays.fill(piece, (byte) 'x');
+  /**
+   * Sends a body or header of 1 GB until the server closes the connection. Throws if the server
+   * accepts all of it.
+   */
+  private static void upload(ServerProcess server, String head, boolean isChunked) throws IOException {
+    var chunk = new byte[1 << 16];
+    Arrays.fill(chunk, (byte) 'x');
     try (var socket = new Socket(InetAddress.getLoopbackAddress(), server.port())) {
       var out = socket.getOutputStream();
       out.write(("POST /upload HTTP/1.1\r\nHost: localhost\r\n" + head).getBytes(StandardCharsets.US_ASCII));
       for (int i = 0; i < 1 << 14; i++) {
-        if (chunks) out.write("10000\r\n".getBytes(StandardCharsets.US_ASCII));
-        out.write(piece);
-        if (chunks) out.write("\r\n".getBytes(StandardCharsets.US_ASCII));
+        if (isChunked) out.write("10000\r\n".getBytes(StandardCharsets.US_ASCII));
+        out.write(chunk);
+        if (isChunked) out.write("\r\n".getBytes(StandardCharsets.US_ASCII));
       }
-      throw new IllegalStateException("the server took all of it");
-    } catch (IOException refused) {
-      // as the server should
+      throw new IllegalStateException("the server accepted all of the upload");
+    } catch (IOException failure) {
+      // expected: the server closed the connection
     }
   }
 

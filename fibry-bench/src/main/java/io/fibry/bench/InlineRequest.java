@@ -7,17 +7,18 @@ import java.util.concurrent.locks.ReentrantLock;
 import org.openjdk.jmh.annotations.Benchmark;
 
 /**
- * The cost of a request that the asker's own thread may handle. The references are locks, which
- * promise less: no failure policy, no end, no detection of rings.
+ * Measures the time of a request that the asker's own thread may handle. The references are locks,
+ * which guarantee less: they have no failure policy, no end, and no detection of cycles of waits.
  */
 public class InlineRequest extends JmhQuestion {
   private final ActorWithReturn<Integer, Integer> inline = counter(ActorSystem.anonymous().inlineRequests());
   private final ActorWithReturn<Integer, Integer> ordinary = counter(ActorSystem.anonymous());
   private final ReentrantLock lock = new ReentrantLock();
-  private int count; // under the lock, or the monitor
+  private int count; // guarded by the lock in one benchmark, by the monitor in the other
 
   private static ActorWithReturn<Integer, Integer> counter(ActorBuilder<Object> builder) {
-    return builder.initialState(() -> new int[1]).newActorWithReturn((int[] count, Integer by) -> count[0] += by);
+    return builder.initialState(() -> new int[1]).newActorWithReturn(
+        (int[] count, Integer increment) -> count[0] += increment);
   }
 
   @Benchmark
@@ -25,7 +26,7 @@ public class InlineRequest extends JmhQuestion {
     return inline.ask(1);
   }
 
-  /** Uses an actor of the same kind on a thread of its own. */
+  /** Asks an actor without {@code inlineRequests}, which runs on a thread of its own. */
   @Benchmark
   public int ordinary() {
     return ordinary.ask(1);

@@ -12,33 +12,34 @@ import java.util.Map;
 import java.util.TreeMap;
 
 /**
- * Compares two result files of JMH: {@code JmhComparison old.json new.json}. Worse is a figure that
- * lost more than a tenth, and more than both errors; if one did, the exit code is 1.
+ * Compares two result files of JMH: {@code JmhComparison old.json new.json}. A score became worse
+ * if its cost grew by more than a tenth, and the change is larger than the sum of both errors. The
+ * exit code is 1 if a score became worse.
  */
 public final class JmhComparison {
-  private static final double TENTH = 1.1;
+  private static final double MAX_COST_RATIO = 1.1;
 
   private JmhComparison() {}
 
-  /** A figure, and its error at 99.9 %; NaN if it was measured once. */
-  private record Score(double value, double error, String unit, boolean lowerIsBetter) {
+  /** A score, and its error at a confidence of 99.9 %. The error is NaN if it was measured once. */
+  private record Score(double value, double error, String unit, boolean isLowerBetter) {
     static Score of(Config result) {
       var metric = result.getConfig("primaryMetric");
       return new Score(metric.getDouble("score"), Double.parseDouble(metric.getString("scoreError")),
           metric.getString("scoreUnit"), !result.getString("mode").equals("thrpt"));
     }
 
-    double uncertain() {
+    double errorOrZero() {
       return Double.isNaN(error) ? 0 : error;
     }
 
-    /** The ratio of the costs; above 1, this one costs more. */
-    double costOver(Score old) {
-      return lowerIsBetter ? value / old.value : old.value / value;
+    /** Returns the ratio of the two costs; above 1, this score costs more than the old one. */
+    double costOver(Score oldScore) {
+      return isLowerBetter ? value / oldScore.value : oldScore.value / value;
     }
 
-    boolean differsFrom(Score old) {
-      return Math.abs(value - old.value) > uncertain() + old.uncertain();
+    boolean differsFrom(Score oldScore) {
+      return Math.abs(value - oldScore.value) > errorOrZero() + oldScore.errorOrZero();
     }
   }
 
@@ -48,32 +49,33 @@ public final class JmhComparison {
   }
 
   static boolean worse(Path oldFile, Path newFile, PrintStream out) throws IOException {
-    var before = scores(oldFile);
-    var after = scores(newFile);
-    int worse = 0;
-    for (var entry : after.entrySet()) {
-      var old = before.remove(entry.getKey());
-      if (old == null) out.printf("%-7s %s%n", "new", entry.getKey());
-      else if (compare(entry.getKey(), old, entry.getValue(), out)) worse++;
+    var oldScores = scores(oldFile);
+    var newScores = scores(newFile);
+    int worseCount = 0;
+    for (var entry : newScores.entrySet()) {
+      var oldScore = oldScores.remove(entry.getKey());
+      if (oldScore == null) out.printf("%-7s %s%n", "new", entry.getKey());
+      else if (compare(entry.getKey(), oldScore, entry.getValue(), out)) worseCount++;
     }
-    before.keySet().forEach(name -> out.printf("%-7s %s%n", "gone", name));
-    out.println(worse == 0 ? "nothing became worse" : worse + " became worse");
-    return worse > 0;
+    oldScores.keySet().forEach(name -> out.printf("%-7s %s%n", "gone", name));
+    out.println(worseCount == 0 ? "nothing became worse" : worseCount + " became worse");
+    return worseCount > 0;
   }
 
-  private static boolean compare(String name, Score old, Score now, PrintStream out) {
-    double cost = now.costOver(old);
-    boolean differs = now.differsFrom(old);
-    boolean worse = differs && cost > TENTH;
+  private static boolean compare(String name, Score oldScore, Score newScore, PrintStream out) {
+    double cost = newScore.costOver(oldScore);
+    boolean isDifferent = newScore.differsFrom(oldScore);
+    boolean isWorse = isDifferent && cost > MAX_COST_RATIO;
     out.printf(Locale.ROOT, "%-7s %6.3f  %12.2f ±%9.2f -> %12.2f ±%9.2f %s  %s%n",
-        worse ? "WORSE" : differs && cost < 1 / TENTH ? "better" : "same", now.value / old.value, old.value,
-        old.error, now.value, now.error, now.unit, name);
-    return worse;
+        isWorse ? "WORSE" : isDifferent && cost < 1 / MAX_COST_RATIO ? "better" : "same",
+        newScore.value / oldScore.value, oldScore.value, oldScore.error, newScore.value, newScore.error,
+        newScore.unit, name);
+    return isWorse;
   }
 
   /**
-   * Returns the scores by benchmark and parameters. JMH's file is an array, for which HOCON needs a
-   * name.
+   * Returns the scores by benchmark and parameters. The file is a JSON array; HOCON parses an array
+   * only with a name.
    */
   private static Map<String, Score> scores(Path file) throws IOException {
     var scores = new LinkedHashMap<String, Score>();

@@ -21,9 +21,10 @@ import org.openjdk.jmh.runner.options.OptionsBuilder;
 import org.openjdk.jmh.runner.options.VerboseMode;
 
 /**
- * Runs JMH questions: {@code JmhRunner folder all|question [options of JMH]}. The sides take turns,
- * one fork each in each of {@code -f} rounds, because a machine has good and bad minutes. Writes a
- * JSON file for each question. A question that fails leaves no file, and the exit code is 1.
+ * Runs questions, which are classes with JMH benchmarks:
+ * {@code JmhRunner folder all|question [options of JMH]}. In each of {@code -f} rounds every side
+ * has one fork, because the speed of a machine changes from minute to minute. Writes a JSON file
+ * for each question. A question that fails leaves no file, and the exit code is 1.
  */
 public final class JmhRunner {
   private static final String ALL = "all";
@@ -39,49 +40,51 @@ public final class JmhRunner {
             options.getExcludes());
     if (questions.isEmpty())
       throw new IllegalArgumentException("no question '" + args[1] + "'; there are " + questions(List.of(), List.of()));
-    var failed = new ArrayList<String>();
+    var failedQuestions = new ArrayList<String>();
     for (var question : questions) {
-      if (!run(question, folder, options)) failed.add(question);
+      if (!run(question, folder, options)) failedQuestions.add(question);
     }
-    if (!failed.isEmpty()) System.err.println("FAILED: " + failed);
-    // threads of peers may be alive
-    System.exit(failed.isEmpty() ? 0 : 1);
+    if (!failedQuestions.isEmpty()) System.err.println("FAILED: " + failedQuestions);
+    // because threads of peers may be alive
+    System.exit(failedQuestions.isEmpty() ? 0 : 1);
   }
 
-  /** The classes with a benchmark that matches. */
+  /** Returns the simple names of the classes that have a benchmark which matches. */
   static List<String> questions(List<String> includes, List<String> excludes) {
-    var quiet = OutputFormatFactory.createFormatInstance(System.out, VerboseMode.SILENT);
+    var silentFormat = OutputFormatFactory.createFormatInstance(System.out, VerboseMode.SILENT);
     var names = new TreeSet<String>();
-    for (BenchmarkListEntry benchmark : BenchmarkList.defaultList().find(quiet, includes, excludes))
+    for (BenchmarkListEntry benchmark : BenchmarkList.defaultList().find(silentFormat, includes, excludes))
       names.add(benchmark.getUserClassQName().replaceAll(".*\\.", ""));
     return List.copyOf(names);
   }
 
   private static boolean run(String question, Path folder, CommandLineOptions options) throws IOException {
-    var results = folder.resolve(question + ".json");
-    Files.deleteIfExists(results); // no old result must look like a new one
-    // an include would be added to those of the parent, so all others are excluded
-    var others = "^(?!.*\\." + question + "\\.)";
+    var resultFile = folder.resolve(question + ".json");
+    Files.deleteIfExists(resultFile); // so that an old result is not taken for a new one
+    // an include would be added to the includes of the parent options, so all others are excluded
+    var otherQuestions = "^(?!.*\\." + question + "\\.)";
     int forks = options.getForkCount().orElse(FORKS);
     var oneFork =
-        new OptionsBuilder().parent(options).exclude(others).shouldFailOnError(true).forks(Math.min(1, forks)).build();
-    var all = new LinkedHashMap<String, RunResult>();
+        new OptionsBuilder().parent(options).exclude(otherQuestions)
+            .shouldFailOnError(true).forks(Math.min(1, forks)).build();
+    var resultsById = new LinkedHashMap<String, RunResult>();
     try {
       for (int round = 1; round <= Math.max(1, forks); round++) {
         System.out.println("\n== " + question + ", round " + round + " of " + Math.max(1, forks));
-        for (var result : new Runner(oneFork).run()) all.merge(result.getParams().id(), result, JmhRunner::merged);
+        for (var result : new Runner(oneFork).run())
+          resultsById.merge(result.getParams().id(), result, JmhRunner::merged);
       }
-    } catch (RunnerException failed) {
-      failed.printStackTrace();
+    } catch (RunnerException failure) {
+      failure.printStackTrace();
       return false;
     }
-    ResultFormatFactory.getInstance(ResultFormatType.JSON, results.toString()).writeOut(all.values());
+    ResultFormatFactory.getInstance(ResultFormatType.JSON, resultFile.toString()).writeOut(resultsById.values());
     return true;
   }
 
-  private static RunResult merged(RunResult before, RunResult now) {
-    var forks = new ArrayList<>(before.getBenchmarkResults());
-    forks.addAll(now.getBenchmarkResults());
-    return new RunResult(before.getParams(), forks);
+  private static RunResult merged(RunResult earlier, RunResult later) {
+    var forks = new ArrayList<>(earlier.getBenchmarkResults());
+    forks.addAll(later.getBenchmarkResults());
+    return new RunResult(earlier.getParams(), forks);
   }
 }

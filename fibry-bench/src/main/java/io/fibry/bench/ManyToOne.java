@@ -9,7 +9,7 @@ import org.openjdk.jmh.annotations.Setup;
 
 /**
  * The cost of a message, sent and handled, when several virtual threads send to one actor at once.
- * They share eighty thousand messages.
+ * Together they send 80,000 messages.
  */
 public class ManyToOne extends ReceiverQuestion<Peer> {
   private static final int MESSAGES = 80_000;

@@ -5,19 +5,19 @@ import java.util.function.Consumer;
 
 /** A handler that releases a permit after the expected number of messages. */
 final class MessageCountdown implements Consumer<Object> {
-  private final Semaphore all;
-  private int left; // written by the sender before it sends, then by the actor alone
+  private final Semaphore allHandled;
+  private int remaining; // written by the sender before it sends, then by the actor alone
 
-  MessageCountdown(Semaphore all) {
-    this.all = all;
+  MessageCountdown(Semaphore allHandled) {
+    this.allHandled = allHandled;
   }
 
   void expect(int messages) {
-    left = messages;
+    remaining = messages;
   }
 
   @Override
   public void accept(Object message) {
-    if (--left == 0) all.release();
+    if (--remaining == 0) allHandled.release();
   }
 }

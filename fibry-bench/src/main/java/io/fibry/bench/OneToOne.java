@@ -8,8 +8,8 @@ import org.openjdk.jmh.annotations.Param;
 import org.openjdk.jmh.annotations.Setup;
 
 /**
- * The cost of a message, sent and handled, from one sender to one actor. The sender waits for the
- * last of a hundred thousand.
+ * Measures the time of a message from one sender to one actor. The sender sends a hundred thousand
+ * messages, and the time ends when the last one is handled.
  */
 public class OneToOne extends ReceiverQuestion<Peer> {
   private static final int MESSAGES = 100_000;

@@ -15,8 +15,8 @@ import java.util.concurrent.atomic.LongAdder;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * Clients that come at random times, independent of the answers, and ask all services at once. A
- * client gives up after half a second, and may try again.
+ * Starts clients at random times, independent of the answers (an open loop). All services get the
+ * same clients. A client gives up after {@link #PATIENCE}, and may try again.
  */
 final class OpenLoopLoad implements AutoCloseable {
   static final int RESOURCES = 4;
@@ -24,24 +24,28 @@ final class OpenLoopLoad implements AutoCloseable {
   static final long PATIENCE = TimeUnit.MILLISECONDS.toNanos(500);
   static final double CAPACITY = RESOURCES / (STEPS * 0.010); // requests a second
 
-  /** Waits for the answer; throws what the client would see. */
+  /** Waits for the answer to a request, or throws the exception that its client gets. */
   interface Service {
     void serve(Call call) throws Exception;
   }
 
   enum Outcome { GOOD, LATE, REFUSED, GAVE_UP }
 
-  private record Answer(long sent, long ended, Outcome outcome) {}
+  /** A request that has ended, with times of {@link System#nanoTime}. */
+  private record Attempt(long startedAt, long endedAt, Outcome outcome) {}
 
-  /** Good answers per second, and percentiles in milliseconds. */
+  /**
+   * The statistics of a period: good answers per second and, in milliseconds, the median and the
+   * 99th percentile of good answers, and the 99th percentile of refusals.
+   */
   record Tally(double goodput, double median, double slowest, double refusal) {}
 
   static final class ObservedService {
     final String name;
     private final Service service;
-    private final Queue<Answer> answers = new ConcurrentLinkedQueue<>();
+    private final Queue<Attempt> attempts = new ConcurrentLinkedQueue<>();
     final LongAdder steps = new LongAdder();
-    final LongAdder inVain = new LongAdder(); // steps after their client gave up
+    final LongAdder inVain = new LongAdder(); // steps that began after their client had given up
 
     ObservedService(String name, Service service) {
       this.name = name;
@@ -54,33 +58,36 @@ final class OpenLoopLoad implements AutoCloseable {
       try {
         service.serve(call);
         outcome = call.isTooLate() ? Outcome.LATE : Outcome.GOOD;
-      } catch (MailboxFullException refused) {
+      } catch (MailboxFullException failure) {
         outcome = Outcome.REFUSED;
-      } catch (AskTimeoutException | TimeoutException gaveUp) { // as it is
-      } catch (Exception other) {
-        throw new AssertionError(other);
+      } catch (AskTimeoutException | TimeoutException failure) { // the outcome is GAVE_UP
+      } catch (Exception failure) {
+        throw new AssertionError(failure);
       }
-      answers.add(new Answer(call.sent, System.nanoTime(), outcome));
+      attempts.add(new Attempt(call.startedAt, System.nanoTime(), outcome));
       return outcome;
     }
 
     /** Counts the requests that ended between two times of {@link System#nanoTime}. */
     Tally tally(long from, long to) {
-      var ended = answers.stream().filter(o -> from <= o.ended && o.ended < to).toList();
-      return new Tally(ended.stream().filter(o -> o.outcome == Outcome.GOOD).count() * 1e9 / (to - from),
-          millis(ended, Outcome.GOOD, 50), millis(ended, Outcome.GOOD, 99), millis(ended, Outcome.REFUSED, 99));
+      var matches = attempts.stream().filter(attempt -> from <= attempt.endedAt && attempt.endedAt < to).toList();
+      return new Tally(
+          matches.stream().filter(attempt -> attempt.outcome == Outcome.GOOD).count() * 1e9 / (to - from),
+          percentile(matches, Outcome.GOOD, 50), percentile(matches, Outcome.GOOD, 99),
+          percentile(matches, Outcome.REFUSED, 99));
     }
 
-    private static double millis(List<Answer> ended, Outcome outcome, int percent) {
-      var times =
-          ended.stream().filter(o -> o.outcome == outcome).mapToLong(o -> o.ended - o.sent).sorted().toArray();
-      return times.length == 0 ? 0 : times[(times.length - 1) * percent / 100] / 1e6;
+    private static double percentile(List<Attempt> attempts, Outcome outcome, int percent) {
+      var nanos =
+          attempts.stream().filter(attempt -> attempt.outcome == outcome)
+              .mapToLong(attempt -> attempt.endedAt - attempt.startedAt).sorted().toArray();
+      return nanos.length == 0 ? 0 : nanos[(nanos.length - 1) * percent / 100] / 1e6;
     }
   }
 
   /** A request: three steps of 5 to 15 ms, each on one of four resources. */
   static final class Call {
-    private final long sent = System.nanoTime();
+    private final long startedAt = System.nanoTime();
     private final ObservedService service;
     private final OpenLoopLoad load;
 
@@ -90,7 +97,7 @@ final class OpenLoopLoad implements AutoCloseable {
     }
 
     boolean isTooLate() {
-      return System.nanoTime() - sent > PATIENCE;
+      return System.nanoTime() - startedAt > PATIENCE;
     }
 
     void step() throws InterruptedException {
@@ -107,9 +114,9 @@ final class OpenLoopLoad implements AutoCloseable {
   private final PoissonArrivals arrivals;
   private final int retries;
   private final List<ObservedService> services;
-  private final Phaser clients = new Phaser(1);
-  private final ExecutorService threads = Executors.newVirtualThreadPerTaskExecutor();
-  volatile double slowness = 1; // of each step; written by the loading thread, read by calls
+  private final Phaser runningClients = new Phaser(1);
+  private final ExecutorService clientThreads = Executors.newVirtualThreadPerTaskExecutor();
+  volatile double slowness = 1; // factor for the time of each step; written by the loading thread, read by calls
 
   OpenLoopLoad(long seed, int retries, List<ObservedService> services) {
     this.arrivals = new PoissonArrivals(seed);
@@ -117,26 +124,29 @@ final class OpenLoopLoad implements AutoCloseable {
     this.services = services;
   }
 
-  /** Lets clients come until a time of {@link System#nanoTime}. */
+  /**
+   * Starts {@code perSecond} clients of each service a second, until a time of
+   * {@link System#nanoTime}.
+   */
   void load(double perSecond, long until) {
-    arrivals.run(perSecond, until, at -> {
+    arrivals.run(perSecond, until, arrival -> {
       for (var service : services) {
-        clients.register();
-        threads.execute(() -> client(service));
+        runningClients.register();
+        clientThreads.execute(() -> client(service));
       }
     });
   }
 
   private void client(ObservedService service) {
-    for (int tries = 0; service.ask(this) != Outcome.GOOD && tries < retries; tries++)
+    for (int retry = 0; service.ask(this) != Outcome.GOOD && retry < retries; retry++)
       LockSupport.parkNanos(ThreadLocalRandom.current().nextLong(50_000_000));
-    clients.arriveAndDeregister();
+    runningClients.arriveAndDeregister();
   }
 
-  /** Waits for the last answers. */
+  /** Waits until all clients have ended. */
   @Override
   public void close() {
-    clients.arriveAndAwaitAdvance();
-    threads.shutdownNow();
+    runningClients.arriveAndAwaitAdvance();
+    clientThreads.shutdownNow();
   }
 }

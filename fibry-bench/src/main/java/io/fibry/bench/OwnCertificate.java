@@ -12,12 +12,12 @@ import javax.net.ssl.SSLContext;
 import javax.net.ssl.TrustManager;
 import javax.net.ssl.X509TrustManager;
 
-/** TLS on this machine, with a certificate that nobody has signed. */
+/** Makes the TLS contexts for load on this machine, with a self-signed certificate. */
 final class OwnCertificate {
   private static final char[] PASSWORD = "secret".toCharArray();
 
-  /** For load on this machine. */
-  private static final TrustManager ANYBODY = new X509TrustManager() {
+  /** Trusts every certificate, which is enough for load on this machine. */
+  private static final TrustManager TRUST_ALL = new X509TrustManager() {
     @Override
     public void checkClientTrusted(X509Certificate[] chain, String type) {}
 
@@ -35,15 +35,15 @@ final class OwnCertificate {
   /** Makes the context of a server. */
   static SSLContext server() throws IOException {
     try {
-      var file = Files.createTempDirectory("certificate").resolve("keys.p12");
+      var keyStore = Files.createTempDirectory("certificate").resolve("keys.p12");
       var keytool = new ProcessBuilder(Path.of(System.getProperty("java.home"), "bin", "keytool").toString(),
-          "-genkeypair", "-alias", "key", "-keyalg", "EC", "-dname", "CN=localhost", "-keystore", file.toString(),
+          "-genkeypair", "-alias", "key", "-keyalg", "EC", "-dname", "CN=localhost", "-keystore", keyStore.toString(),
           "-storepass", new String(PASSWORD)).redirectErrorStream(true).start();
-      String said = new String(keytool.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
-      if (keytool.waitFor() != 0) throw new IOException(said);
-      var keys = KeyManagerFactory.getInstance(KeyManagerFactory.getDefaultAlgorithm());
-      keys.init(KeyStore.getInstance(file.toFile(), PASSWORD), PASSWORD);
-      return context(keys, null);
+      String output = new String(keytool.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+      if (keytool.waitFor() != 0) throw new IOException(output);
+      var keyFactory = KeyManagerFactory.getInstance(KeyManagerFactory.getDefaultAlgorithm());
+      keyFactory.init(KeyStore.getInstance(keyStore.toFile(), PASSWORD), PASSWORD);
+      return context(keyFactory, null);
     } catch (GeneralSecurityException | InterruptedException failure) {
       throw new IOException(failure);
     }
@@ -52,15 +52,16 @@ final class OwnCertificate {
   /** Makes the context of clients, which trust every server. */
   static SSLContext client() throws IOException {
     try {
-      return context(null, new TrustManager[] {ANYBODY});
+      return context(null, new TrustManager[] {TRUST_ALL});
     } catch (GeneralSecurityException failure) {
       throw new IOException(failure);
     }
   }
 
-  private static SSLContext context(KeyManagerFactory keys, TrustManager[] trust) throws GeneralSecurityException {
+  private static SSLContext context(KeyManagerFactory keyFactory, TrustManager[] trustManagers)
+      throws GeneralSecurityException {
     var context = SSLContext.getInstance("TLS");
-    context.init(keys == null ? null : keys.getKeyManagers(), trust, null);
+    context.init(keyFactory == null ? null : keyFactory.getKeyManagers(), trustManagers, null);
     return context;
   }
 }

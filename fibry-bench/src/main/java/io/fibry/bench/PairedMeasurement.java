@@ -4,7 +4,7 @@ import java.util.Arrays;
 
 /** Measures two workloads in turns, so that the noise of the machine affects both. */
 final class PairedMeasurement {
-  private static final int WARM_UP = 4;
+  private static final int WARM_UP_ROUNDS = 4;
   private static final int ROUNDS = 11;
 
   private PairedMeasurement() {}
@@ -13,7 +13,10 @@ final class PairedMeasurement {
     double nanosEach(int times) throws Exception;
   }
 
-  /** Medians over the rounds; {@code least} and {@code most} are of their ratios. */
+  /**
+   * The medians over the rounds, in nanoseconds per operation. {@code least} and {@code most} are
+   * the smallest and the largest ratio of a round.
+   */
   record Result(double ours, double reference, double least, double most) {
     double ratio() {
       return ours / reference;
@@ -21,25 +24,25 @@ final class PairedMeasurement {
   }
 
   static Result run(Workload ours, Workload reference, int times) throws Exception {
-    double[] a = new double[ROUNDS];
-    double[] b = new double[ROUNDS];
+    double[] ourTimes = new double[ROUNDS];
+    double[] referenceTimes = new double[ROUNDS];
     double[] ratios = new double[ROUNDS];
-    for (int round = -WARM_UP; round < ROUNDS; round++) {
-      double first = timed(ours, times);
-      double second = timed(reference, times);
+    for (int round = -WARM_UP_ROUNDS; round < ROUNDS; round++) {
+      double ourTime = measure(ours, times);
+      double referenceTime = measure(reference, times);
       if (round < 0) continue;
-      a[round] = first;
-      b[round] = second;
-      ratios[round] = first / second;
+      ourTimes[round] = ourTime;
+      referenceTimes[round] = referenceTime;
+      ratios[round] = ourTime / referenceTime;
     }
-    Arrays.sort(a);
-    Arrays.sort(b);
+    Arrays.sort(ourTimes);
+    Arrays.sort(referenceTimes);
     Arrays.sort(ratios);
-    return new Result(a[ROUNDS / 2], b[ROUNDS / 2], ratios[0], ratios[ROUNDS - 1]);
+    return new Result(ourTimes[ROUNDS / 2], referenceTimes[ROUNDS / 2], ratios[0], ratios[ROUNDS - 1]);
   }
 
-  private static double timed(Workload workload, int times) throws Exception {
-    System.gc(); // neither pays for the other's garbage
+  private static double measure(Workload workload, int times) throws Exception {
+    System.gc(); // so that no workload pays for garbage of the other
     return workload.nanosEach(times);
   }
 }

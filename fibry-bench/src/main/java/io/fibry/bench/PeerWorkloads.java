@@ -8,50 +8,50 @@ import java.util.ArrayList;
 import java.util.concurrent.CountDownLatch;
 
 /**
- * The work that is the same for each peer: two actors that send to each other, and messages sent
- * later.
+ * Workloads that run on any peer: two actors that send a message to each other, and delayed
+ * messages.
  */
 final class PeerWorkloads {
-  private static final Duration SOON = Duration.ofMillis(50);
+  private static final Duration DELAY = Duration.ofMillis(50);
 
   private PeerWorkloads() {}
 
   private static final class Ball {
-    private final CountDownLatch end = new CountDownLatch(1);
-    private int left; // of the actor that has the ball
+    private final CountDownLatch lastHit = new CountDownLatch(1);
+    private int remaining; // hits; used only by the actor that has the ball
 
     private Ball(int hits) {
-      this.left = hits;
+      this.remaining = hits;
     }
   }
 
   /** Each message wakes the other actor. */
-  static double handOvers(String who, int times) throws Exception {
-    try (var peer = Peers.of(who)) {
+  static double handOvers(String peerName, int times) throws Exception {
+    try (var peer = Peers.of(peerName)) {
       var players = new ArrayList<Receiver<Ball>>();
       players.add(peer.actor(ball -> hit(ball, players.getLast())));
       players.add(peer.actor(ball -> hit(ball, players.getFirst())));
       var ball = new Ball(times);
       return ActorWorkloads.onVirtualThread(times, () -> {
         players.getFirst().send(ball);
-        ball.end.await();
+        ball.lastHit.await();
       });
     }
   }
 
-  private static void hit(Ball ball, Receiver<Ball> other) {
-    if (--ball.left == 0) ball.end.countDown();
-    else other.send(ball);
+  private static void hit(Ball ball, Receiver<Ball> opponent) {
+    if (--ball.remaining == 0) ball.lastHit.countDown();
+    else opponent.send(ball);
   }
 
   /** Measures from setting the first timer to handling the last message. */
-  static double timers(String who, int times) throws Exception {
-    try (var peer = Peers.of(who, Peer.Timers.class)) {
-      var all = new CountDownLatch(times);
+  static double timers(String peerName, int times) throws Exception {
+    try (var peer = Peers.of(peerName, Peer.Timers.class)) {
+      var handled = new CountDownLatch(times);
       Receiver<CountDownLatch> actor = peer.actor(CountDownLatch::countDown);
       return ActorWorkloads.onVirtualThread(times, () -> {
-        for (int i = 0; i < times; i++) peer.later(actor, all, SOON);
-        all.await();
+        for (int i = 0; i < times; i++) peer.later(actor, handled, DELAY);
+        handled.await();
       });
     }
   }

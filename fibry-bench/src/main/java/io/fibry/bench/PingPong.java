@@ -23,21 +23,21 @@ public class PingPong extends JmhQuestion {
     "jctools", "virtual-queue", "platform-queue", "executor"})
   public String who;
 
-  private final Semaphore end = new Semaphore(0);
+  private final Semaphore gameOver = new Semaphore(0);
   private Peer peer;
   private Receiver<Ball> ping;
   private Receiver<Ball> pong;
 
   private static final class Ball {
-    private int left = HITS; // of the actor that has the ball
+    private int remainingHits = HITS; // accessed by the actor that has the ball
   }
 
   @Setup
   public void open() {
     if (who.equals(PARK)) return;
     peer = Peers.of(who);
-    ping = peer.actor(ball -> hit(ball, pong));
-    pong = peer.actor(ball -> hit(ball, ping));
+    ping = peer.actor(ball -> pass(ball, pong));
+    pong = peer.actor(ball -> pass(ball, ping));
   }
 
   @TearDown
@@ -48,9 +48,9 @@ public class PingPong extends JmhQuestion {
     peer.close();
   }
 
-  private void hit(Ball ball, Receiver<Ball> other) {
-    if (--ball.left == 0) end.release();
-    else other.send(ball);
+  private void pass(Ball ball, Receiver<Ball> opponent) {
+    if (--ball.remainingHits == 0) gameOver.release();
+    else opponent.send(ball);
   }
 
   @Benchmark
@@ -58,28 +58,28 @@ public class PingPong extends JmhQuestion {
   public void hit() throws InterruptedException {
     if (who.equals(PARK)) new ThreadPair().play();
     else ping.send(new Ball());
-    end.acquire();
+    gameOver.acquire();
   }
 
-  /** Two threads; the parity of the hits left says whose turn it is. */
+  /** Two threads that unpark each other. The parity of the remaining hits says which is next. */
   private final class ThreadPair {
     private final Thread even = Thread.ofVirtual().unstarted(() -> player(0));
     private final Thread odd = Thread.ofVirtual().unstarted(() -> player(1));
-    private volatile int left = HITS; // written by the thread whose turn it is, read by both
+    private volatile int remainingHits = HITS; // written by the thread that is next, read by both
 
     void play() {
       odd.start();
       even.start();
     }
 
-    private void player(int turn) {
-      while (left > 0) {
-        while ((left & 1) != turn) LockSupport.park(this);
-        if (left == 0) return;
-        int rest = left - 1;
-        left = rest;
-        LockSupport.unpark(turn == 0 ? odd : even);
-        if (rest == 0) end.release();
+    private void player(int parity) {
+      while (remainingHits > 0) {
+        while ((remainingHits & 1) != parity) LockSupport.park(this);
+        if (remainingHits == 0) return;
+        int newHits = remainingHits - 1;
+        remainingHits = newHits;
+        LockSupport.unpark(parity == 0 ? odd : even);
+        if (newHits == 0) gameOver.release();
       }
     }
   }

@@ -15,12 +15,12 @@ import org.openjdk.jmh.annotations.OperationsPerInvocation;
 import org.openjdk.jmh.annotations.TearDown;
 
 /**
- * The cost of a message through three stages that overlap, keep the order, and have room for 64
- * each, from the first stage to the last.
+ * Measures the time of a message from the first to the last of three stages. The stages run at the
+ * same time, keep the order of the messages, and each has a capacity of 64 messages.
  */
 public class PipelineStages extends JmhQuestion {
   private static final int MESSAGES = 20_000;
-  private static final int ROOM = 64;
+  private static final int CAPACITY = 64;
 
   private record Item(int number, CountDownLatch done) {
     Item next() {
@@ -30,36 +30,36 @@ public class PipelineStages extends JmhQuestion {
 
   private final Actor<Item> pipeline =
       Pipeline.of(ActorSystem.anonymous(), Item::next).then(Item::next).into(item -> item.done.countDown());
-  private final Actor<Item> parallel =
+  private final Actor<Item> parallelPipeline =
       Pipeline.of(ActorSystem.anonymous(), Item::next).then(2, Item::next).into(item -> item.done.countDown());
-  private final QueueChain threads = new QueueChain(Thread.ofPlatform().daemon()::start);
-  private final QueueChain fibers = new QueueChain(Thread::startVirtualThread);
-  private final Executor one = Executors.newSingleThreadExecutor(Thread.ofPlatform().daemon().factory());
-  private final Executor two = Executors.newSingleThreadExecutor(Thread.ofPlatform().daemon().factory());
-  private final Executor three = Executors.newSingleThreadExecutor(Thread.ofPlatform().daemon().factory());
-  private final Semaphore room = new Semaphore(3 * ROOM);
+  private final QueueChain threadChain = new QueueChain(Thread.ofPlatform().daemon()::start);
+  private final QueueChain fiberChain = new QueueChain(Thread::startVirtualThread);
+  private final Executor firstStage = Executors.newSingleThreadExecutor(Thread.ofPlatform().daemon().factory());
+  private final Executor secondStage = Executors.newSingleThreadExecutor(Thread.ofPlatform().daemon().factory());
+  private final Executor thirdStage = Executors.newSingleThreadExecutor(Thread.ofPlatform().daemon().factory());
+  private final Semaphore permits = new Semaphore(3 * CAPACITY);
   private final ForkJoinPool forkJoin = new ForkJoinPool(3);
 
-  /** A thread for each stage, with bounded queues between. */
+  /** Three stages by hand: each has a thread, and a bounded queue in front of it. */
   private static final class QueueChain {
-    private final BlockingQueue<Item> first = new ArrayBlockingQueue<>(ROOM);
+    private final BlockingQueue<Item> firstQueue = new ArrayBlockingQueue<>(CAPACITY);
 
     QueueChain(Executor threads) {
-      var second = new ArrayBlockingQueue<Item>(ROOM);
-      var third = new ArrayBlockingQueue<Item>(ROOM);
-      threads.execute(() -> forEver(first, item -> second.put(item.next())));
-      threads.execute(() -> forEver(second, item -> third.put(item.next())));
-      threads.execute(() -> forEver(third, item -> item.done.countDown()));
+      var secondQueue = new ArrayBlockingQueue<Item>(CAPACITY);
+      var thirdQueue = new ArrayBlockingQueue<Item>(CAPACITY);
+      threads.execute(() -> runStage(firstQueue, item -> secondQueue.put(item.next())));
+      threads.execute(() -> runStage(secondQueue, item -> thirdQueue.put(item.next())));
+      threads.execute(() -> runStage(thirdQueue, item -> item.done.countDown()));
     }
 
     private interface Step {
       void take(Item item) throws InterruptedException;
     }
 
-    private static void forEver(BlockingQueue<Item> from, Step step) {
+    private static void runStage(BlockingQueue<Item> queue, Step step) {
       try {
-        while (true) step.take(from.take());
-      } catch (InterruptedException end) {
+        while (true) step.take(queue.take());
+      } catch (InterruptedException interruption) {
         Thread.currentThread().interrupt();
       }
     }
@@ -68,7 +68,7 @@ public class PipelineStages extends JmhQuestion {
   @TearDown
   public void close() {
     pipeline.close();
-    parallel.close();
+    parallelPipeline.close();
     forkJoin.shutdown();
   }
 
@@ -88,56 +88,56 @@ public class PipelineStages extends JmhQuestion {
     sendAll(pipeline::sendMessage);
   }
 
-  /** The middle stage handles two at once, in order. */
+  /** The middle stage handles two messages at once, and passes them on in order. */
   @Benchmark
   @OperationsPerInvocation(MESSAGES)
   public void parallelStage() throws InterruptedException {
-    sendAll(parallel::sendMessage);
+    sendAll(parallelPipeline::sendMessage);
   }
 
   @Benchmark
   @OperationsPerInvocation(MESSAGES)
   public void threadsAndQueues() throws InterruptedException {
-    sendAll(threads.first::put);
+    sendAll(threadChain.firstQueue::put);
   }
 
   @Benchmark
   @OperationsPerInvocation(MESSAGES)
   public void virtualThreadsAndQueues() throws InterruptedException {
-    sendAll(fibers.first::put);
+    sendAll(fiberChain.firstQueue::put);
   }
 
   @Benchmark
   @OperationsPerInvocation(MESSAGES)
   public void executors() throws InterruptedException {
     sendAll(item -> {
-      room.acquire();
-      one.execute(() -> {
-        var second = item.next();
-        two.execute(() -> {
-          var third = second.next();
-          three.execute(() -> {
-            third.done.countDown();
-            room.release();
+      permits.acquire();
+      firstStage.execute(() -> {
+        var secondItem = item.next();
+        secondStage.execute(() -> {
+          var thirdItem = secondItem.next();
+          thirdStage.execute(() -> {
+            thirdItem.done.countDown();
+            permits.release();
           });
         });
       });
     });
   }
 
-  /** Keeps no order. */
+  /** This variant does not keep the order of the messages. */
   @Benchmark
   @OperationsPerInvocation(MESSAGES)
   public void forkJoinPool() throws InterruptedException {
     sendAll(item -> {
-      room.acquire();
+      permits.acquire();
       forkJoin.execute(() -> {
-        var second = item.next();
+        var secondItem = item.next();
         forkJoin.execute(() -> {
-          var third = second.next();
+          var thirdItem = secondItem.next();
           forkJoin.execute(() -> {
-            third.done.countDown();
-            room.release();
+            thirdItem.done.countDown();
+            permits.release();
           });
         });
       });

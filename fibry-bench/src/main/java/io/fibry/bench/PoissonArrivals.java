@@ -4,7 +4,7 @@ import java.util.Random;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.LongConsumer;
 
-/** Clients that come at random times, independently of each other. */
+/** Lets clients arrive at random times, independent of each other, at a given mean rate. */
 public final class PoissonArrivals {
   private final Random random;
 
@@ -12,16 +12,20 @@ public final class PoissonArrivals {
     this.random = new Random(seed);
   }
 
-  /** Passes the time of each arrival before {@code end} to a client, which must not wait. */
-  public void run(double perSecond, long end, LongConsumer client) {
-    for (double at = System.nanoTime(); (at += -Math.log(1 - random.nextDouble()) / perSecond * 1e9) < end;) {
-      waitUntil((long) at);
-      client.accept((long) at);
+  /**
+   * Calls {@code client} at each arrival until {@code end}, with the time of the arrival. Both are
+   * times of {@link System#nanoTime}. The rate is per second. The client must not block.
+   */
+  public void run(double rate, long end, LongConsumer client) {
+    for (double arrival = System.nanoTime(); (arrival += -Math.log(1 - random.nextDouble()) / rate * 1e9) < end;) {
+      waitUntil((long) arrival);
+      client.accept((long) arrival);
     }
   }
 
   /** Waits until a time of {@link System#nanoTime}. */
   public static void waitUntil(long time) {
-    for (long left = time - System.nanoTime(); left > 0; left = time - System.nanoTime()) LockSupport.parkNanos(left);
+    for (long remaining = time - System.nanoTime(); remaining > 0; remaining = time - System.nanoTime())
+      LockSupport.parkNanos(remaining);
   }
 }

@@ -18,38 +18,39 @@ import org.openjdk.jmh.annotations.TearDown;
 
 /**
  * The cost of a small task for one of four workers, from sending to completion. All bounded sides
- * give the same guarantee: four at once, 1,024 may wait, and a sender that finds no room waits.
+ * give the same guarantee: four tasks run at once, 1,024 may wait, and then senders wait.
  */
 public class PoolTasks extends JmhQuestion {
   private static final int TASKS = 20_000;
   private static final int WORKERS = 4;
-  private static final int ROOM = 1_024;
+  private static final int CAPACITY = 1_024;
 
-  /** The steps that each task computes. */
+  /** The number of steps that each task computes. */
   @Param({"0", "1000"})
   public int work;
 
-  private final Handler<CountDownLatch> task = done -> {
+  private final Handler<CountDownLatch> task = remaining -> {
     spin();
-    done.countDown();
+    remaining.countDown();
   };
   private final Actor<CountDownLatch> fibers = Pools.fixed(ActorSystem.anonymous(), WORKERS).newActor(task);
   private final Actor<CountDownLatch> threads =
       Pools.fixed(ActorSystem.anonymous().strategy(Strategy.THREAD), WORKERS).newActor(task);
   private final Actor<CountDownLatch> perMessage = Pools.perMessage(ActorSystem.anonymous()).newActor(task);
   private final Actor<CountDownLatch> byKey =
-      Pools.byKey(ActorSystem.anonymous(), WORKERS, (CountDownLatch done) -> done.getCount() & 15).newActor(task);
-  private final ThreadPoolExecutor executor = BoundedExecutor.of(WORKERS, ROOM);
+      Pools.byKey(ActorSystem.anonymous(), WORKERS, (CountDownLatch remaining) -> remaining.getCount() & 15)
+          .newActor(task);
+  private final ThreadPoolExecutor executor = BoundedExecutor.of(WORKERS, CAPACITY);
   private final ForkJoinPool forkJoin = new ForkJoinPool(WORKERS);
-  private final Semaphore room = new Semaphore(ROOM + WORKERS);
+  private final Semaphore capacity = new Semaphore(CAPACITY + WORKERS);
   private final Semaphore permits = new Semaphore(WORKERS);
 
-  private long spun;
+  private long result; // written so that the loop is not optimized away
 
   private void spin() {
     long x = work;
     for (int i = 0; i < work; i++) x = x * 31 + i;
-    if (x == 42) spun = x;
+    if (x == 42) result = x;
   }
 
   @TearDown
@@ -60,20 +61,20 @@ public class PoolTasks extends JmhQuestion {
   }
 
   private void sendAll(Actor<CountDownLatch> pool) throws InterruptedException {
-    var done = new CountDownLatch(TASKS);
-    for (int i = 0; i < TASKS; i++) pool.sendMessage(done);
-    done.await();
+    var remaining = new CountDownLatch(TASKS);
+    for (int i = 0; i < TASKS; i++) pool.sendMessage(remaining);
+    remaining.await();
   }
 
   private void executeAll(Executor executor) throws InterruptedException {
-    var done = new CountDownLatch(TASKS);
+    var remaining = new CountDownLatch(TASKS);
     for (int i = 0; i < TASKS; i++) {
       executor.execute(() -> {
         spin();
-        done.countDown();
+        remaining.countDown();
       });
     }
-    done.await();
+    remaining.await();
   }
 
   @Benchmark
@@ -94,7 +95,7 @@ public class PoolTasks extends JmhQuestion {
     sendAll(byKey);
   }
 
-  /** Without a bound. */
+  /** Has no bound, in contrast to the other pools of Fibry. */
   @Benchmark
   @OperationsPerInvocation(TASKS)
   public void perMessage() throws InterruptedException {
@@ -111,12 +112,12 @@ public class PoolTasks extends JmhQuestion {
   @OperationsPerInvocation(TASKS)
   public void forkJoinPool() throws InterruptedException {
     executeAll(code -> {
-      room.acquireUninterruptibly();
+      capacity.acquireUninterruptibly();
       forkJoin.execute(() -> {
         try {
           code.run();
         } finally {
-          room.release();
+          capacity.release();
         }
       });
     });
@@ -126,14 +127,14 @@ public class PoolTasks extends JmhQuestion {
   @OperationsPerInvocation(TASKS)
   public void threadPerTask() throws InterruptedException {
     executeAll(code -> {
-      room.acquireUninterruptibly();
+      capacity.acquireUninterruptibly();
       Thread.startVirtualThread(() -> {
         permits.acquireUninterruptibly();
         try {
           code.run();
         } finally {
           permits.release();
-          room.release();
+          capacity.release();
         }
       });
     });

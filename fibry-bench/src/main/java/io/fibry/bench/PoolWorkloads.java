@@ -11,13 +11,13 @@ import java.util.concurrent.ForkJoinPool;
 import java.util.concurrent.Semaphore;
 
 /**
- * Pools and pipelines, and the plainest programs that give the same guarantee: four workers, or a
- * thread per stage, and a sender that waits for room.
+ * Workloads of pools and pipelines, and of the simplest programs with the same guarantees: four
+ * workers, or a thread per stage, and a sender that waits while the capacity is exhausted.
  */
 final class PoolWorkloads {
   private static final int WORKERS = 4;
-  private static final int ROOM = 1_024;
-  private static final int STAGE_ROOM = 64;
+  private static final int CAPACITY = 1_024;
+  private static final int STAGE_CAPACITY = 64;
 
   private PoolWorkloads() {}
 
@@ -26,17 +26,17 @@ final class PoolWorkloads {
   static double pool(int times) throws Exception {
     var done = new CountDownLatch(times);
     var pool = Pools.fixed(ActorSystem.anonymous(), WORKERS).newActor((Integer message) -> done.countDown());
-    double each = ActorWorkloads.onVirtualThread(times, () -> {
+    double nanosEach = ActorWorkloads.onVirtualThread(times, () -> {
       for (int i = 0; i < times; i++) pool.sendMessage(i);
       done.await();
     });
     pool.close();
-    return each;
+    return nanosEach;
   }
 
   static double executorService(int times) throws Exception {
     var done = new CountDownLatch(times);
-    try (var executor = BoundedExecutor.of(WORKERS, ROOM)) {
+    try (var executor = BoundedExecutor.of(WORKERS, CAPACITY)) {
       return ActorWorkloads.onVirtualThread(times, () -> {
         for (int i = 0; i < times; i++) executor.execute(done::countDown);
         done.await();
@@ -46,14 +46,14 @@ final class PoolWorkloads {
 
   static double forkJoinPool(int times) throws Exception {
     var done = new CountDownLatch(times);
-    var room = new Semaphore(ROOM + WORKERS);
+    var capacity = new Semaphore(CAPACITY + WORKERS);
     try (var executor = new ForkJoinPool(WORKERS)) {
       return ActorWorkloads.onVirtualThread(times, () -> {
         for (int i = 0; i < times; i++) {
-          room.acquire();
+          capacity.acquire();
           executor.execute(() -> {
             done.countDown();
-            room.release();
+            capacity.release();
           });
         }
         done.await();
@@ -63,45 +63,45 @@ final class PoolWorkloads {
 
   static double threadPerTask(int times) throws Exception {
     var done = new CountDownLatch(times);
-    var room = new Semaphore(ROOM + WORKERS);
+    var capacity = new Semaphore(CAPACITY + WORKERS);
     var permits = new Semaphore(WORKERS);
     return ActorWorkloads.onVirtualThread(times, () -> {
       for (int i = 0; i < times; i++) {
-        room.acquire();
+        capacity.acquire();
         Thread.startVirtualThread(() -> {
           permits.acquireUninterruptibly();
           done.countDown();
           permits.release();
-          room.release();
+          capacity.release();
         });
       }
       done.await();
     });
   }
 
-  // ---- a message through three stages that overlap, in order
+  // ---- a message through three stages, which run at the same time and keep the order
 
   static double pipeline(int times) throws Exception {
     var done = new CountDownLatch(times);
-    var in = Pipeline.of(ActorSystem.anonymous(), (Integer n) -> n).then(n -> n).into(n -> done.countDown());
-    double each = ActorWorkloads.onVirtualThread(times, () -> {
-      for (int i = 0; i < times; i++) in.sendMessage(i);
+    var pipeline = Pipeline.of(ActorSystem.anonymous(), (Integer n) -> n).then(n -> n).into(n -> done.countDown());
+    double nanosEach = ActorWorkloads.onVirtualThread(times, () -> {
+      for (int i = 0; i < times; i++) pipeline.sendMessage(i);
       done.await();
     });
-    in.close();
-    return each;
+    pipeline.close();
+    return nanosEach;
   }
 
   static double virtualThreadsAndQueues(int times) throws Exception {
-    var first = new ArrayBlockingQueue<Integer>(STAGE_ROOM);
-    var second = new ArrayBlockingQueue<Integer>(STAGE_ROOM);
-    var third = new ArrayBlockingQueue<Integer>(STAGE_ROOM);
+    var firstQueue = new ArrayBlockingQueue<Integer>(STAGE_CAPACITY);
+    var secondQueue = new ArrayBlockingQueue<Integer>(STAGE_CAPACITY);
+    var thirdQueue = new ArrayBlockingQueue<Integer>(STAGE_CAPACITY);
     var done = new CountDownLatch(times);
-    stage(times, first, second::put);
-    stage(times, second, third::put);
-    stage(times, third, n -> done.countDown());
+    startStage(times, firstQueue, secondQueue::put);
+    startStage(times, secondQueue, thirdQueue::put);
+    startStage(times, thirdQueue, n -> done.countDown());
     return ActorWorkloads.onVirtualThread(times, () -> {
-      for (int i = 0; i < times; i++) first.put(i);
+      for (int i = 0; i < times; i++) firstQueue.put(i);
       done.await();
     });
   }
@@ -110,12 +110,12 @@ final class PoolWorkloads {
     void take(Integer n) throws InterruptedException;
   }
 
-  private static void stage(int times, BlockingQueue<Integer> from, Step step) {
+  private static void startStage(int times, BlockingQueue<Integer> queue, Step step) {
     Thread.startVirtualThread(() -> {
       try {
-        for (int i = 0; i < times; i++) step.take(from.take());
-      } catch (InterruptedException never) {
-        throw new AssertionError(never);
+        for (int i = 0; i < times; i++) step.take(queue.take());
+      } catch (InterruptedException interruption) {
+        throw new AssertionError(interruption);
       }
     });
   }

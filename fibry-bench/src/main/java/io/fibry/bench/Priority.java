@@ -10,8 +10,9 @@ import org.openjdk.jmh.annotations.Param;
 import org.openjdk.jmh.annotations.Setup;
 
 /**
- * The cost of a message, sent and handled, when the smallest is handled first. All ten thousand,
- * with random numbers, wait before the first is handled, so that all sides sort the same.
+ * The cost of a message, sent and handled, when the mailbox hands out the smallest message first.
+ * All 10,000 messages are in the mailbox before the first is handled, so all sides sort the same
+ * random numbers.
  */
 public class Priority extends ReceiverQuestion<Peer.PriorityMailboxes> {
   private static final int MESSAGES = 10_000;
@@ -19,7 +20,7 @@ public class Priority extends ReceiverQuestion<Peer.PriorityMailboxes> {
   @Param({"fiber", "thread", "resident", "forkjoin", "pekko", "virtual-queue", "platform-queue"})
   public String who;
 
-  private final Semaphore busy = new Semaphore(0);
+  private final Semaphore gateReached = new Semaphore(0);
   private final Semaphore gate = new Semaphore(0);
   private final Integer[] numbers = new Random(42).ints(MESSAGES, 1, 1_000_000).boxed().toArray(Integer[]::new);
 
@@ -31,7 +32,7 @@ public class Priority extends ReceiverQuestion<Peer.PriorityMailboxes> {
 
   private void handle(Integer number) {
     if (number == 0) {
-      busy.release();
+      gateReached.release();
       gate.acquireUninterruptibly();
     } else countdown.accept(number);
   }
@@ -41,7 +42,7 @@ public class Priority extends ReceiverQuestion<Peer.PriorityMailboxes> {
   public void message() throws InterruptedException {
     countdown.expect(MESSAGES);
     receiver.send(0);
-    busy.acquire();
+    gateReached.acquire();
     for (var number : numbers) receiver.send(number);
     gate.release();
     all.acquire();

@@ -6,8 +6,8 @@ import java.util.concurrent.Semaphore;
 import org.openjdk.jmh.annotations.TearDown;
 
 /**
- * A question about messages to one actor. A subclass makes the peer and the actor, and waits for
- * {@code all}, which the countdown releases.
+ * A question about messages to one actor. A subclass makes the peer and the actor. It acquires
+ * {@code all}, which the countdown releases when the actor has handled all messages.
  */
 public abstract class ReceiverQuestion<P extends Peer> extends JmhQuestion {
   final Semaphore all = new Semaphore(0);

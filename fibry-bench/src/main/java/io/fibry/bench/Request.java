@@ -14,11 +14,12 @@ import org.openjdk.jmh.annotations.Setup;
 import org.openjdk.jmh.annotations.TearDown;
 
 /**
- * The cost of a request, from asking to having the answer. With one carrier only the switch counts.
- * (The threads of Pekko and Kotlin are no carriers: they keep as many.)
+ * Measures the time of a request, from the ask until the asker has the answer. On one carrier, only
+ * the switches between threads count. The threads of Pekko and Kotlin are not carriers, so their
+ * number does not change.
  *
- * <p>{@code future} is ours without a limit. {@code floor} is the least that a switch costs: start
- * a virtual thread and wait for its answer.
+ * <p>{@code future} is a Fibry actor that is asked without a limit. {@code floor} is the minimum
+ * cost of a switch: it starts a virtual thread and waits for its answer.
  */
 public class Request extends JmhQuestion {
   private static final int REQUESTS = 1_000;

@@ -17,9 +17,9 @@ import java.util.regex.Pattern;
 import javax.net.ssl.SSLSocket;
 
 /**
- * Requests per second of our servers under {@code ab} and {@code wrk}, as ratios to others of the
- * same run. Needs both tools on the path ({@code apache2-utils}, {@code wrk}); without {@code go}
- * the servers in Go are left out.
+ * Measures the requests per second of Fibry's servers under {@code ab} and {@code wrk}, and their
+ * ratio to other servers in the same run. Both tools must be on the path (packages
+ * {@code apache2-utils} and {@code wrk}). Without {@code go} the servers in Go are left out.
  */
 public final class ServerLoad {
   private static final int ROUNDS = Integer.getInteger("rounds", 5);
@@ -27,11 +27,11 @@ public final class ServerLoad {
   private static final List<String> CLOSING_WARM_UP = List.of("ab", "-q", "-k", "-n", "10000", "-c", "100");
   private static final List<String> KEEPING = List.of("wrk", "-t1", "-c100", "-d4s");
   private static final List<String> KEEPING_WARM_UP = List.of("wrk", "-t1", "-c100", "-d2s");
-  // each takes a descriptor on both sides
-  private static final int IDLE = Integer.getInteger("idle", 9_000);
-  private static final int IDLE_TLS = Math.min(IDLE, 1_000);
+  // each connection takes a descriptor in both processes
+  private static final int IDLE_CONNECTIONS = Integer.getInteger("idle", 9_000);
+  private static final int IDLE_TLS_CONNECTIONS = Math.min(IDLE_CONNECTIONS, 1_000);
 
-  /** A server of ours, and the share of each other server's rate that it must reach. */
+  /** A server of Fibry, and the share of each other server's rate that it must reach. */
   private record ServerQuestion(String file, String name, List<String> load, String ours, Map<String, Double> shares) {}
 
   private static final List<ServerQuestion> QUESTIONS = List.of(
@@ -50,139 +50,150 @@ public final class ServerLoad {
     return map;
   }
 
-  /** {@code speed}, the file of a question, {@code again} or {@code idle}; without any, all. */
+  /**
+   * Runs the measurements that the arguments name, or all without arguments. An argument is
+   * {@code speed} for all questions, the file of a question, {@code again} or {@code idle}.
+   */
   public static void main(String[] args) throws Exception {
     System.out.printf("JDK %s, %d processors; %d rounds in turn, median (least..most) requests a second%n",
         Runtime.version(), Runtime.getRuntime().availableProcessors(), ROUNDS);
-    boolean kept = true;
-    var wanted = Set.of(args);
+    boolean areAllKept = true;
+    var choices = Set.of(args);
     for (var question : QUESTIONS)
-      if (args.length == 0 || wanted.contains("speed") || wanted.contains(question.file)) kept &= answer(question);
-    if (args.length == 0 || wanted.contains("again")) again();
-    if (args.length == 0 || wanted.contains("idle")) {
-      kept &= idle();
-      idleTls();
+      if (args.length == 0 || choices.contains("speed") || choices.contains(question.file))
+        areAllKept &= compare(question);
+    if (args.length == 0 || choices.contains("again")) runTenTimes();
+    if (args.length == 0 || choices.contains("idle")) {
+      areAllKept &= measureIdle();
+      measureIdleTls();
     }
-    System.out.println(kept ? "all kept" : "BROKEN, see above");
-    System.exit(kept ? 0 : 1);
+    System.out.println(areAllKept ? "all kept" : "BROKEN, see above");
+    System.exit(areAllKept ? 0 : 1);
   }
 
-  private static boolean answer(ServerQuestion question) throws Exception {
-    var all = new LinkedHashMap<String, List<Double>>();
-    all.put(question.ours, new ArrayList<>());
-    for (var other : question.shares.keySet())
-      if (!other.startsWith("go") || ServerProcess.hasGo()) all.put(other, new ArrayList<>());
+  /** Measures all servers of a question. Returns whether ours reaches its shares. */
+  private static boolean compare(ServerQuestion question) throws Exception {
+    var rates = new LinkedHashMap<String, List<Double>>();
+    rates.put(question.ours, new ArrayList<>());
+    for (var server : question.shares.keySet())
+      if (!server.startsWith("go") || ServerProcess.hasGo()) rates.put(server, new ArrayList<>());
     System.out.println(question.name + " (" + String.join(" ", question.load) + ")");
     for (int round = 0; round < ROUNDS; round++)
-      for (var each : all.entrySet()) {
-        try (var server = new ServerProcess(each.getKey())) {
-          load(question.load == KEEPING ? KEEPING_WARM_UP : CLOSING_WARM_UP, each.getKey(), server.port());
-          each.getValue().add(load(question.load, each.getKey(), server.port()));
+      for (var entry : rates.entrySet()) {
+        try (var server = new ServerProcess(entry.getKey())) {
+          requestRate(question.load == KEEPING ? KEEPING_WARM_UP : CLOSING_WARM_UP, entry.getKey(), server.port());
+          entry.getValue().add(requestRate(question.load, entry.getKey(), server.port()));
         }
       }
-    boolean kept = true;
+    boolean areSharesReached = true;
     var rows = new ArrayList<ResultRow>();
-    for (var each : all.entrySet()) {
-      double must = question.shares.getOrDefault(each.getKey(), 0.0);
-      var row = ResultRow.of(each.getKey().replace("acceptor", "fibry acceptor").replaceFirst("^http", "fibry http"),
-          "requests/s", must == 0 ? "" : "ours >= " + must + " of it",
-          each.getValue().stream().mapToDouble(Double::doubleValue).toArray());
+    for (var entry : rates.entrySet()) {
+      double minShare = question.shares.getOrDefault(entry.getKey(), 0.0);
+      var row = ResultRow.of(entry.getKey().replace("acceptor", "fibry acceptor").replaceFirst("^http", "fibry http"),
+          "requests/s", minShare == 0 ? "" : "ours >= " + minShare + " of it",
+          entry.getValue().stream().mapToDouble(Double::doubleValue).toArray());
       rows.add(row);
       double ratio = rows.getFirst().median() / row.median();
-      kept &= ratio >= must;
-      System.out.printf(Locale.ROOT, "  %-18s %,8.0f (%,.0f..%,.0f)%s%s%n", each.getKey(), row.median(), row.least(),
-          row.most(), rows.size() == 1 ? "" : String.format(Locale.ROOT, "   ours is %.2f of it", ratio), must == 0 ? ""
-              : String.format(Locale.ROOT, ", must be >= %.2f: %s", must, ratio >= must ? "kept" : "BROKEN"));
+      areSharesReached &= ratio >= minShare;
+      System.out.printf(Locale.ROOT, "  %-18s %,8.0f (%,.0f..%,.0f)%s%s%n", entry.getKey(), row.median(), row.least(),
+          row.most(), rows.size() == 1 ? "" : String.format(Locale.ROOT, "   ours is %.2f of it", ratio),
+          minShare == 0 ? "" : String.format(Locale.ROOT, ", must be >= %.2f: %s", minShare,
+              ratio >= minShare ? "kept" : "BROKEN"));
     }
     Result.here(question.file, "a server that " + question.name + ", under " + String.join(" ", question.load), rows)
         .write();
-    return kept;
+    return areSharesReached;
   }
 
-  /** Requests per second; throws if one failed. */
-  private static double load(List<String> command, String server, int port) throws IOException, InterruptedException {
-    var whole = new ArrayList<>(command);
-    whole.add((server.endsWith("https") ? "https" : "http") + "://127.0.0.1:" + port + "/");
-    var process = new ProcessBuilder(whole).redirectErrorStream(true).start();
-    String printed = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
-    if (process.waitFor() != 0) throw new IllegalStateException(String.join(" ", whole) + " failed: " + printed);
-    var failed = Pattern.compile("Failed requests: +(\\d+)|Non-2xx or 3xx responses: +(\\d+)|Socket errors: (.*)")
-        .matcher(printed);
-    if (failed.find() && !"0".equals(failed.group(1))) throw new IllegalStateException("requests failed: " + printed);
-    var rate = Pattern.compile("Requests(?: per second|/sec): +([\\d.]+)").matcher(printed);
-    if (!rate.find()) throw new IllegalStateException("no rate in: " + printed);
+  /** Runs a load tool, and returns the requests per second; throws if a request failed. */
+  private static double requestRate(List<String> command, String server, int port)
+      throws IOException, InterruptedException {
+    var arguments = new ArrayList<>(command);
+    arguments.add((server.endsWith("https") ? "https" : "http") + "://127.0.0.1:" + port + "/");
+    var process = new ProcessBuilder(arguments).redirectErrorStream(true).start();
+    String output = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+    if (process.waitFor() != 0) throw new IllegalStateException(String.join(" ", arguments) + " failed: " + output);
+    var failures = Pattern.compile("Failed requests: +(\\d+)|Non-2xx or 3xx responses: +(\\d+)|Socket errors: (.*)")
+        .matcher(output);
+    if (failures.find() && !"0".equals(failures.group(1)))
+      throw new IllegalStateException("requests failed: " + output);
+    var rate = Pattern.compile("Requests(?: per second|/sec): +([\\d.]+)").matcher(output);
+    if (!rate.find()) throw new IllegalStateException("no rate in: " + output);
     return Double.parseDouble(rate.group(1));
   }
 
-  // ---- clients that leave
+  // ---- ten runs in a row, with the closed connections of the runs before
 
-  private static void again() throws Exception {
+  private static void runTenTimes() throws Exception {
     System.out.println("ten runs in a row at one acceptor: each leaves connections behind");
     try (var server = new ServerProcess("acceptor")) {
-      for (int i = 0; i < 10; i++) System.out.printf(Locale.ROOT, " %,.0f", load(CLOSING, "acceptor", server.port()));
+      for (int i = 0; i < 10; i++)
+        System.out.printf(Locale.ROOT, " %,.0f", requestRate(CLOSING, "acceptor", server.port()));
       System.out.println();
     }
   }
 
   // ---- many idle connections
 
-  private static boolean idle() throws Exception {
-    System.out.printf(Locale.ROOT, "%,d idle connections to one acceptor, then hello to it%n", IDLE);
+  /** Returns whether the heap and the latency with idle connections are within their bounds. */
+  private static boolean measureIdle() throws Exception {
+    System.out.printf(Locale.ROOT, "%,d idle connections to one acceptor, then hello to it%n", IDLE_CONNECTIONS);
     try (var server = new ServerProcess("acceptor-keep")) {
-      double before = 0;
-      for (int i = 0; i < 5; i++) before = latency(server.port()); // with warm-up
-      long empty = server.usage().heap();
-      var idle = new ArrayList<Socket>();
-      for (int i = 0; i < IDLE; i++) idle.add(new Socket(InetAddress.getLoopbackAddress(), server.port()));
-      latency(server.port());
-      double each = (server.usage().heap() - empty) / (double) IDLE;
-      double after = latency(server.port());
-      for (var socket : idle) socket.close();
-      boolean kept = each <= 10_000 && after <= 2 * before;
+      double latencyBefore = 0;
+      for (int i = 0; i < 5; i++) latencyBefore = latencyMillis(server.port()); // the first four are a warm-up
+      long heapBefore = server.usage().heap();
+      var connections = new ArrayList<Socket>();
+      for (int i = 0; i < IDLE_CONNECTIONS; i++)
+        connections.add(new Socket(InetAddress.getLoopbackAddress(), server.port()));
+      latencyMillis(server.port());
+      double bytesEach = (server.usage().heap() - heapBefore) / (double) IDLE_CONNECTIONS;
+      double latencyAfter = latencyMillis(server.port());
+      for (var socket : connections) socket.close();
+      boolean isKept = bytesEach <= 10_000 && latencyAfter <= 2 * latencyBefore;
       System.out.printf(Locale.ROOT,
           "  heap %,.0f bytes each, must be <= 10,000; hello p99 %.2f ms without them, %.2f ms with them, must at "
               + "most double: %s%n",
-          each, before, after, kept ? "kept" : "BROKEN");
-      return kept;
+          bytesEach, latencyBefore, latencyAfter, isKept ? "kept" : "BROKEN");
+      return isKept;
     }
   }
 
-  private static void idleTls() throws Exception {
+  private static void measureIdleTls() throws Exception {
     for (var name : List.of("https", "jdk-https")) {
       try (var server = new ServerProcess(name)) {
-        load(KEEPING_WARM_UP, name, server.port());
-        long empty = server.usage().heap();
-        var idle = new ArrayList<Socket>();
+        requestRate(KEEPING_WARM_UP, name, server.port());
+        long heapBefore = server.usage().heap();
+        var connections = new ArrayList<Socket>();
         var factory = OwnCertificate.client().getSocketFactory();
-        for (int i = 0; i < IDLE_TLS; i++) {
+        for (int i = 0; i < IDLE_TLS_CONNECTIONS; i++) {
           var socket = (SSLSocket) factory.createSocket(InetAddress.getLoopbackAddress(), server.port());
           socket.startHandshake();
-          idle.add(socket);
+          connections.add(socket);
         }
-        System.out.printf(Locale.ROOT, "%,d idle connections to %s: heap %,.0f bytes each%n", IDLE_TLS, name,
-            (server.usage().heap() - empty) / (double) IDLE_TLS);
-        for (var socket : idle) socket.close();
+        System.out.printf(Locale.ROOT, "%,d idle connections to %s: heap %,.0f bytes each%n", IDLE_TLS_CONNECTIONS,
+            name, (server.usage().heap() - heapBefore) / (double) IDLE_TLS_CONNECTIONS);
+        for (var socket : connections) socket.close();
       }
     }
   }
 
-  /** The 99th percentile of requests in a row, in milliseconds. */
-  private static double latency(int port) throws IOException {
-    var took = new long[10_000];
+  /** Returns the 99th percentile of the times of 10,000 requests in a row, in milliseconds. */
+  private static double latencyMillis(int port) throws IOException {
+    var nanos = new long[10_000];
     try (var socket = new Socket(InetAddress.getLoopbackAddress(), port)) {
       socket.setTcpNoDelay(true);
       byte[] request = "GET / HTTP/1.1\r\nHost: localhost\r\n\r\n".getBytes(StandardCharsets.US_ASCII);
-      var answer = new byte[512];
-      for (int i = 0; i < took.length; i++) {
-        long began = System.nanoTime();
+      var response = new byte[512];
+      for (int i = 0; i < nanos.length; i++) {
+        long start = System.nanoTime();
         socket.getOutputStream().write(request);
         int length = 0;
-        while (length == 0 || answer[length - 1] != '\n' || answer[length - 2] != 'o')
-          length += socket.getInputStream().read(answer, length, answer.length - length);
-        took[i] = System.nanoTime() - began;
+        while (length == 0 || response[length - 1] != '\n' || response[length - 2] != 'o')
+          length += socket.getInputStream().read(response, length, response.length - length);
+        nanos[i] = System.nanoTime() - start;
       }
     }
-    Arrays.sort(took);
-    return took[took.length * 99 / 100] / 1e6;
+    Arrays.sort(nanos);
+    return nanos[nanos.length * 99 / 100] / 1e6;
   }
 }

@@ -9,9 +9,9 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 
-/** A server of {@link BenchmarkServer}, or that in Go, in a process of its own. */
+/** A process that runs a server of {@link BenchmarkServer}, or the server in Go. */
 final class ServerProcess implements AutoCloseable {
-  /** The resources of the process; the heap in bytes. */
+  /** The resources of the process. The heap is in bytes; the other values are counts. */
   record Usage(long heap, long descriptors, long threads) {}
 
   private final Process process;
@@ -25,15 +25,15 @@ final class ServerProcess implements AutoCloseable {
   private ServerProcess(List<String> command) throws IOException {
     process = ChildJvm.start(command);
     out = process.inputReader();
-    String first = out.readLine();
-    if (first == null) throw new IllegalStateException("the server did not start: " + String.join(" ", command));
-    port = Integer.parseInt(first.substring("port ".length()));
+    String firstLine = out.readLine();
+    if (firstLine == null) throw new IllegalStateException("the server did not start: " + String.join(" ", command));
+    port = Integer.parseInt(firstLine.substring("port ".length()));
   }
 
-  /** A server that may open at most {@code most} descriptors. */
-  static ServerProcess withDescriptors(int most, String name) throws IOException {
-    return new ServerProcess(ChildJvm.command(List.of("bash", "-c", "ulimit -n " + most + "; exec \"$@\"", "bash"),
-        List.of(), BenchmarkServer.class, name));
+  /** Starts a server that may have at most {@code maxDescriptors} open descriptors. */
+  static ServerProcess withDescriptors(int maxDescriptors, String name) throws IOException {
+    var wrapper = List.of("bash", "-c", "ulimit -n " + maxDescriptors + "; exec \"$@\"", "bash");
+    return new ServerProcess(ChildJvm.command(wrapper, List.of(), BenchmarkServer.class, name));
   }
 
   private static List<String> command(String name) throws IOException {
@@ -47,20 +47,20 @@ final class ServerProcess implements AutoCloseable {
     return goServer() != null;
   }
 
-  /** Builds it once; null if there is no Go. */
+  /** Returns the server in Go, which is built once; null if Go is missing or the build fails. */
   private static File goServer() throws IOException {
-    var built = new File(System.getProperty("java.io.tmpdir"), "fibry-load-go-" + ProcessHandle.current().pid());
-    if (built.exists()) return built;
+    var binary = new File(System.getProperty("java.io.tmpdir"), "fibry-load-go-" + ProcessHandle.current().pid());
+    if (binary.exists()) return binary;
     var source = Path.of("src/main/go/server.go");
     if (!Files.exists(source)) source = Path.of("fibry-bench").resolve(source);
     Process compiler;
     try {
-      compiler = new ProcessBuilder("go", "build", "-o", built.toString(), source.toString()).inheritIO().start();
-    } catch (IOException absent) {
+      compiler = new ProcessBuilder("go", "build", "-o", binary.toString(), source.toString()).inheritIO().start();
+    } catch (IOException failure) {
       return null;
     }
-    built.deleteOnExit();
-    return compiler.onExit().join().exitValue() == 0 ? built : null;
+    binary.deleteOnExit();
+    return compiler.onExit().join().exitValue() == 0 ? binary : null;
   }
 
   int port() {

@@ -20,12 +20,12 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 
 /**
- * How many runs of a program a simulation makes in a second, beside the same program on real
- * threads, in turns.
+ * Measures how many runs of a program a simulation makes per second, in turns with the same program
+ * on real threads.
  */
 public final class SimulationSpeed {
   private static final int ROUNDS = 7;
-  private static final int RUNS = 2_000; // of a round
+  private static final int RUNS = 2_000; // in a round
 
   private record Take(long cents) implements Request<Take, Boolean> {}
 
@@ -36,34 +36,34 @@ public final class SimulationSpeed {
   private SimulationSpeed() {}
 
   public static void main(String[] args) throws Exception {
-    long begun = System.nanoTime();
+    long start = System.nanoTime();
     AgentAttacher.ensure();
-    System.out.printf("the agent was there after %d ms%n", (System.nanoTime() - begun) / 1_000_000);
+    System.out.printf("the agent was attached after %d ms%n", (System.nanoTime() - start) / 1_000_000);
     measure("bank", RUNS, scope -> bank(scope, 2));
-    measure("long", RUNS / 20, scope -> bank(scope, 200)); // hardly more than steps
+    measure("long", RUNS / 20, scope -> bank(scope, 200)); // its steps take nearly all of its time
     measure("web", RUNS / 10, SimulationSpeed::web);
     year();
   }
 
-  /** Three clerks take from two accounts, each so many times. */
+  /** Runs three clerks, each of which asks two accounts in turn for {@code times} withdrawals. */
   private static void bank(ActorScope scope, int times) throws Exception {
     var accounts = new ArrayList<Actor<Take>>();
     for (int i = 0; i < 2; i++) accounts.add(scope.named("account" + i).initialState(() -> new long[] {100})
-        .newActor((long[] left, Take take, ActorContext<Take> context) -> {
-          boolean enough = left[0] >= take.cents();
-          if (enough) left[0] -= take.cents();
-          context.reply(take, enough);
+        .newActor((long[] balance, Take take, ActorContext<Take> context) -> {
+          boolean isCovered = balance[0] >= take.cents();
+          if (isCovered) balance[0] -= take.cents();
+          context.reply(take, isCovered);
         }));
-    atOnce(3, clerk -> {
+    runAtOnce(3, clerk -> {
       for (int i = 0; i < times; i++) accounts.get((clerk + i) % 2).ask(new Take(30));
     });
   }
 
-  /** Four clients of a server. */
+  /** Runs a web server, and four clients that each load a page from it. */
   private static void web(ActorScope scope) throws Exception {
     try (var server = HttpServer.open(scope.anonymous(), 0, HttpRoutes.none().text("GET /", exchange -> "hello"),
         options -> options)) {
-      atOnce(4, client -> {
+      runAtOnce(4, client -> {
         try (var socket = new Socket(InetAddress.getLoopbackAddress(), server.port())) {
           socket.getOutputStream()
               .write("GET / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n".getBytes(StandardCharsets.US_ASCII));
@@ -75,59 +75,59 @@ public final class SimulationSpeed {
   }
 
   private interface Work {
-    void of(int number) throws Exception;
+    void run(int number) throws Exception;
   }
 
-  private static void atOnce(int threads, Work work) throws Exception {
+  private static void runAtOnce(int threads, Work task) throws Exception {
     try (var executor = Executors.newVirtualThreadPerTaskExecutor()) {
-      List<Future<?>> all = new ArrayList<>();
+      List<Future<?>> results = new ArrayList<>();
       for (int i = 0; i < threads; i++) {
         int number = i;
-        all.add(executor.submit(() -> {
-          work.of(number);
+        results.add(executor.submit(() -> {
+          task.run(number);
           return null;
         }));
       }
-      for (var one : all) one.get();
+      for (var result : results) result.get();
     }
   }
 
   private static void measure(String name, int runs, Program program) throws Exception {
     var ratios = new ArrayList<Double>();
-    double simulated = 0;
-    double steps = 0;
+    double meanSeconds = 0;
+    double meanSteps = 0;
     for (int round = -2; round < ROUNDS; round++) {
-      long begun = System.nanoTime();
+      long start = System.nanoTime();
       var summary = Simulation.run(options -> options.withSeeds(runs), sim -> program.run(sim.scope()));
-      double seconds = (System.nanoTime() - begun) / 1e9;
-      begun = System.nanoTime();
+      double simulationSeconds = (System.nanoTime() - start) / 1e9;
+      start = System.nanoTime();
       for (int i = 0; i < runs; i++) {
         try (var scope = ActorSystem.openScope("real")) {
           program.run(scope);
         }
       }
-      double real = (System.nanoTime() - begun) / 1e9;
+      double realSeconds = (System.nanoTime() - start) / 1e9;
       if (round < 0) continue; // a warm-up
-      ratios.add(real / seconds);
-      simulated += seconds / ROUNDS;
-      steps += (double) summary.steps() / ROUNDS;
+      ratios.add(realSeconds / simulationSeconds);
+      meanSeconds += simulationSeconds / ROUNDS;
+      meanSteps += (double) summary.steps() / ROUNDS;
     }
     ratios.sort(null);
     System.out.printf("%-5s %,8.0f seeds/s, %.2f us a step of %.0f; runs beside real threads: %.2f (%.2f..%.2f)%n",
         name,
-        runs / simulated, 1e6 * simulated / steps, steps / runs, ratios.get(ROUNDS / 2), ratios.getFirst(),
+        runs / meanSeconds, 1e6 * meanSeconds / meanSteps, meanSteps / runs, ratios.get(ROUNDS / 2), ratios.getFirst(),
         ratios.getLast());
   }
 
-  /** It has no reference, because no real program can wait for a year. */
+  /** Simulates a year. There is no reference, because no real program can wait that long. */
   private static void year() {
-    long begun = System.nanoTime();
+    long start = System.nanoTime();
     var summary = Simulation.run(options -> options.withSeeds(RUNS), sim -> {
       var daily = sim.scope().named("daily").newActor((String tick) -> {});
       daily.sendMessageEvery("tick", Duration.ofDays(1));
       Thread.sleep(Duration.ofDays(365));
     });
-    double seconds = (System.nanoTime() - begun) / 1e9;
+    double seconds = (System.nanoTime() - start) / 1e9;
     System.out.printf("year  %,8.0f seeds/s: %.0f years in %.1f s%n", RUNS / seconds, summary.seconds() / 31_536_000,
         seconds);
   }

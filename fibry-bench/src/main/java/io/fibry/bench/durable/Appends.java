@@ -14,25 +14,25 @@ import java.util.Random;
 import java.util.concurrent.atomic.AtomicLongArray;
 
 /**
- * Durable appends of 200 bytes by 1 and by 1,024 virtual threads. Our store's journal writes all
- * waiting appends as one frame; other stores stand behind a {@link GroupCommitter} that groups
- * appends in the same way.
+ * Measures durable appends of 200 bytes by 1 and by 1,024 virtual threads. The journal of our store
+ * writes all pending appends as one frame. A {@link GroupCommitter} groups the appends to each
+ * other store in the same way.
  */
 final class Appends {
   private static final String OURS = "fibry, a folder";
   private static final String ACTOR = "account-";
 
   /**
-   * A store of others.
+   * A store of another project.
    *
-   * @param type a class of its jar
+   * @param type the name of a class in its jar, by which a missing jar is noticed
    */
   record Peer(String name, String type, Opener opener) {
     private void checkJar() {
       try {
         Class.forName(type, false, Peer.class.getClassLoader());
-      } catch (ClassNotFoundException missing) {
-        throw new IllegalStateException(name + " is not on the class path; run it by mvn -q -Pstores", missing);
+      } catch (ClassNotFoundException failure) {
+        throw new IllegalStateException(name + " is not on the class path; run it by mvn -q -Pstores", failure);
       }
     }
   }
@@ -50,16 +50,19 @@ final class Appends {
   static DurableQuestion question() {
     return DurableQuestion.of("durable-appends",
         "durable appends of 200 bytes, by so many virtual threads (size); one thread commits all that waits",
-        () -> measure(List.of(ROCKSDB, SQLITE, MVSTORE)), beside(1.5, 3, ROCKSDB), beside(4, 6, SQLITE),
-        beside(8, 12, MVSTORE));
+        () -> measure(List.of(ROCKSDB, SQLITE, MVSTORE)), promiseAgainst(1.5, 3, ROCKSDB), promiseAgainst(4, 6, SQLITE),
+        promiseAgainst(8, 12, MVSTORE));
   }
 
-  private static FigureBudget beside(double must, double aim, Peer peer) {
-    return FigureBudget.atLeast(must, aim, "appends by 1,024 threads, beside " + peer.name, OURS, peer.name)
+  private static FigureBudget promiseAgainst(double bound, double aim, Peer peer) {
+    return FigureBudget.atLeast(bound, aim, "appends by 1,024 threads, beside " + peer.name, OURS, peer.name)
         .withSize(Askers.many());
   }
 
-  /** In the source folder of the profile {@code stores}, since its jar is large. */
+  /**
+   * Opens RocksDB by reflection. Only the profile {@code stores} compiles the adapter, because the
+   * jar of RocksDB is large.
+   */
   private static EmbeddedStore openRocksDb(Path folder) throws Exception {
     try {
       return (EmbeddedStore) Class.forName("io.fibry.bench.durable.RocksDb").getDeclaredMethod("open", Path.class)
@@ -74,12 +77,12 @@ final class Appends {
     var sides = new ArrayList<Side>();
     try (var folder = TemporaryFolder.create()) {
       try {
-        sides.add(ours(folder.path().resolve("ours")));
-        for (var peer : peers) sides.add(theirs(peer, Files.createDirectory(folder.path().resolve(peer.name))));
+        sides.add(folderStoreSide(folder.path().resolve("ours")));
+        for (var peer : peers) sides.add(peerSide(peer, Files.createDirectory(folder.path().resolve(peer.name))));
         var rounds = new Rounds();
         for (var side : sides) side.addTo(rounds);
         var figures = rounds.run();
-        for (var side : sides) side.check();
+        for (var side : sides) side.checkCount();
         return figures;
       } finally {
         for (var side : sides) side.store.close();
@@ -87,9 +90,9 @@ final class Appends {
     }
   }
 
-  /** Where threads append. */
+  /** A store to which threads append at the same time. */
   interface Appended extends AutoCloseable {
-    /** Waits until it is on disk. */
+    /** Appends an entry, and waits until it is on disk. */
     void append(Entry entry);
 
     long count() throws Exception;
@@ -98,12 +101,12 @@ final class Appends {
     void close();
   }
 
-  /** @param numbers of the last entry of each actor */
+  /** @param numbers the number of the last entry of each actor; 0 if it has no entry */
   private record Side(String name, Appended store, AtomicLongArray numbers, byte[] body) {
-    private static final int BODY = 200;
+    private static final int BODY_SIZE = 200;
 
     static Side of(String name, Appended store) {
-      byte[] body = new byte[BODY];
+      byte[] body = new byte[BODY_SIZE];
       new Random(1).nextBytes(body);
       return new Side(name, store, new AtomicLongArray(Askers.many()), body);
     }
@@ -117,15 +120,15 @@ final class Appends {
       store.append(new Entry(ACTOR + thread, numbers.incrementAndGet(thread), body));
     }
 
-    void check() throws Exception {
-      long told = 0;
-      for (int i = 0; i < numbers.length(); i++) told += numbers.get(i);
-      if (store.count() != told)
-        throw new IllegalStateException(name + " has told " + told + " entries as stored, and has " + store.count());
+    void checkCount() throws Exception {
+      long appended = 0;
+      for (int i = 0; i < numbers.length(); i++) appended += numbers.get(i);
+      if (store.count() != appended)
+        throw new IllegalStateException(name + " confirmed " + appended + " entries, but has " + store.count());
     }
   }
 
-  private static Side ours(Path folder) {
+  private static Side folderStoreSide(Path folder) {
     var store = FolderStore.open(folder);
     var lives = new HashMap<String, Long>();
     for (int i = 0; i < Askers.many(); i++) lives.put(ACTOR + i, store.load(id(ACTOR + i)).life());
@@ -153,7 +156,7 @@ final class Appends {
     return new Store.ActorId("account", actor);
   }
 
-  private static Side theirs(Peer peer, Path folder) throws Exception {
+  private static Side peerSide(Peer peer, Path folder) throws Exception {
     return Side.of(peer.name, GroupCommitter.start(peer.opener.open(folder)));
   }
 }

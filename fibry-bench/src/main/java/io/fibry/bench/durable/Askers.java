@@ -5,53 +5,57 @@ import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.IntStream;
 
-/** Virtual threads that do the same again and again. */
+/** Virtual threads that each repeat an operation until a deadline, and their common rate. */
 final class Askers {
   static final String UNIT = "ops/s";
 
   private Askers() {}
 
-  /** What an asker does; {@code number} says which it is. */
+  /** One operation of an asker; {@code asker} is its index, from 0. */
   interface Step {
-    void run(int number) throws Exception;
+    void run(int asker) throws Exception;
   }
 
-  /** What an asker does with its time. */
+  /** All operations of an asker until a deadline. */
   interface Job {
-    /** Returns how often it did it. */
-    long run(int number, long end) throws Exception;
+    /**
+     * Repeats the operation until {@code deadline}, a time of {@link System#nanoTime}. Returns how
+     * many operations it completed.
+     */
+    long run(int asker, long deadline) throws Exception;
   }
 
-  /** How many there are where there are many, {@code -Dsize}. */
+  /** Returns the number of askers in measurements with many: property {@code size}, or 1,024. */
   static int many() {
     return Integer.getInteger("size", 1_024);
   }
 
-  /** Returns how long they ask, {@code -Dseconds}, in nanoseconds. */
+  /** Returns the duration of a round in nanoseconds: property {@code seconds}, or 0.4 seconds. */
   static long time() {
     return (long) (Double.parseDouble(System.getProperty("seconds", "0.4")) * 1e9);
   }
 
-  /** How often a second it is done by all together, until the last one has ended. */
+  /** Returns the operations per second of all askers together, until the last asker has ended. */
   static double rate(int askers, Step step) throws Exception {
-    return rateOf(askers, (number, end) -> {
-      long times = 0;
+    return rateOf(askers, (asker, deadline) -> {
+      long operations = 0;
       do {
-        step.run(number);
-        times++;
-      } while (System.nanoTime() < end);
-      return times;
+        step.run(asker);
+        operations++;
+      } while (System.nanoTime() < deadline);
+      return operations;
     });
   }
 
   static double rateOf(int askers, Job job) throws Exception {
     try (var threads = Executors.newVirtualThreadPerTaskExecutor()) {
-      long began = System.nanoTime();
-      long end = began + time();
-      var all = IntStream.range(0, askers).mapToObj(number -> threads.submit(() -> job.run(number, end))).toList();
-      long times = 0;
-      for (Future<Long> one : all) times += one.get();
-      return times * (double) TimeUnit.SECONDS.toNanos(1) / (System.nanoTime() - began);
+      long start = System.nanoTime();
+      long deadline = start + time();
+      var results =
+          IntStream.range(0, askers).mapToObj(asker -> threads.submit(() -> job.run(asker, deadline))).toList();
+      long operations = 0;
+      for (Future<Long> result : results) operations += result.get();
+      return operations * (double) TimeUnit.SECONDS.toNanos(1) / (System.nanoTime() - start);
     }
   }
 }

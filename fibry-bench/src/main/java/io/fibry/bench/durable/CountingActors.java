@@ -8,7 +8,7 @@ import io.fibry.durable.Durable;
 import io.fibry.durable.DurableContext;
 import java.util.concurrent.atomic.AtomicLong;
 
-/** Actors that count, durable ones and one in memory. */
+/** Actors that count their messages: durable actors, and an actor in memory. */
 final class CountingActors {
   record Count() implements Request<Count, Long> {}
 
@@ -20,32 +20,32 @@ final class CountingActors {
   static final Durable<Count> ONE_BY_ONE =
       Durable.kind("one-by-one", Count.class).maxUnstoredTurns(1).state(0L).handler(CountingActors::count);
   static final Durable<Kept> KEEPER =
-      Durable.kind("keeper", Kept.class).storeMessages(1_000).state(0L).handler(CountingActors::keep);
+      Durable.kind("keeper", Kept.class).storeMessages(1_000).state(0L).handler(CountingActors::countStored);
 
   private CountingActors() {}
 
-  private static Long count(Long n, Count message, DurableContext<Count> context) {
-    context.reply(message, n + 1);
-    return n + 1;
+  private static Long count(Long count, Count message, DurableContext<Count> context) {
+    context.reply(message, count + 1);
+    return count + 1;
   }
 
-  private static Long keep(Long n, Kept message, DurableContext<Kept> context) {
+  private static Long countStored(Long count, Kept message, DurableContext<Kept> context) {
     return switch (message) {
-      case Add add -> n + 1;
+      case Add add -> count + 1;
       case Read read -> {
-        context.reply(read, n);
-        yield n;
+        context.reply(read, count);
+        yield count;
       }
     };
   }
 
   static Actor<Count> inMemory(ActorBuilder<Object> builder) {
     return builder.initialState(AtomicLong::new)
-        .newActor((AtomicLong n, Count message, ActorContext<Count> context) -> context.reply(message,
-            n.incrementAndGet()));
+        .newActor((AtomicLong count, Count message, ActorContext<Count> context) -> context.reply(message,
+            count.incrementAndGet()));
   }
 
-  /** Sends to an actor that keeps messages. Used by one thread at a time. */
+  /** Sends to an actor that stores its messages first. Used by one thread at a time. */
   static final class Sender {
     private final Actor<Kept> keeper;
     private long sent;
@@ -54,15 +54,18 @@ final class CountingActors {
       this.keeper = keeper;
     }
 
-    /** Until the time is over; then waits until all is handled and stored. Returns how many. */
-    long send(long end) {
-      long before = sent;
+    /**
+     * Sends messages until {@code deadline}, a time of {@link System#nanoTime}. Returns how many it
+     * sent, when all are handled and stored.
+     */
+    long send(long deadline) {
+      long sentBefore = sent;
       do {
-        if (!keeper.sendMessage(new Add())) throw new IllegalStateException("a message was not kept");
+        if (!keeper.sendMessage(new Add())) throw new IllegalStateException("the actor refused a message");
         sent++;
-      } while (System.nanoTime() < end);
-      while (keeper.ask(new Read()) < sent) Thread.yield(); // it may have overtaken some
-      return sent - before;
+      } while (System.nanoTime() < deadline);
+      while (keeper.ask(new Read()) < sent) Thread.yield(); // the request may overtake stored messages
+      return sent - sentBefore;
     }
   }
 }

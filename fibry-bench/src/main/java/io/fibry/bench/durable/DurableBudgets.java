@@ -9,13 +9,13 @@ import java.util.List;
 import java.util.Locale;
 
 /**
- * Measures the cost of durable actors and checks the promised ratios, each beside its reference in
- * the same process. {@code DurableBudgets durable-one,durable-heap} runs only these questions. The
- * sides take turns in each of three processes, of which the middle one is judged. Exits with 1 if a
+ * Measures the cost of durable actors, and checks the promised ratios to references in the same
+ * process. {@code DurableBudgets durable-one,durable-heap} runs only these questions. In each of
+ * three processes the sides take turns; the median over the processes is judged. Exits with 1 if a
  * promise is broken.
  */
 public final class DurableBudgets {
-  private static final String IN_CHILD = "--process";
+  private static final String CHILD_ARGUMENT = "--process";
 
   private DurableBudgets() {}
 
@@ -24,15 +24,20 @@ public final class DurableBudgets {
         PassivatedKeys.question(), Stalls.question(), PlainRequests.question());
   }
 
-  /** {@code -Dprocesses} processes, {@code -Drounds} rounds of {@code -Dseconds} each. */
+  /**
+   * Runs the named questions, or all. The properties {@code processes}, {@code rounds} and
+   * {@code seconds} set the number of processes, the rounds in each, and the length of a round.
+   */
   public static void main(String[] names) throws Exception {
-    if (names.length == 2 && names[0].equals(IN_CHILD)) {
+    if (names.length == 2 && names[0].equals(CHILD_ARGUMENT)) {
       for (var figures : question(names[1]).program().measure()) ChildJvm.tell(figures.line());
-      System.exit(0); // threads of others may be alive
+      System.exit(0); // threads of other libraries may still run
     }
-    var asked =
+    var chosenNames =
         Arrays.stream(names).flatMap(name -> Arrays.stream(name.split(","))).filter(name -> !name.isBlank()).toList();
-    System.exit(ask(asked.isEmpty() ? questions() : asked.stream().map(DurableBudgets::question).toList()) ? 0 : 1);
+    var chosenQuestions =
+        chosenNames.isEmpty() ? questions() : chosenNames.stream().map(DurableBudgets::question).toList();
+    System.exit(ask(chosenQuestions) ? 0 : 1);
   }
 
   private static DurableQuestion question(String name) {
@@ -41,30 +46,30 @@ public final class DurableBudgets {
             "no question '" + name + "'; there are " + questions().stream().map(DurableQuestion::name).toList()));
   }
 
-  /** Returns false if a promise is broken. */
+  /** Measures and prints the questions. Returns whether all promises are kept. */
   static boolean ask(List<DurableQuestion> questions) throws Exception {
     System.out.println("JDK " + Runtime.version() + ", " + Runtime.getRuntime().availableProcessors() + " processors");
-    boolean kept = true;
-    var judged = new ArrayList<ResultRow>();
+    boolean areAllKept = true;
+    var promiseRows = new ArrayList<ResultRow>();
     for (var question : questions) {
-      long began = System.nanoTime();
+      long start = System.nanoTime();
       System.out.printf(Locale.ROOT, "%n%s: %s%n", question.name(), question.title());
-      var figures = question.ask(Integer.getInteger("processes", 3), DurableBudgets.class, IN_CHILD);
+      var figures = question.ask(Integer.getInteger("processes", 3), DurableBudgets.class, CHILD_ARGUMENT);
       var result = question.result(figures);
       for (var row : result.rows()) print(row);
       result.write();
       for (var promise : question.promises()) {
         var row = promise.judge(figures);
-        kept &= promise.isKept(row.median());
+        areAllKept &= promise.isKept(row.median());
         print(row);
-        judged.add(row);
+        promiseRows.add(row);
       }
-      System.out.printf(Locale.ROOT, "after %.0f s%n", (System.nanoTime() - began) / 1e9);
+      System.out.printf(Locale.ROOT, "after %.0f s%n", (System.nanoTime() - start) / 1e9);
     }
     if (questions.size() == questions().size()) Result.here("budgets-durable",
         "a figure of durable actors, or how many times a reference it is, in the middle one of three processes",
-        judged).write();
-    return kept;
+        promiseRows).write();
+    return areAllKept;
   }
 
   private static void print(ResultRow row) {

@@ -7,14 +7,14 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * A question about durable actors.
+ * A question about durable actors: a program that measures the sides, and promises about them.
  *
- * @param name of its result
+ * @param name the name of the question and of its result
  * @param title the measured quantity, in words
- * @param processes in how many it is asked at most
+ * @param processes the maximum number of processes that measure the question
  */
 record DurableQuestion(String name, String title, int processes, Program program, List<FigureBudget> promises) {
-  private static final List<String> PASSED_ON = List.of("size", "seconds", "rounds");
+  private static final List<String> CHILD_PROPERTIES = List.of("size", "seconds", "rounds");
 
   /** Measures all sides in this process. */
   interface Program {
@@ -25,32 +25,33 @@ record DurableQuestion(String name, String title, int processes, Program program
     return new DurableQuestion(name, title, Integer.MAX_VALUE, program, List.of(promises));
   }
 
-  /** For measurements that hardly change from one process to the next. */
+  /** Returns this question for one process only. Used where processes hardly differ. */
   DurableQuestion inOneProcess() {
     return new DurableQuestion(name, title, 1, program, promises);
   }
 
-  /** Runs the question in processes of its own, and returns the measurements of each. */
-  List<List<RoundFigures>> ask(int inProcesses, Class<?> main, String inChild) throws Exception {
-    // a collection between two rounds gives no memory back, for which the next one would ask again
+  /** Measures the question in child processes, and returns the results of each process. */
+  List<List<RoundFigures>> ask(int maxProcesses, Class<?> main, String childArgument) throws Exception {
+    // without -Xms, the collection between two rounds would return memory that the next round needs
     var flags = new ArrayList<>(List.of("--enable-native-access=ALL-UNNAMED", "-Xms1g"));
-    for (var property : PASSED_ON)
+    for (var property : CHILD_PROPERTIES)
       if (!System.getProperty(property, "").isBlank()) flags.add("-D" + property + "=" + System.getProperty(property));
-    var all = new ArrayList<List<RoundFigures>>();
-    for (int i = 0; i < Math.min(inProcesses, processes); i++)
-      all.add(ChildJvm.run(List.of(), flags, main, inChild, name).stream().map(RoundFigures::ofLine).toList());
-    return all;
+    var results = new ArrayList<List<RoundFigures>>();
+    for (int i = 0; i < Math.min(maxProcesses, processes); i++)
+      results.add(
+          ChildJvm.run(List.of(), flags, main, childArgument, name).stream().map(RoundFigures::ofLine).toList());
+    return results;
   }
 
-  /** The rounds of all processes count. */
-  Result result(List<List<RoundFigures>> all) {
+  /** Returns a row for each side, from the rounds of all processes. */
+  Result result(List<List<RoundFigures>> results) {
     var rows = new ArrayList<ResultRow>();
-    for (int i = 0; i < all.getFirst().size(); i++) {
-      int side = i;
-      var first = all.getFirst().get(i);
-      rows.add(ResultRow.of(first.side(), first.unit(), "", all.stream()
-          .flatMap(process -> process.get(side).rounds().stream()).mapToDouble(Double::doubleValue).toArray())
-          .withSize(first.size()));
+    for (int i = 0; i < results.getFirst().size(); i++) {
+      int sideIndex = i;
+      var figures = results.getFirst().get(i);
+      rows.add(ResultRow.of(figures.side(), figures.unit(), "", results.stream()
+          .flatMap(process -> process.get(sideIndex).rounds().stream()).mapToDouble(Double::doubleValue).toArray())
+          .withSize(figures.size()));
     }
     return Result.here(name, title, rows);
   }

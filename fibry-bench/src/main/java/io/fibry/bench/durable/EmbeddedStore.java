@@ -2,16 +2,16 @@ package io.fibry.bench.durable;
 
 import java.util.List;
 
-/** A store of others, in this process. One thread uses it. */
+/** A store of another project, embedded in this process. Used by one thread at a time. */
 interface EmbeddedStore extends AutoCloseable {
 
-  /** What an actor did with a message. */
+  /** The stored result of one message to an actor. The number is 1 for the first of the actor. */
   record Entry(String actor, long number, byte[] body) {}
 
-  /** When it returns, all of them are on disk. */
+  /** Stores all entries, and returns when they are on disk. */
   void commit(List<Entry> batch) throws Exception;
 
-  /** How many entries it has. */
+  /** Returns how many entries the store has. */
   long count() throws Exception;
 
   @Override

@@ -5,45 +5,51 @@ import java.util.List;
 import java.util.Locale;
 
 /**
- * What a figure of ours must be, as many times that of another side; by itself, if there is none.
+ * A promise about the median of our side: a bound on the median itself, or on its ratio to the
+ * median of another side.
  *
- * @param other a side, or empty
- * @param size of both
- * @param minRatio whether it must be {@code must} at least, or at most
+ * @param what the promised quantity, in words
+ * @param ours the name of our side
+ * @param other the name of the other side; empty if the bound is on our median itself
+ * @param size the size of both sides, as in {@link RoundFigures}
+ * @param minRatio whether {@code must} is a lower bound; otherwise it is an upper bound
+ * @param must the bound: the promise is broken if the value is beyond it
+ * @param aim the value that we want to reach; it is printed, and never checked
  */
 record FigureBudget(String what, String ours, String other, long size, boolean minRatio, double must, double aim) {
 
-  static FigureBudget atLeast(double must, double aim, String what, String ours, String other) {
-    return new FigureBudget(what, ours, other, 0, true, must, aim);
+  static FigureBudget atLeast(double bound, double aim, String quantity, String ourSide, String otherSide) {
+    return new FigureBudget(quantity, ourSide, otherSide, 0, true, bound, aim);
   }
 
-  static FigureBudget atMost(double must, double aim, String what, String ours, String other) {
-    return new FigureBudget(what, ours, other, 0, false, must, aim);
+  static FigureBudget atMost(double bound, double aim, String quantity, String ourSide, String otherSide) {
+    return new FigureBudget(quantity, ourSide, otherSide, 0, false, bound, aim);
   }
 
-  FigureBudget withSize(long of) {
-    return new FigureBudget(what, ours, other, of, minRatio, must, aim);
+  FigureBudget withSize(long size) {
+    return new FigureBudget(what, ours, other, size, minRatio, must, aim);
   }
 
-  /** In one process. */
+  /** Returns the promised quantity, computed from the measurements of one process. */
   double value(List<RoundFigures> figures) {
     double value = figure(figures, ours).median();
     return other.isEmpty() ? value : value / figure(figures, other).median();
   }
 
   private RoundFigures figure(List<RoundFigures> figures, String side) {
-    return figures.stream().filter(one -> one.side().equals(side) && one.size() == size).findFirst()
-        .orElseThrow(() -> new IllegalStateException("'" + what + "' needs '" + side + "', of which there is none"));
+    return figures.stream().filter(candidate -> candidate.side().equals(side) && candidate.size() == size).findFirst()
+        .orElseThrow(() -> new IllegalStateException(
+            "'" + what + "' needs the side '" + side + "', which was not measured"));
   }
 
-  /** Judges the median of several processes. */
+  /** Returns the median over the processes, with the verdict whether the promise is kept. */
   ResultRow judge(List<List<RoundFigures>> processes) {
     var values = processes.stream().mapToDouble(this::value).sorted().toArray();
-    double middle = values[values.length / 2];
+    double median = values[values.length / 2];
     String unit = other.isEmpty() ? figure(processes.getFirst(), ours).unit() : "x of " + other;
-    return new ResultRow(what, unit, middle, values[0], values[values.length - 1], String.format(Locale.ROOT,
+    return new ResultRow(what, unit, median, values[0], values[values.length - 1], String.format(Locale.ROOT,
         "at %s %s, aim %s: %s", minRatio ? "least" : "most", ResultRow.readable(must), ResultRow.readable(aim),
-        isKept(middle) ? "kept" : "BROKEN"), 0);
+        isKept(median) ? "kept" : "BROKEN"), 0);
   }
 
   boolean isKept(double value) {

@@ -7,16 +7,16 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.LinkedTransferQueue;
 
 /**
- * One platform thread that gives a store all that waits, in one batch: what a {@code FolderStore}
- * has of its own.
+ * A platform thread that commits all pending entries to a store as one batch. A
+ * {@code FolderStore} has such a thread of its own.
  */
 final class GroupCommitter implements Appends.Appended {
-  private static final int MOST = 8_192; // as there
+  private static final int MAX_BATCH = 8_192; // as many as a FolderStore writes at once
 
-  private record Waiting(EmbeddedStore.Entry entry, CompletableFuture<Void> stored) {}
+  private record PendingEntry(EmbeddedStore.Entry entry, CompletableFuture<Void> stored) {}
 
   private final EmbeddedStore store;
-  private final BlockingQueue<Waiting> waiting = new LinkedTransferQueue<>();
+  private final BlockingQueue<PendingEntry> pending = new LinkedTransferQueue<>();
   private final Thread thread = Thread.ofPlatform().daemon().name("committer").unstarted(this::run);
 
   private GroupCommitter(EmbeddedStore store) {
@@ -31,33 +31,33 @@ final class GroupCommitter implements Appends.Appended {
 
   @Override
   public void append(EmbeddedStore.Entry entry) {
-    var one = new Waiting(entry, new CompletableFuture<>());
-    waiting.add(one);
-    one.stored.join();
+    var pendingEntry = new PendingEntry(entry, new CompletableFuture<>());
+    pending.add(pendingEntry);
+    pendingEntry.stored.join();
   }
 
   private void run() {
-    var batch = new ArrayList<Waiting>();
+    var batch = new ArrayList<PendingEntry>();
     try {
       while (true) {
         batch.clear();
-        batch.add(waiting.take());
-        waiting.drainTo(batch, MOST - 1);
+        batch.add(pending.take());
+        pending.drainTo(batch, MAX_BATCH - 1);
         write(batch);
       }
-    } catch (InterruptedException closed) {
-      // nothing waits
+    } catch (InterruptedException interruption) {
+      // closed: no entry is pending
     }
   }
 
-  private void write(List<Waiting> batch) {
+  private void write(List<PendingEntry> batch) {
     try {
-      store.commit(batch.stream().map(Waiting::entry).toList());
-    } catch (Throwable failure) { // an asker that is not told would wait for ever
-      for (var one : batch) one.stored.completeExceptionally(failure);
+      store.commit(batch.stream().map(PendingEntry::entry).toList());
+    } catch (Throwable failure) { // reported, so that no asker waits forever
+      for (var pendingEntry : batch) pendingEntry.stored.completeExceptionally(failure);
       return;
     }
-    for (var one : batch) one.stored.complete(null);
+    for (var pendingEntry : batch) pendingEntry.stored.complete(null);
   }
 
   @Override
@@ -68,15 +68,15 @@ final class GroupCommitter implements Appends.Appended {
   @Override
   public void close() {
     thread.interrupt();
-    boolean interrupted = false;
+    boolean isInterrupted = false;
     while (thread.isAlive()) {
       try {
         thread.join();
-      } catch (InterruptedException later) {
-        interrupted = true;
+      } catch (InterruptedException interruption) {
+        isInterrupted = true;
       }
     }
     store.close();
-    if (interrupted) Thread.currentThread().interrupt();
+    if (isInterrupted) Thread.currentThread().interrupt();
   }
 }

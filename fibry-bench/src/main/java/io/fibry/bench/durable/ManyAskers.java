@@ -13,11 +13,14 @@ import java.time.Duration;
 import java.util.List;
 import java.util.stream.IntStream;
 
-/** Many threads at once, on a disk where each force takes 2 ms: they share it. */
+/**
+ * Measures many threads that ask durable actors at once, on a disk where each sync takes at least
+ * 2 ms. A sync covers the turns of many actors.
+ */
 final class ManyAskers {
-  private static final Duration FORCE = Duration.ofMillis(2);
-  private static final String EACH = "fibry, an actor for each";
-  private static final String HOT = "fibry, one actor for all";
+  private static final Duration SYNC_TIME = Duration.ofMillis(2);
+  private static final String ACTOR_EACH = "fibry, an actor for each";
+  private static final String SHARED_ACTOR = "fibry, one actor for all";
   private static final String ONE_BY_ONE = "fibry, one actor for all, ahead(1)";
 
   private ManyAskers() {}
@@ -25,39 +28,39 @@ final class ManyAskers {
   static DurableQuestion question() {
     return DurableQuestion.of("durable-many",
         "1,024 threads that ask durable actors, on a disk where each force takes 2 ms", ManyAskers::measure,
-        FigureBudget.atLeast(300, 600, "1,024 actors, an asker each, forces of 2 ms", EACH, PreparedFile.SIDE),
-        FigureBudget.atLeast(0.7, 1, "one actor, 1,024 askers, forces of 2 ms", HOT, EACH),
-        FigureBudget.atLeast(200, 330, "one actor, 1,024 askers, forces of 2 ms", HOT, ONE_BY_ONE));
+        FigureBudget.atLeast(300, 600, "1,024 actors, an asker each, forces of 2 ms", ACTOR_EACH, PreparedFile.SIDE),
+        FigureBudget.atLeast(0.7, 1, "one actor, 1,024 askers, forces of 2 ms", SHARED_ACTOR, ACTOR_EACH),
+        FigureBudget.atLeast(200, 330, "one actor, 1,024 askers, forces of 2 ms", SHARED_ACTOR, ONE_BY_ONE));
   }
 
   static List<RoundFigures> measure() throws Exception {
     try (var folder = TemporaryFolder.create();
-        var file = PreparedFile.on(slow(folder.path().resolve("file")));
-        var store = FolderStore.open(slow(folder.path().resolve("store")), options -> options);
+        var file = PreparedFile.on(slowDisk(folder.path().resolve("file")));
+        var store = FolderStore.open(slowDisk(folder.path().resolve("store")), options -> options);
         var scope = ActorSystem.openScope("many")) {
       int askers = Askers.many();
-      var counters = actors("counter-", CountingActors.COUNTER, askers, scope, store);
-      var senders = actors("keeper-", CountingActors.KEEPER, askers, scope, store).stream()
+      var counters = newActors("counter-", CountingActors.COUNTER, askers, scope, store);
+      var senders = newActors("keeper-", CountingActors.KEEPER, askers, scope, store).stream()
           .map(CountingActors.Sender::new).toList();
-      var hot = CountingActors.COUNTER.newActor(scope.named("hot"), store);
+      var shared = CountingActors.COUNTER.newActor(scope.named("hot"), store);
       var oneByOne = CountingActors.ONE_BY_ONE.newActor(scope.named("one-by-one"), store);
       return new Rounds()
           .side(PreparedFile.SIDE, Askers.UNIT, file::rate)
-          .side(EACH, Askers.UNIT,
-              () -> Askers.rate(askers, number -> counters.get(number).ask(new CountingActors.Count())))
-          .side(HOT, Askers.UNIT, () -> Askers.rate(askers, number -> hot.ask(new CountingActors.Count())))
-          .side(ONE_BY_ONE, Askers.UNIT, () -> Askers.rate(askers, number -> oneByOne.ask(new CountingActors.Count())))
+          .side(ACTOR_EACH, Askers.UNIT,
+              () -> Askers.rate(askers, asker -> counters.get(asker).ask(new CountingActors.Count())))
+          .side(SHARED_ACTOR, Askers.UNIT, () -> Askers.rate(askers, asker -> shared.ask(new CountingActors.Count())))
+          .side(ONE_BY_ONE, Askers.UNIT, () -> Askers.rate(askers, asker -> oneByOne.ask(new CountingActors.Count())))
           .side("fibry, an actor for each, messages are kept", Askers.UNIT,
-              () -> Askers.rateOf(askers, (number, end) -> senders.get(number).send(end)))
+              () -> Askers.rateOf(askers, (asker, deadline) -> senders.get(asker).send(deadline)))
           .run();
     }
   }
 
-  private static StorageDirectory slow(Path folder) throws IOException {
-    return new SlowDisk(StorageDirectory.open(folder), FORCE.toNanos());
+  private static StorageDirectory slowDisk(Path folder) throws IOException {
+    return new SlowDisk(StorageDirectory.open(folder), SYNC_TIME.toNanos());
   }
 
-  private static <M> List<Actor<M>> actors(String name, Durable<M> kind, int count, ActorScope scope, Store store) {
+  private static <M> List<Actor<M>> newActors(String name, Durable<M> kind, int count, ActorScope scope, Store store) {
     return IntStream.range(0, count).mapToObj(number -> kind.newActor(scope.named(name + number), store)).toList();
   }
 }

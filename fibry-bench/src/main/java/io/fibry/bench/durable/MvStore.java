@@ -5,7 +5,7 @@ import java.util.List;
 import org.h2.mvstore.MVMap;
 import org.h2.mvstore.MVStore;
 
-/** H2's MVStore: a map, committed and forced for each batch. */
+/** The MVStore of H2: a map, which is committed and synced after each batch. */
 record MvStore(MVStore store, MVMap<String, byte[]> map) implements EmbeddedStore {
 
   static MvStore open(Path folder) {

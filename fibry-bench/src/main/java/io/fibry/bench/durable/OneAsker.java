@@ -5,9 +5,12 @@ import io.fibry.store.folder.FolderStore;
 import io.fibry.store.folder.StorageDirectory;
 import java.util.List;
 
-/** One thread that asks one actor, one request after the other, beside what the disk can do. */
+/**
+ * Measures one thread that asks one durable actor, or sends stored messages to it. The references
+ * are plain writes with sync on the same disk, and an actor in memory.
+ */
 final class OneAsker {
-  private static final String ASKED = "fibry, a durable actor is asked";
+  private static final String DURABLE_ACTOR = "fibry, a durable actor is asked";
 
   private OneAsker() {}
 
@@ -16,7 +19,7 @@ final class OneAsker {
         "one thread and one actor, on the disk of this machine: requests, messages that are kept, and what the disk "
             + "can do",
         OneAsker::measure,
-        FigureBudget.atLeast(0.5, 0.8, "one asker, one actor", ASKED, PreparedFile.SIDE));
+        FigureBudget.atLeast(0.5, 0.8, "one asker, one actor", DURABLE_ACTOR, PreparedFile.SIDE));
   }
 
   static List<RoundFigures> measure() throws Exception {
@@ -29,10 +32,11 @@ final class OneAsker {
       var inMemory = CountingActors.inMemory(scope.anonymous());
       return new Rounds()
           .side(PreparedFile.SIDE, Askers.UNIT, file::rate)
-          .side(ASKED, Askers.UNIT, () -> Askers.rate(1, one -> counter.ask(new CountingActors.Count())))
-          .side("fibry, a message is kept", Askers.UNIT, () -> Askers.rateOf(1, (one, end) -> sender.send(end)))
+          .side(DURABLE_ACTOR, Askers.UNIT, () -> Askers.rate(1, asker -> counter.ask(new CountingActors.Count())))
+          .side("fibry, a message is kept", Askers.UNIT,
+              () -> Askers.rateOf(1, (asker, deadline) -> sender.send(deadline)))
           .side("fibry, an actor in memory is asked", Askers.UNIT,
-              () -> Askers.rate(1, one -> inMemory.ask(new CountingActors.Count())))
+              () -> Askers.rate(1, asker -> inMemory.ask(new CountingActors.Count())))
           .run();
     }
   }

@@ -11,12 +11,12 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 
-/** How fast a store with many turns opens, beside plain reading of its files. */
+/** Measures how fast a store with many turns opens, beside plain reads of its files. */
 final class OpenedStore {
   private static final String OPENED = "fibry, a store is opened";
   private static final String READ = "by hand: its files are read";
-  private static final int EACH = 10; // turns of an actor
-  private static final int BODY = 256; // as PreparedFile writes
+  private static final int TURNS_PER_ACTOR = 10;
+  private static final int BODY_SIZE = 256; // bytes, as many as PreparedFile writes at once
 
   private OpenedStore() {}
 
@@ -26,19 +26,19 @@ final class OpenedStore {
         OpenedStore::measure, FigureBudget.atLeast(0.3, 0.5, "opening", OPENED, READ));
   }
 
-  /** {@code -Dsize} turns. */
+  /** The property {@code size} sets the number of turns, by default a million. */
   static List<RoundFigures> measure() throws Exception {
     try (var folder = TemporaryFolder.create()) {
-      fill(folder.path(), Integer.getInteger("size", 1_000_000) / EACH);
+      fill(folder.path(), Integer.getInteger("size", 1_000_000) / TURNS_PER_ACTOR);
       List<Path> logs;
       try (var files = Files.list(folder.path())) {
         logs = files.filter(file -> file.toString().endsWith(".log")).toList();
       }
       double megabytes = 0;
       for (var log : logs) megabytes += Files.size(log) / (double) (1 << 20);
-      double all = megabytes;
-      return new Rounds().side(OPENED, "MB/s", () -> all / open(folder.path()))
-          .side(READ, "MB/s", () -> all / read(logs)).run();
+      double totalMegabytes = megabytes;
+      return new Rounds().side(OPENED, "MB/s", () -> totalMegabytes / openingSeconds(folder.path()))
+          .side(READ, "MB/s", () -> totalMegabytes / readingSeconds(logs)).run();
     }
   }
 
@@ -46,12 +46,12 @@ final class OpenedStore {
     try (var store = FolderStore.open(folder)) {
       long[] lives = new long[actors];
       for (int i = 0; i < actors; i++) lives[i] = store.load(id(i)).life();
-      CompletionStage<Void> last = CompletableFuture.completedFuture(null);
-      for (int number = 1; number <= EACH; number++)
+      CompletionStage<Void> lastAppend = CompletableFuture.completedFuture(null);
+      for (int number = 1; number <= TURNS_PER_ACTOR; number++)
         for (int i = 0; i < actors; i++)
-          last = store.append(
-              new Store.Turn(id(i), lives[i], number, Instant.now(), false, new byte[BODY], List.of(), List.of()));
-      last.toCompletableFuture().join();
+          lastAppend = store.append(
+              new Store.Turn(id(i), lives[i], number, Instant.now(), false, new byte[BODY_SIZE], List.of(), List.of()));
+      lastAppend.toCompletableFuture().join();
     }
   }
 
@@ -59,22 +59,22 @@ final class OpenedStore {
     return new Store.ActorId("account", "account-" + actor);
   }
 
-  /** In seconds. */
-  private static double open(Path folder) {
-    long began = System.nanoTime();
+  /** Returns how long it takes to open the store, in seconds. */
+  private static double openingSeconds(Path folder) {
+    long start = System.nanoTime();
     var store = FolderStore.open(folder);
-    double took = (System.nanoTime() - began) / 1e9;
+    double seconds = (System.nanoTime() - start) / 1e9;
     store.close();
-    return took;
+    return seconds;
   }
 
-  private static double read(List<Path> logs) throws IOException {
-    var into = new byte[1 << 20];
-    long began = System.nanoTime();
+  private static double readingSeconds(List<Path> logs) throws IOException {
+    var buffer = new byte[1 << 20];
+    long start = System.nanoTime();
     for (var log : logs)
       try (var file = new RandomAccessFile(log.toFile(), "r")) {
-        while (file.read(into) > 0); // the next part
+        while (file.read(buffer) > 0); // reads the file to its end
       }
-    return (System.nanoTime() - began) / 1e9;
+    return (System.nanoTime() - start) / 1e9;
   }
 }

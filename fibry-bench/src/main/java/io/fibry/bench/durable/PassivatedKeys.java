@@ -11,13 +11,13 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.stream.IntStream;
 
-/** The heap that a key takes whose actor is not alive. */
+/** Measures the heap of a key of durable actors while the actor of the key is passivated. */
 final class PassivatedKeys {
   private static final String PASSIVATED = "fibry, a key after passivation";
   private static final String OPENED = "fibry, a key after opening";
   private static final String BY_HAND = "by hand: a ConcurrentHashMap from key to number";
   private static final String UNIT = "B";
-  private static final Duration IDLE = Duration.ofMillis(5);
+  private static final Duration IDLE_LIMIT = Duration.ofMillis(5);
   private static final int ASKERS = 256;
 
   private PassivatedKeys() {}
@@ -29,15 +29,15 @@ final class PassivatedKeys {
         .inOneProcess();
   }
 
-  /** {@code -Dsize} keys. */
+  /** The property {@code size} sets the number of keys, by default a million. */
   static List<RoundFigures> measure() throws Exception {
     int keys = Integer.getInteger("size", 1_000_000);
-    double byHand = byHand(keys);
+    double mapBytes = heapOfMap(keys);
     try (var folder = TemporaryFolder.create()) {
-      double passivated = passivated(keys, folder.path());
-      double opened = opened(keys, folder.path());
-      return List.of(RoundFigures.of(PASSIVATED, UNIT, passivated), RoundFigures.of(OPENED, UNIT, opened),
-          RoundFigures.of(BY_HAND, UNIT, byHand));
+      double passivatedBytes = heapAfterPassivation(keys, folder.path());
+      double openedBytes = heapAfterOpening(keys, folder.path());
+      return List.of(RoundFigures.of(PASSIVATED, UNIT, passivatedBytes), RoundFigures.of(OPENED, UNIT, openedBytes),
+          RoundFigures.of(BY_HAND, UNIT, mapBytes));
     }
   }
 
@@ -45,40 +45,40 @@ final class PassivatedKeys {
     return "key" + number;
   }
 
-  private static double byHand(int keys) throws InterruptedException {
-    long before = Heap.used();
+  private static double heapOfMap(int keys) throws InterruptedException {
+    long heapBefore = Heap.used();
     var map = new ConcurrentHashMap<String, Long>();
     for (int i = 0; i < keys; i++) map.put(key(i), i + 1_000L);
-    double each = (Heap.used() - before) / (double) keys;
-    if (map.size() != keys) throw new AssertionError(); // keeps it alive until here
-    return each;
+    double bytesPerKey = (Heap.used() - heapBefore) / (double) keys;
+    if (map.size() != keys) throw new AssertionError(); // keeps the map alive until here
+    return bytesPerKey;
   }
 
-  private static double passivated(int keys, Path folder) throws Exception {
+  private static double heapAfterPassivation(int keys, Path folder) throws Exception {
     try (var store = FolderStore.open(folder);
         var scope = ActorSystem.openScope("keys");
-        var counters = CountingActors.COUNTER.entities(scope.anonymous(), store, IDLE);
-        var askers = Executors.newVirtualThreadPerTaskExecutor()) {
-      counters.actor("first").ask(new CountingActors.Count()); // makes what all share
-      long before = Heap.used();
-      var all = IntStream.range(0, ASKERS).mapToObj(first -> askers.submit(() -> {
-        for (int i = first; i < keys; i += ASKERS) counters.actor(key(i)).ask(new CountingActors.Count());
+        var counters = CountingActors.COUNTER.entities(scope.anonymous(), store, IDLE_LIMIT);
+        var threads = Executors.newVirtualThreadPerTaskExecutor()) {
+      counters.actor("first").ask(new CountingActors.Count()); // creates the objects that all actors share
+      long heapBefore = Heap.used();
+      var results = IntStream.range(0, ASKERS).mapToObj(firstKey -> threads.submit(() -> {
+        for (int i = firstKey; i < keys; i += ASKERS) counters.actor(key(i)).ask(new CountingActors.Count());
         return null;
       })).toList();
-      for (Future<?> one : all) one.get();
+      for (Future<?> result : results) result.get();
       while (counters.size() > 0) Thread.sleep(1);
-      double each = (Heap.used() - before) / (double) keys;
+      double bytesPerKey = (Heap.used() - heapBefore) / (double) keys;
       if (store.health().actors() != keys + 1) throw new IllegalStateException(store.health().toString());
-      return each;
+      return bytesPerKey;
     }
   }
 
-  private static double opened(int keys, Path folder) throws InterruptedException {
-    long before = Heap.used();
+  private static double heapAfterOpening(int keys, Path folder) throws InterruptedException {
+    long heapBefore = Heap.used();
     try (var store = FolderStore.open(folder)) {
-      double each = (Heap.used() - before) / (double) keys;
+      double bytesPerKey = (Heap.used() - heapBefore) / (double) keys;
       if (store.health().actors() != keys + 1) throw new IllegalStateException(store.health().toString());
-      return each;
+      return bytesPerKey;
     }
   }
 }

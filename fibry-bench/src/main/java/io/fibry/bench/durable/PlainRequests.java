@@ -13,14 +13,14 @@ import java.util.List;
 import java.util.stream.Collectors;
 
 /**
- * Measures whether a request to an actor in memory costs more when durable actors are on the class
- * path. It cannot, since none of their classes is loaded. On one carrier, so that it takes the same
- * time again and again.
+ * Measures whether a request to an actor in memory takes longer when fibry-durable is on the class
+ * path. It should not, because no class of fibry-durable is loaded, which is checked. All threads
+ * share one carrier, so that the results hardly vary.
  */
 final class PlainRequests {
   private static final String WITH = "fibry, fibry-durable is on the class path";
   private static final String WITHOUT = "fibry, fibry-durable is not there";
-  private static final String OURS = "io.fibry.(durable|codec|store)\\..*";
+  private static final String DURABLE_CLASSES = "io.fibry.(durable|codec|store)\\..*";
 
   private PlainRequests() {}
 
@@ -31,46 +31,48 @@ final class PlainRequests {
   }
 
   static List<RoundFigures> measure() throws Exception {
-    var durable = where(Durable.class);
-    if (durable.equals(where(ActorSystem.class)))
-      throw new IllegalStateException("fibry-durable is in one file with the library, " + durable
-          + ", so it cannot be left out; run it by mvn -q -Pstores");
-    return List.of(inProcess(WITH, System.getProperty("java.class.path")), inProcess(WITHOUT, without(durable)));
+    var durable = classPathElement(Durable.class);
+    if (durable.equals(classPathElement(ActorSystem.class)))
+      throw new IllegalStateException("fibry-durable and fibry are in the same file, " + durable
+          + ", so fibry-durable cannot be left out; run it by mvn -q -Pstores");
+    return List.of(measureInChild(WITH, System.getProperty("java.class.path")),
+        measureInChild(WITHOUT, classPathWithout(durable)));
   }
 
-  private static Path where(Class<?> type) throws URISyntaxException {
+  private static Path classPathElement(Class<?> type) throws URISyntaxException {
     return Path.of(type.getProtectionDomain().getCodeSource().getLocation().toURI());
   }
 
-  private static String without(Path entry) {
+  private static String classPathWithout(Path removed) {
     return Arrays.stream(System.getProperty("java.class.path").split(File.pathSeparator))
-        .filter(other -> !Path.of(other).toAbsolutePath().equals(entry))
+        .filter(element -> !Path.of(element).toAbsolutePath().equals(removed))
         .collect(Collectors.joining(File.pathSeparator));
   }
 
-  private static RoundFigures inProcess(String side, String classPath) throws IOException, InterruptedException {
+  private static RoundFigures measureInChild(String side, String classPath) throws IOException, InterruptedException {
     try (var folder = TemporaryFolder.create()) {
-      var loaded = folder.path().resolve("loaded");
-      var flags = List.of("-Djdk.virtualThreadScheduler.parallelism=1", "-Xlog:class+load:file=" + loaded,
+      var classLog = folder.path().resolve("loaded");
+      var flags = List.of("-Djdk.virtualThreadScheduler.parallelism=1", "-Xlog:class+load:file=" + classLog,
           "-Drounds=" + Rounds.count(), "-Dseconds=" + Askers.time() / 1e9, "-cp", classPath);
       double[] nanos = ChildJvm.figures(flags, InProcess.class);
-      checkNotLoaded(loaded);
+      checkNotLoaded(classLog);
       return RoundFigures.of(side, "ns", Arrays.stream(nanos).boxed().toArray(Double[]::new));
     }
   }
 
-  private static void checkNotLoaded(Path loaded) throws IOException {
-    try (var lines = Files.lines(loaded)) {
-      var found = lines.filter(line -> line.matches(".* " + OURS)).toList();
-      if (!found.isEmpty()) throw new IllegalStateException("a class of fibry-durable was loaded: " + found);
+  private static void checkNotLoaded(Path classLog) throws IOException {
+    try (var lines = Files.lines(classLog)) {
+      var durableClasses = lines.filter(line -> line.matches(".* " + DURABLE_CLASSES)).toList();
+      if (!durableClasses.isEmpty())
+        throw new IllegalStateException("a class of fibry-durable was loaded: " + durableClasses);
     }
   }
 
-  /** Knows nothing of durable actors. */
+  /** The program of the child process, which needs no class of fibry-durable. */
   static final class InProcess {
     public static void main(String[] args) throws Exception {
       var squares = ActorSystem.anonymous().newActorWithReturn((Integer n) -> n * n);
-      var figures = new Rounds().side("", "", () -> 1e9 / Askers.rate(1, one -> squares.ask(7))).run().getFirst();
+      var figures = new Rounds().side("", "", () -> 1e9 / Askers.rate(1, asker -> squares.ask(7))).run().getFirst();
       ChildJvm.tell(figures.rounds().toArray());
     }
   }

@@ -5,29 +5,32 @@ import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.util.concurrent.TimeUnit;
 
-/** What a disk can do: one thread writes 256 bytes and forces them, into a file of zeros. */
+/**
+ * Measures the disk itself: one thread writes 256 bytes into a file of zeros and syncs it, again
+ * and again.
+ */
 record PreparedFile(StorageDirectory disk) implements AutoCloseable {
   static final String SIDE = "by hand: one thread writes and forces 256 bytes";
   private static final String NAME = "prepared";
-  private static final int SIZE = 16 << 20;
-  private static final int RECORD = 256;
+  private static final int FILE_SIZE = 16 << 20;
+  private static final int RECORD_SIZE = 256;
 
   static PreparedFile on(StorageDirectory disk) throws IOException {
-    disk.create(NAME, SIZE);
+    disk.create(NAME, FILE_SIZE);
     return new PreparedFile(disk);
   }
 
-  /** How often a second. */
+  /** Returns how many writes, each with a sync, the disk completes per second. */
   double rate() throws IOException {
-    var bytes = ByteBuffer.allocateDirect(RECORD);
-    long began = System.nanoTime();
-    long end = began + Askers.time();
-    long times = 0;
+    var bytes = ByteBuffer.allocateDirect(RECORD_SIZE);
+    long start = System.nanoTime();
+    long deadline = start + Askers.time();
+    long writes = 0;
     do {
-      disk.write(NAME, times * RECORD % SIZE, bytes.putLong(0, ++times));
+      disk.write(NAME, writes * RECORD_SIZE % FILE_SIZE, bytes.putLong(0, ++writes));
       disk.sync(NAME);
-    } while (System.nanoTime() < end);
-    return times * (double) TimeUnit.SECONDS.toNanos(1) / (System.nanoTime() - began);
+    } while (System.nanoTime() < deadline);
+    return writes * (double) TimeUnit.SECONDS.toNanos(1) / (System.nanoTime() - start);
   }
 
   @Override

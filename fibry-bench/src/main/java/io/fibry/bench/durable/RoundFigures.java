@@ -5,27 +5,28 @@ import java.util.List;
 import java.util.stream.Collectors;
 
 /**
- * The measurements of one side of a question in the rounds of one process.
+ * The results of one side of a question, from one process.
  *
- * @param size how many, if the question is asked for several sizes; otherwise 0
+ * @param size the measured size, such as a number of threads; 0 if the question has no sizes
+ * @param rounds the result of each round, in {@code unit}
  */
 record RoundFigures(String side, String unit, long size, List<Double> rounds) {
-  private static final String BETWEEN = "\t";
+  private static final String SEPARATOR = "\t";
 
   static RoundFigures of(String side, String unit, Double... rounds) {
     return new RoundFigures(side, unit, 0, List.of(rounds));
   }
 
-  /** For the process that started this one. */
+  /** Returns these results as a line for the parent process, which {@link #ofLine} parses. */
   String line() {
-    return String.join(BETWEEN, side, unit, Long.toString(size),
+    return String.join(SEPARATOR, side, unit, Long.toString(size),
         rounds.stream().map(Object::toString).collect(Collectors.joining(" ")));
   }
 
   static RoundFigures ofLine(String line) {
-    var parts = line.split(BETWEEN);
-    return new RoundFigures(parts[0], parts[1], Long.parseLong(parts[2]),
-        Arrays.stream(parts[3].split(" ")).map(Double::valueOf).toList());
+    var fields = line.split(SEPARATOR);
+    return new RoundFigures(fields[0], fields[1], Long.parseLong(fields[2]),
+        Arrays.stream(fields[3].split(" ")).map(Double::valueOf).toList());
   }
 
   double median() {

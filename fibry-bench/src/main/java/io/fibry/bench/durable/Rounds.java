@@ -5,17 +5,18 @@ import java.util.List;
 
 /** Measures the sides of a question in turns, in this process. */
 final class Rounds {
-  private static final int WARM_UP = 8; // compilers take two seconds of each side
+  private static final int WARM_UP_ROUNDS = 8; // compiling the code of each side takes two seconds
 
   private final List<Side> sides = new ArrayList<>();
 
   interface Trial {
+    /** Measures a side once, and returns the result in the unit of the side. */
     double run() throws Exception;
   }
 
-  private record Side(String name, String unit, long size, Trial trial, List<Double> took) {}
+  private record Side(String name, String unit, long size, Trial trial, List<Double> results) {}
 
-  /** How many count, {@code -Drounds}. */
+  /** Returns the number of rounds after the warm-up: property {@code rounds}, or 9. */
   static int count() {
     return Integer.getInteger("rounds", 9);
   }
@@ -29,17 +30,17 @@ final class Rounds {
     return this;
   }
 
-  /** Each round begins with another side. */
+  /** Returns the results of all rounds after the warm-up. Each round begins with another side. */
   List<RoundFigures> run() throws Exception {
-    var turns = new ArrayList<>(sides);
-    for (int round = -Math.min(WARM_UP, count()); round < count(); round++) {
-      for (var side : turns) {
+    var order = new ArrayList<>(sides);
+    for (int round = -Math.min(WARM_UP_ROUNDS, count()); round < count(); round++) {
+      for (var side : order) {
         System.gc(); // no side pays for the garbage of another
-        double took = side.trial.run();
-        if (round >= 0) side.took.add(took);
+        double result = side.trial.run();
+        if (round >= 0) side.results.add(result);
       }
-      turns.add(turns.removeFirst());
+      order.add(order.removeFirst());
     }
-    return sides.stream().map(side -> new RoundFigures(side.name, side.unit, side.size, side.took)).toList();
+    return sides.stream().map(side -> new RoundFigures(side.name, side.unit, side.size, side.results)).toList();
   }
 }

@@ -6,14 +6,15 @@ import java.nio.ByteBuffer;
 import java.util.List;
 import java.util.concurrent.locks.LockSupport;
 
-/** A disk where a force takes {@code force} nanoseconds or more. */
+/** A disk where each sync takes at least {@code force} nanoseconds. */
 record SlowDisk(StorageDirectory disk, long force) implements StorageDirectory {
 
   @Override
   public void sync(String name) throws IOException {
-    long end = System.nanoTime() + force;
+    long deadline = System.nanoTime() + force;
     disk.sync(name);
-    for (long left = end - System.nanoTime(); left > 0; left = end - System.nanoTime()) LockSupport.parkNanos(left);
+    for (long remaining = deadline - System.nanoTime(); remaining > 0; remaining = deadline - System.nanoTime())
+      LockSupport.parkNanos(remaining);
   }
 
   @Override
@@ -32,8 +33,8 @@ record SlowDisk(StorageDirectory disk, long force) implements StorageDirectory {
   }
 
   @Override
-  public void write(String name, long at, ByteBuffer bytes) throws IOException {
-    disk.write(name, at, bytes);
+  public void write(String name, long offset, ByteBuffer bytes) throws IOException {
+    disk.write(name, offset, bytes);
   }
 
   @Override
@@ -57,8 +58,8 @@ record SlowDisk(StorageDirectory disk, long force) implements StorageDirectory {
   }
 
   @Override
-  public void read(String name, long at, ByteBuffer into) throws IOException {
-    disk.read(name, at, into);
+  public void read(String name, long offset, ByteBuffer target) throws IOException {
+    disk.read(name, offset, target);
   }
 
   @Override

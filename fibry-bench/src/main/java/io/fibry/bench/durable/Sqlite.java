@@ -7,7 +7,7 @@ import java.sql.PreparedStatement;
 import java.sql.SQLException;
 import java.util.List;
 
-/** SQLite: a transaction for each batch, with a write-ahead log that is forced at each commit. */
+/** SQLite: a transaction for each batch, with a write-ahead log that is synced at each commit. */
 record Sqlite(Connection connection, PreparedStatement insert) implements EmbeddedStore {
 
   static Sqlite open(Path folder) throws SQLException {

@@ -10,13 +10,13 @@ import java.util.concurrent.atomic.AtomicLong;
 import java.util.stream.IntStream;
 
 /**
- * How long another virtual thread, which sleeps a millisecond again and again, does not get on
- * while many actors are asked. A thread that waits for the disk must hold no carrier.
+ * Measures how late another virtual thread wakes up, which sleeps for a millisecond again and again
+ * while many actors are asked. A thread that waits for the disk must not occupy a carrier.
  */
 final class Stalls {
   private static final String DURABLE = "fibry, 1,024 durable actors are asked";
   private static final String IN_MEMORY = "fibry, 1,024 actors in memory are asked";
-  private static final long NAP = TimeUnit.MILLISECONDS.toNanos(1);
+  private static final long NAP_NANOS = TimeUnit.MILLISECONDS.toNanos(1);
 
   private Stalls() {}
 
@@ -34,31 +34,31 @@ final class Stalls {
       var numbers = IntStream.range(0, Askers.many());
       var durable =
           numbers.mapToObj(number -> CountingActors.COUNTER.newActor(scope.named("counter-" + number), store)).toList();
-      var inMemory = durable.stream().map(same -> CountingActors.inMemory(scope.anonymous())).toList();
-      return new Rounds().side(DURABLE, "ms", () -> longest(durable)).side(IN_MEMORY, "ms", () -> longest(inMemory))
-          .run();
+      var inMemory = durable.stream().map(actor -> CountingActors.inMemory(scope.anonymous())).toList();
+      return new Rounds().side(DURABLE, "ms", () -> longestStall(durable))
+          .side(IN_MEMORY, "ms", () -> longestStall(inMemory)).run();
     }
   }
 
-  private static double longest(List<Actor<CountingActors.Count>> asked) throws Exception {
-    var over = new AtomicBoolean();
-    var longest = new AtomicLong();
+  private static double longestStall(List<Actor<CountingActors.Count>> actors) throws Exception {
+    var isOver = new AtomicBoolean();
+    var longestNap = new AtomicLong();
     var sleeper = Thread.startVirtualThread(() -> {
-      do longest.accumulateAndGet(nap(), Math::max);
-      while (!over.get());
+      do longestNap.accumulateAndGet(napNanos(), Math::max);
+      while (!isOver.get());
     });
-    Askers.rate(asked.size(), number -> asked.get(number).ask(new CountingActors.Count()));
-    over.set(true);
+    Askers.rate(actors.size(), number -> actors.get(number).ask(new CountingActors.Count()));
+    isOver.set(true);
     sleeper.join();
-    return (longest.get() - NAP) / 1e6;
+    return (longestNap.get() - NAP_NANOS) / 1e6;
   }
 
-  private static long nap() {
+  private static long napNanos() {
     long began = System.nanoTime();
     try {
-      TimeUnit.NANOSECONDS.sleep(NAP);
-    } catch (InterruptedException never) {
-      throw new AssertionError(never);
+      TimeUnit.NANOSECONDS.sleep(NAP_NANOS);
+    } catch (InterruptedException failure) {
+      throw new AssertionError(failure);
     }
     return System.nanoTime() - began;
   }

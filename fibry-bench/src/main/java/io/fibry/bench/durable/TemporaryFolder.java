@@ -5,7 +5,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Comparator;
 
-/** A folder below {@code target}, so that it is on a disk; deleted at the end. */
+/** A new folder below {@code target}, which is on a disk. {@link #close} deletes it. */
 record TemporaryFolder(Path path) implements AutoCloseable {
 
   static TemporaryFolder create() throws IOException {

@@ -1,2 +1,2 @@
-/** The cost of durable actors, beside the disk, other stores, and actors in memory. */
+/** Measures the cost of durable actors, beside the disk, other stores and actors in memory. */
 package io.fibry.bench.durable;

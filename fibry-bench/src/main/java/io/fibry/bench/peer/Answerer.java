@@ -5,7 +5,10 @@ public interface Answerer<M, R> {
 
   R ask(M message);
 
-  /** Asks many times, in sequence. Overridden by a peer whose askers are no threads. */
+  /**
+   * Asks many times in sequence, and returns the last answer. Overridden by peers whose askers are
+   * not threads.
+   */
   default R askAll(M message, int times) {
     R answer = null;
     for (int i = 0; i < times; i++) answer = ask(message);

@@ -17,17 +17,17 @@ import java.util.function.Consumer;
 import java.util.function.Function;
 
 /**
- * Ours, on one of the strategies, otherwise with its defaults. The {@code ForkJoinPool} has a
- * thread per processor and is first in, first out, as its documentation advises for event-style
- * tasks.
+ * Actors of Fibry on one of its strategies, otherwise with the defaults. The {@code ForkJoinPool}
+ * has a thread per processor. It is first in, first out, as its documentation advises for
+ * event-style tasks.
  */
 final class Fibry implements Peer.Requests, Peer.BoundedMailboxes, Peer.PriorityMailboxes, Peer.Timers {
   private final ActorBuilder<Object> builder;
-  private final AutoCloseable threads;
+  private final AutoCloseable executor;
 
-  private Fibry(Strategy strategy, AutoCloseable threads) {
+  private Fibry(Strategy strategy, AutoCloseable executor) {
     builder = ActorSystem.anonymous().strategy(strategy);
-    this.threads = threads;
+    this.executor = executor;
   }
 
   static Fibry on(Strategy strategy) {
@@ -40,7 +40,7 @@ final class Fibry implements Peer.Requests, Peer.BoundedMailboxes, Peer.Priority
     return new Fibry(Strategy.of(pool), pool::shutdownNow);
   }
 
-  private record FibryReceiver<M>(Actor<M> actor, boolean resident) implements Receiver<M> {
+  private record FibryReceiver<M>(Actor<M> actor, boolean isResident) implements Receiver<M> {
     @Override
     public void send(M message) {
       actor.sendMessage(message);
@@ -53,36 +53,36 @@ final class Fibry implements Peer.Requests, Peer.BoundedMailboxes, Peer.Priority
 
     @Override
     public void end() {
-      if (resident) actor.close(); // others are garbage when idle
+      if (isResident) actor.close(); // on other strategies, an idle actor is garbage
     }
   }
 
-  private <M> Receiver<M> ours(Actor<M> actor) {
+  private <M> Receiver<M> receiver(Actor<M> actor) {
     return new FibryReceiver<>(actor, BlockBuilder.of(builder).strategy().isResident());
   }
 
   @Override
   public <M> Receiver<M> actor(Consumer<M> handler) {
-    return ours(builder.newActor((M message) -> handler.accept(message)));
+    return receiver(builder.newActor((M message) -> handler.accept(message)));
   }
 
   @Override
-  public <M> List<Receiver<M>> actors(int many, Consumer<M> handler) {
-    Handler<M> shared = handler::accept;
-    var made = new ArrayList<Receiver<M>>(many);
-    for (int i = 0; i < many; i++) made.add(ours(builder.newActor(shared)));
-    return made;
+  public <M> List<Receiver<M>> actors(int count, Consumer<M> handler) {
+    Handler<M> sharedHandler = handler::accept;
+    var receivers = new ArrayList<Receiver<M>>(count);
+    for (int i = 0; i < count; i++) receivers.add(receiver(builder.newActor(sharedHandler)));
+    return receivers;
   }
 
   @Override
-  public <M> Receiver<M> bounded(int room, Consumer<M> handler) {
-    return ours(
-        builder.mailbox(Mailbox.bounded(room, Overflow.BLOCK)).newActor((M message) -> handler.accept(message)));
+  public <M> Receiver<M> bounded(int capacity, Consumer<M> handler) {
+    return receiver(
+        builder.mailbox(Mailbox.bounded(capacity, Overflow.BLOCK)).newActor((M message) -> handler.accept(message)));
   }
 
   @Override
   public <M extends Comparable<M>> Receiver<M> prioritised(Consumer<M> handler) {
-    return ours(builder.<M>mailbox(Mailbox.priority(Comparator.<M>naturalOrder()))
+    return receiver(builder.<M>mailbox(Mailbox.priority(Comparator.<M>naturalOrder()))
         .newActor((M message) -> handler.accept(message)));
   }
 
@@ -99,9 +99,9 @@ final class Fibry implements Peer.Requests, Peer.BoundedMailboxes, Peer.Priority
   @Override
   public void close() {
     try {
-      threads.close();
-    } catch (Exception failed) {
-      throw new IllegalStateException(failed);
+      executor.close();
+    } catch (Exception failure) {
+      throw new IllegalStateException(failure);
     }
   }
 }

@@ -4,13 +4,13 @@ import io.fibry.Sink;
 import io.fibry.stereotype.Stereotypes;
 import java.util.function.Consumer;
 
-/** Ours, as small as an actor can be: a sink, whose messages are code to run. */
+/** The smallest actor of Fibry: a sink, whose messages are code to run. */
 final class FibrySink implements Peer {
 
   private record SinkReceiver<M>(Sink<?> sink, Consumer<M> handler) implements Receiver<M> {
     @Override
     public void send(M message) {
-      sink.execAsync(nothing -> handler.accept(message));
+      sink.execAsync(state -> handler.accept(message));
     }
 
     @Override

@@ -8,9 +8,9 @@ import java.util.function.Function;
 import org.jctools.queues.varhandle.MpscUnboundedVarHandleArrayQueue;
 
 /**
- * The yardstick of a queue: JCTools' for many senders and one receiver, without Unsafe, in chunks
- * of 1,024. The receiver is a virtual thread that parks when the queue is empty; a sender unparks
- * it.
+ * A yardstick for mailboxes: the queue of JCTools for many senders and one receiver, in chunks of
+ * 1,024 messages, without {@code Unsafe}. The receiver is a virtual thread that parks when the
+ * queue is empty; a sender unparks it.
  */
 final class JcTools implements Peer.Requests {
   private static final int CHUNK = 1_024;
@@ -18,7 +18,7 @@ final class JcTools implements Peer.Requests {
   private static final class ParkingReceiver<M> implements Receiver<M>, ReceiverThreads.Source<M> {
     private final Queue<M> queue = new MpscUnboundedVarHandleArrayQueue<>(CHUNK);
     private final Thread thread;
-    private volatile boolean asleep; // written by both sides, read by senders
+    private volatile boolean mayBeParked; // written by the receiver and by senders, read by senders
 
     ParkingReceiver(Consumer<M> handler) {
       thread = ReceiverThreads.VIRTUAL.apply(ReceiverThreads.forEver(this, handler));
@@ -27,9 +27,9 @@ final class JcTools implements Peer.Requests {
     @Override
     public void send(M message) {
       queue.offer(message);
-      VarHandle.fullFence(); // offers, then reads asleep; the receiver writes it, then polls
-      if (asleep) {
-        asleep = false;
+      VarHandle.fullFence(); // the sender offers, then reads mayBeParked; the receiver writes it, then polls
+      if (mayBeParked) {
+        mayBeParked = false;
         LockSupport.unpark(thread);
       }
     }
@@ -38,10 +38,10 @@ final class JcTools implements Peer.Requests {
     public M take() throws InterruptedException {
       for (M message = queue.poll();; message = queue.poll()) {
         if (message != null) return message;
-        asleep = true;
+        mayBeParked = true;
         if (queue.isEmpty()) LockSupport.park(this);
         if (Thread.interrupted()) throw new InterruptedException();
-        asleep = false;
+        mayBeParked = false;
       }
     }
 

@@ -5,9 +5,9 @@ import java.util.function.Consumer;
 import java.util.function.Function;
 
 /**
- * Jox: a channel, unlimited or buffered, and a virtual thread that receives from it, as its
- * documentation shows. (Its own {@code ActorRef} does the same, in a module that needs preview
- * features.)
+ * An actor made with Jox, as its documentation shows: an unlimited or buffered channel, and a
+ * virtual thread that receives from it. The {@code ActorRef} of Jox does the same, in a module that
+ * needs preview features.
  */
 final class Jox implements Peer.Requests, Peer.BoundedMailboxes {
 
@@ -16,8 +16,8 @@ final class Jox implements Peer.Requests, Peer.BoundedMailboxes {
     public void send(M message) {
       try {
         channel.send(message);
-      } catch (InterruptedException never) {
-        throw new AssertionError(never);
+      } catch (InterruptedException interruption) {
+        throw new AssertionError(interruption);
       }
     }
 
@@ -29,15 +29,15 @@ final class Jox implements Peer.Requests, Peer.BoundedMailboxes {
 
   @Override
   public <M> Receiver<M> actor(Consumer<M> handler) {
-    return on(Channel.newUnlimitedChannel(), handler);
+    return receiver(Channel.newUnlimitedChannel(), handler);
   }
 
   @Override
-  public <M> Receiver<M> bounded(int room, Consumer<M> handler) {
-    return on(Channel.newBufferedChannel(room), handler);
+  public <M> Receiver<M> bounded(int capacity, Consumer<M> handler) {
+    return receiver(Channel.newBufferedChannel(capacity), handler);
   }
 
-  private static <M> Receiver<M> on(Channel<M> channel, Consumer<M> handler) {
+  private static <M> Receiver<M> receiver(Channel<M> channel, Consumer<M> handler) {
     return new ChannelReceiver<>(channel,
         ReceiverThreads.VIRTUAL.apply(ReceiverThreads.forEver(channel::receive, handler)));
   }

@@ -7,24 +7,24 @@ import java.util.function.Consumer;
 import java.util.function.Function;
 
 /**
- * A way to have actors. The nested interfaces are what it may offer beyond messages; a peer without
- * one is left out of that question. Thread-safe.
+ * An implementation of actors. The nested interfaces are optional features; a question about a
+ * feature leaves out the peers without it. Thread-safe.
  */
 public interface Peer extends AutoCloseable {
 
   <M> Receiver<M> actor(Consumer<M> handler);
 
-  /** Makes many actors. Overridden where they are best made together. */
-  default <M> List<Receiver<M>> actors(int many, Consumer<M> handler) {
-    var made = new ArrayList<Receiver<M>>(many);
-    for (int i = 0; i < many; i++) made.add(actor(handler));
-    return made;
+  /** Makes {@code count} actors. Overridden by peers that should make them together. */
+  default <M> List<Receiver<M>> actors(int count, Consumer<M> handler) {
+    var receivers = new ArrayList<Receiver<M>>(count);
+    for (int i = 0; i < count; i++) receivers.add(actor(handler));
+    return receivers;
   }
 
-  /** Waits for the actors that were told to end, where {@link Receiver#end} does not. */
+  /** Waits until all actors have ended. Empty for peers whose {@link Receiver#end} waits. */
   default void awaitEnd() {}
 
-  /** Closes all but the actors. */
+  /** Closes everything except the actors. */
   @Override
   default void close() {}
 
@@ -34,19 +34,19 @@ public interface Peer extends AutoCloseable {
 
   interface BoundedMailboxes extends Peer {
 
-    /** An actor with room for messages, whose senders wait for it. */
-    <M> Receiver<M> bounded(int room, Consumer<M> handler);
+    /** Makes an actor with a bounded mailbox; a sender waits while it is full. */
+    <M> Receiver<M> bounded(int capacity, Consumer<M> handler);
   }
 
   interface PriorityMailboxes extends Peer {
 
-    /** An actor that handles the smallest message first. */
+    /** Makes an actor that handles the smallest message first. */
     <M extends Comparable<M>> Receiver<M> prioritised(Consumer<M> handler);
   }
 
   interface Timers extends Peer {
 
-    /** Sends a message to an actor of this peer after the delay; the result takes it back. */
+    /** Sends a message to an actor of this peer after the delay. Running the result cancels it. */
     <M> Runnable later(Receiver<M> receiver, M message, Duration delay);
   }
 }

@@ -2,12 +2,12 @@ package io.fibry.bench.peer;
 
 import io.fibry.Strategy;
 
-/** The peers by name: the values of the parameter {@code who}. */
+/** Makes the peers by name: the value of the parameter {@code who} of a benchmark. */
 public final class Peers {
   private Peers() {}
 
-  public static Peer of(String who) {
-    return switch (who) {
+  public static Peer of(String name) {
+    return switch (name) {
       case "fiber" -> Fibry.on(Strategy.FIBER);
       case "thread" -> Fibry.on(Strategy.THREAD);
       case "resident" -> Fibry.on(Strategy.RESIDENT_FIBER);
@@ -24,16 +24,16 @@ public final class Peers {
       case "platform-queue" -> new ThreadWithQueue(ReceiverThreads.PLATFORM);
       case "executor" -> new SingleThreadExecutor();
       case "executor-virtual" -> new VirtualThreadExecutor();
-      default -> throw new IllegalArgumentException("no peer '" + who + "'; see Peers");
+      default -> throw new IllegalArgumentException("no peer '" + name + "'; see Peers");
     };
   }
 
-  /** A peer that must offer this. */
-  public static <P extends Peer> P of(String who, Class<P> offer) {
-    var peer = of(who);
+  /** Returns a peer that implements {@code offer}; throws if it does not. */
+  public static <P extends Peer> P of(String name, Class<P> offer) {
+    var peer = of(name);
     if (offer.isInstance(peer)) return offer.cast(peer);
     peer.close();
     throw new IllegalArgumentException(
-        "peer '" + who + "' does not offer " + offer.getSimpleName() + "; leave it out of this question");
+        "peer '" + name + "' does not offer " + offer.getSimpleName() + "; leave it out of this question");
   }
 }

@@ -19,17 +19,18 @@ import org.apache.pekko.actor.typed.javadsl.AskPattern;
 import org.apache.pekko.actor.typed.javadsl.Behaviors;
 
 /**
- * Pekko typed. Plain is its default configuration, which its documentation recommends to begin
- * with: a fork-join dispatcher of at least eight threads, five messages a turn. Tuned has a thread
- * per processor, and 256 messages a turn like ours. The guardian spawns all actors. Its bounded
- * mailboxes drop messages, so they are left out.
+ * Pekko typed. {@link #plain} has the default configuration, with which its documentation
+ * recommends to begin: a fork-join dispatcher of at least eight threads, which handle up to five
+ * messages of an actor in a row. {@link #tuned} has a thread per processor, and up to 256 messages
+ * in a row, as Fibry has. The guardian spawns all actors. The bounded mailboxes of Pekko drop
+ * messages, so this adapter does not offer them.
  */
 final class Pekko implements Peer.Requests, Peer.PriorityMailboxes, Peer.Timers {
-  private static final Config QUIET = ConfigFactory.parseString(
+  private static final Config BASE_CONFIG = ConfigFactory.parseString(
       "pekko { loglevel = WARNING, log-dead-letters = off, coordinated-shutdown.exit-jvm = off }\n"
           + "smallest-first.mailbox-type = \""
           + SmallestFirstMailbox.class.getName() + "\"");
-  private static final Duration LIMIT = Duration.ofSeconds(30);
+  private static final Duration ASK_LIMIT = Duration.ofSeconds(30);
 
   private final ActorSystem<Consumer<ActorContext<?>>> system;
 
@@ -38,7 +39,7 @@ final class Pekko implements Peer.Requests, Peer.PriorityMailboxes, Peer.Timers 
       task.accept(context);
       return Behaviors.same();
     });
-    system = ActorSystem.create(guardian, "bench", config.withFallback(QUIET).withFallback(ConfigFactory.load()));
+    system = ActorSystem.create(guardian, "bench", config.withFallback(BASE_CONFIG).withFallback(ConfigFactory.load()));
   }
 
   static Pekko plain() {
@@ -71,21 +72,21 @@ final class Pekko implements Peer.Requests, Peer.PriorityMailboxes, Peer.Timers 
 
   private record Request<M, R>(M message, ActorRef<R> replyTo) {}
 
-  private static <M> Behavior<M> handling(Consumer<M> handler) {
+  private static <M> Behavior<M> behaviorOf(Consumer<M> handler) {
     return Behaviors.receive((context, message) -> {
       handler.accept(message);
       return Behaviors.same();
     });
   }
 
-  private <M> List<Receiver<M>> spawn(int many, Behavior<M> behavior, Props props) {
-    var made = new CompletableFuture<List<Receiver<M>>>();
+  private <M> List<Receiver<M>> spawn(int count, Behavior<M> behavior, Props props) {
+    var spawned = new CompletableFuture<List<Receiver<M>>>();
     system.tell(context -> {
-      var actors = new ArrayList<Receiver<M>>(many);
-      for (int i = 0; i < many; i++) actors.add(new PekkoReceiver<>(context.spawnAnonymous(behavior, props), system));
-      made.complete(actors);
+      var actors = new ArrayList<Receiver<M>>(count);
+      for (int i = 0; i < count; i++) actors.add(new PekkoReceiver<>(context.spawnAnonymous(behavior, props), system));
+      spawned.complete(actors);
     });
-    return made.join();
+    return spawned.join();
   }
 
   @Override
@@ -94,13 +95,13 @@ final class Pekko implements Peer.Requests, Peer.PriorityMailboxes, Peer.Timers 
   }
 
   @Override
-  public <M> List<Receiver<M>> actors(int many, Consumer<M> handler) {
-    return spawn(many, handling(handler), Props.empty());
+  public <M> List<Receiver<M>> actors(int count, Consumer<M> handler) {
+    return spawn(count, behaviorOf(handler), Props.empty());
   }
 
   @Override
   public <M extends Comparable<M>> Receiver<M> prioritised(Consumer<M> handler) {
-    return spawn(1, handling(handler), MailboxSelector.fromConfig("smallest-first")).getFirst();
+    return spawn(1, behaviorOf(handler), MailboxSelector.fromConfig("smallest-first")).getFirst();
   }
 
   @Override
@@ -108,7 +109,7 @@ final class Pekko implements Peer.Requests, Peer.PriorityMailboxes, Peer.Timers 
     var receiver = (PekkoReceiver<Request<M, R>>) this
         .<Request<M, R>>actor(request -> request.replyTo.tell(handler.apply(request.message)));
     return message -> AskPattern
-        .ask(receiver.actor, (ActorRef<R> replyTo) -> new Request<>(message, replyTo), LIMIT, system.scheduler())
+        .ask(receiver.actor, (ActorRef<R> replyTo) -> new Request<>(message, replyTo), ASK_LIMIT, system.scheduler())
         .toCompletableFuture().join();
   }
 
@@ -120,9 +121,9 @@ final class Pekko implements Peer.Requests, Peer.PriorityMailboxes, Peer.Timers 
   @Override
   public void awaitEnd() {
     while (true) {
-      var left = new CompletableFuture<Boolean>();
-      system.tell(context -> left.complete(!context.getChildren().isEmpty()));
-      if (!left.join()) return;
+      var hasChildren = new CompletableFuture<Boolean>();
+      system.tell(context -> hasChildren.complete(!context.getChildren().isEmpty()));
+      if (!hasChildren.join()) return;
       LockSupport.parkNanos(100_000);
     }
   }

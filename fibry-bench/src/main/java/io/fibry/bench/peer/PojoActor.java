@@ -5,8 +5,8 @@ import java.util.function.Consumer;
 import java.util.function.Function;
 
 /**
- * POJO-actor, as its documentation begins: any object becomes an actor with a resident virtual
- * thread, and a message is code to run on it.
+ * POJO-actor, used as at the beginning of its documentation. Any object becomes an actor with a
+ * resident virtual thread, and a message is code that is called with the object.
  */
 final class PojoActor implements Peer.Requests {
 
@@ -35,6 +35,6 @@ final class PojoActor implements Peer.Requests {
   @Override
   public <M, R> Answerer<M, R> answering(Function<M, R> handler) {
     var actor = new ActorRef<>("bench", handler);
-    return message -> actor.ask(own -> own.apply(message)).join();
+    return message -> actor.ask(function -> function.apply(message)).join();
   }
 }

@@ -9,23 +9,26 @@ public interface Receiver<M> {
   /** Sends a message; waits only if the mailbox is bounded. */
   void send(M message);
 
-  /** Sends a message many times. Overridden by a peer whose senders are no threads. */
+  /** Sends a message many times. Overridden by peers whose senders are not threads. */
   default void sendAll(M message, int times) {
     for (int i = 0; i < times; i++) send(message);
   }
 
-  /** What a user would hold: without this adapter, or it, if users would write the same. */
+  /**
+   * Returns the object that a user would hold: the actor without this adapter, or the adapter
+   * itself if users would write one like it.
+   */
   default Object bare() {
     return this;
   }
 
-  /** Ends the actor, which is idle. */
+  /** Ends the actor, which must be idle. */
   void end();
 
-  /** Sends a latch to each of these and waits until all have counted it down. */
+  /** Sends a latch to each receiver, and waits until all have counted it down. */
   static void awaitEach(List<Receiver<CountDownLatch>> receivers) throws InterruptedException {
-    var all = new CountDownLatch(receivers.size());
-    for (var receiver : receivers) receiver.send(all);
-    all.await();
+    var latch = new CountDownLatch(receivers.size());
+    for (var receiver : receivers) receiver.send(latch);
+    latch.await();
   }
 }

@@ -4,7 +4,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.function.Consumer;
 import java.util.function.Function;
 
-/** Threads that take messages from a source, and handle them. */
+/** Threads that take messages from a source and handle them. */
 final class ReceiverThreads {
 
   static final Function<Runnable, Thread> VIRTUAL = Thread::startVirtualThread;
@@ -22,7 +22,7 @@ final class ReceiverThreads {
     return () -> {
       try {
         while (true) handler.accept(source.take());
-      } catch (InterruptedException end) {
+      } catch (InterruptedException interruption) {
         Thread.currentThread().interrupt();
       }
     };
@@ -32,13 +32,14 @@ final class ReceiverThreads {
     thread.interrupt();
     try {
       thread.join();
-    } catch (InterruptedException never) {
-      throw new AssertionError(never);
+    } catch (InterruptedException interruption) {
+      throw new AssertionError(interruption);
     }
   }
 
   /**
-   * Sends a future along with the message, and waits for it: what a user of a queue would write.
+   * Returns an answerer that sends a future with each message and waits for it, as a user of a
+   * queue would write it.
    */
   static <M, R> Answerer<M, R> answerer(Peer peer, Function<M, R> handler) {
     Receiver<Request<M, R>> actor = peer.actor(request -> request.answer.complete(handler.apply(request.message)));

@@ -11,15 +11,15 @@ import java.util.function.Function;
 
 /**
  * An {@code ExecutorService} of one platform thread for each actor; a message is a task. One
- * {@code ScheduledThreadPoolExecutor} sends all later messages; it removes canceled ones, as its
- * documentation advises.
+ * {@code ScheduledThreadPoolExecutor} sends all delayed messages. It removes canceled messages, as
+ * its documentation advises.
  */
 final class SingleThreadExecutor implements Peer.Requests, Peer.BoundedMailboxes, Peer.Timers {
-  private final ScheduledThreadPoolExecutor clock =
+  private final ScheduledThreadPoolExecutor scheduler =
       new ScheduledThreadPoolExecutor(1, Thread.ofPlatform().daemon().factory());
 
   SingleThreadExecutor() {
-    clock.setRemoveOnCancelPolicy(true);
+    scheduler.setRemoveOnCancelPolicy(true);
   }
 
   private record TaskReceiver<M>(ExecutorService executor, Consumer<M> handler) implements Receiver<M> {
@@ -34,42 +34,42 @@ final class SingleThreadExecutor implements Peer.Requests, Peer.BoundedMailboxes
     }
   }
 
-  private static ExecutorService oneThread() {
+  private static ExecutorService newExecutor() {
     return Executors.newSingleThreadExecutor(Thread.ofPlatform().daemon().factory());
   }
 
   @Override
   public <M> Receiver<M> actor(Consumer<M> handler) {
-    return new TaskReceiver<>(oneThread(), handler);
+    return new TaskReceiver<>(newExecutor(), handler);
   }
 
   @Override
-  public <M> Receiver<M> bounded(int room, Consumer<M> handler) {
-    return new TaskReceiver<>(BoundedExecutor.of(1, room), handler);
+  public <M> Receiver<M> bounded(int capacity, Consumer<M> handler) {
+    return new TaskReceiver<>(BoundedExecutor.of(1, capacity), handler);
   }
 
   @Override
   public <M, R> Answerer<M, R> answering(Function<M, R> handler) {
-    var executor = oneThread();
+    var executor = newExecutor();
     return message -> answer(executor, message, handler);
   }
 
   static <M, R> R answer(ExecutorService executor, M message, Function<M, R> handler) {
     try {
       return executor.submit(() -> handler.apply(message)).get();
-    } catch (InterruptedException | ExecutionException never) {
-      throw new AssertionError(never);
+    } catch (InterruptedException | ExecutionException failure) {
+      throw new AssertionError(failure);
     }
   }
 
   @Override
   public <M> Runnable later(Receiver<M> receiver, M message, Duration delay) {
-    var timer = clock.schedule(() -> receiver.send(message), delay.toNanos(), TimeUnit.NANOSECONDS);
+    var timer = scheduler.schedule(() -> receiver.send(message), delay.toNanos(), TimeUnit.NANOSECONDS);
     return () -> timer.cancel(false);
   }
 
   @Override
   public void close() {
-    clock.shutdownNow();
+    scheduler.shutdownNow();
   }
 }

@@ -6,14 +6,14 @@ import org.apache.pekko.actor.ActorSystem;
 import org.apache.pekko.dispatch.Envelope;
 import org.apache.pekko.dispatch.UnboundedStablePriorityMailbox;
 
-/** Pekko's mailbox that hands out the smallest message first. Pekko needs this constructor. */
+/** A mailbox of Pekko that returns the smallest message first. Pekko calls the constructor. */
 public final class SmallestFirstMailbox extends UnboundedStablePriorityMailbox {
 
   public SmallestFirstMailbox(ActorSystem.Settings settings, Config config) {
     super(Comparator.comparing(SmallestFirstMailbox::message));
   }
 
-  @SuppressWarnings("unchecked") // Peer.PriorityMailboxes lets nothing else in
+  @SuppressWarnings("unchecked") // Peer.PriorityMailboxes has only comparable messages
   private static Comparable<Object> message(Envelope envelope) {
     return (Comparable<Object>) envelope.message();
   }

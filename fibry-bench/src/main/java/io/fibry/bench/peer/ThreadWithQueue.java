@@ -9,15 +9,16 @@ import java.util.function.Consumer;
 import java.util.function.Function;
 
 /**
- * A thread, platform or virtual, and a queue of the JDK. {@code LinkedTransferQueue} is the fastest
- * without a bound, {@code ArrayBlockingQueue} has a bound, and {@code PriorityBlockingQueue} sorts,
- * but keeps no order among equals. A thread of the same kind sleeps, and sends a later message.
+ * A platform or virtual thread with a queue of the JDK. {@code LinkedTransferQueue} is the fastest
+ * queue without a bound, and {@code ArrayBlockingQueue} has a bound. {@code PriorityBlockingQueue}
+ * sorts messages, but does not keep the order of equal messages. For a delayed message, another
+ * thread of the same kind sleeps and then sends it.
  */
 final class ThreadWithQueue implements Peer.Requests, Peer.BoundedMailboxes, Peer.PriorityMailboxes, Peer.Timers {
-  private final Function<Runnable, Thread> start;
+  private final Function<Runnable, Thread> starter;
 
-  ThreadWithQueue(Function<Runnable, Thread> start) {
-    this.start = start;
+  ThreadWithQueue(Function<Runnable, Thread> starter) {
+    this.starter = starter;
   }
 
   private record QueueReceiver<M>(BlockingQueue<M> queue, Thread thread) implements Receiver<M> {
@@ -25,8 +26,8 @@ final class ThreadWithQueue implements Peer.Requests, Peer.BoundedMailboxes, Pee
     public void send(M message) {
       try {
         queue.put(message);
-      } catch (InterruptedException never) {
-        throw new AssertionError(never);
+      } catch (InterruptedException interruption) {
+        throw new AssertionError(interruption);
       }
     }
 
@@ -38,21 +39,21 @@ final class ThreadWithQueue implements Peer.Requests, Peer.BoundedMailboxes, Pee
 
   @Override
   public <M> Receiver<M> actor(Consumer<M> handler) {
-    return on(new LinkedTransferQueue<>(), handler);
+    return receiver(new LinkedTransferQueue<>(), handler);
   }
 
   @Override
-  public <M> Receiver<M> bounded(int room, Consumer<M> handler) {
-    return on(new ArrayBlockingQueue<>(room), handler);
+  public <M> Receiver<M> bounded(int capacity, Consumer<M> handler) {
+    return receiver(new ArrayBlockingQueue<>(capacity), handler);
   }
 
   @Override
   public <M extends Comparable<M>> Receiver<M> prioritised(Consumer<M> handler) {
-    return on(new PriorityBlockingQueue<>(), handler);
+    return receiver(new PriorityBlockingQueue<>(), handler);
   }
 
-  private <M> Receiver<M> on(BlockingQueue<M> queue, Consumer<M> handler) {
-    return new QueueReceiver<>(queue, start.apply(ReceiverThreads.forEver(queue::take, handler)));
+  private <M> Receiver<M> receiver(BlockingQueue<M> queue, Consumer<M> handler) {
+    return new QueueReceiver<>(queue, starter.apply(ReceiverThreads.forEver(queue::take, handler)));
   }
 
   @Override
@@ -62,11 +63,11 @@ final class ThreadWithQueue implements Peer.Requests, Peer.BoundedMailboxes, Pee
 
   @Override
   public <M> Runnable later(Receiver<M> receiver, M message, Duration delay) {
-    return start.apply(() -> {
+    return starter.apply(() -> {
       try {
         Thread.sleep(delay);
         receiver.send(message);
-      } catch (InterruptedException takenBack) {
+      } catch (InterruptedException cancellation) {
         Thread.currentThread().interrupt();
       }
     })::interrupt;

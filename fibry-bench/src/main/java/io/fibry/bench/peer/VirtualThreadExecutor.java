@@ -7,8 +7,8 @@ import java.util.function.Consumer;
 import java.util.function.Function;
 
 /**
- * A virtual thread for each message; a lock lets one at a time handle. Less than an actor: it keeps
- * no order.
+ * A virtual thread for each message, and a lock, so that the messages are handled one at a time.
+ * This is less than an actor, because the messages are not handled in order.
  */
 final class VirtualThreadExecutor implements Peer.Requests {
   private final ExecutorService executor = Executors.newVirtualThreadPerTaskExecutor();
@@ -39,10 +39,10 @@ final class VirtualThreadExecutor implements Peer.Requests {
   @Override
   public <M, R> Answerer<M, R> answering(Function<M, R> handler) {
     var lock = new ReentrantLock();
-    return message -> SingleThreadExecutor.answer(executor, message, given -> {
+    return message -> SingleThreadExecutor.answer(executor, message, argument -> {
       lock.lock();
       try {
-        return handler.apply(given);
+        return handler.apply(argument);
       } finally {
         lock.unlock();
       }

@@ -1,8 +1,8 @@
 /**
- * An adapter for each way to have an actor: ours, other libraries, and the plainest programs that
- * do the same. Each has the configuration that its makers recommend.
+ * Adapters for several implementations of actors: Fibry, other libraries, and the simplest programs
+ * that do the same. Each library has the configuration that its authors recommend.
  *
- * <p>Two libraries are missing: Cajun 0.7, whose classes need the preview features of Java 21 and
- * start on no other Java, and actor4j, which has no final release of its present form.
+ * <p>Two libraries are missing. Cajun 0.7 needs the preview features of Java 21, so its classes
+ * start on no other version. The present form of actor4j has no final release.
  */
 package io.fibry.bench.peer;

@@ -6,46 +6,46 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 
-/** A panel with a bar for each row. What a side is stands below its name. */
+/** A panel with a bar for each row. The description of a side is below its name. */
 record BarPanel(Result result, List<ResultRow> rows) implements Chart.Panel {
-  private static final int ROW = 34;
-  private static final int BAR = 18;
-  private static final int KEY = 34;
-  private static final int BELOW = 42; // ticks, and what they count
-  private static final int FIGURE = 64; // its room behind the longest bar
+  private static final int ROW_HEIGHT = 34;
+  private static final int BAR_HEIGHT = 18;
+  private static final int LEGEND_HEIGHT = 34;
+  private static final int AXIS_HEIGHT = 42; // labels of the ticks and of the axis
+  private static final int VALUE_WIDTH = 64; // of the space for the value behind the longest bar
 
-  private static final Map<String, String> KINDS = kinds();
+  private static final Map<String, String> LEGEND = legend(); // CSS class of a bar -> text
 
-  private static Map<String, String> kinds() {
-    var kinds = new LinkedHashMap<String, String>();
-    kinds.put("bar base", "Fibry, with which the others are compared");
-    kinds.put("bar ours", "Fibry in other forms");
-    kinds.put("bar others", "others");
-    kinds.put("hollow others", "references, which promise less");
-    return kinds;
+  private static Map<String, String> legend() {
+    var legend = new LinkedHashMap<String, String>();
+    legend.put("bar base", "Fibry, with which the others are compared");
+    legend.put("bar ours", "Fibry in other forms");
+    legend.put("bar others", "others");
+    legend.put("hollow others", "references, which promise less");
+    return legend;
   }
 
   @Override
   public double draw(Svg svg, double top) {
-    drawKey(svg, top + KEY - BAR / 2.0);
-    double bottom = top + KEY + rows.size() * ROW;
+    drawLegend(svg, top + LEGEND_HEIGHT - BAR_HEIGHT / 2.0);
+    double bottom = top + LEGEND_HEIGHT + rows.size() * ROW_HEIGHT;
     var axis = Axis.ofFigures(rows);
-    for (double tick : axis.ticks()) drawTick(svg, at(axis, tick), top + KEY, bottom, Axis.label(tick));
-    for (int i = 0; i < rows.size(); i++) drawRow(svg, axis, rows.get(i), top + KEY + i * ROW);
-    svg.text("text middle", (left() + right()) / 2, bottom + 34, Chart.label(rows, axis));
-    return bottom + BELOW;
+    for (double tick : axis.ticks()) drawTick(svg, xOf(axis, tick), top + LEGEND_HEIGHT, bottom, Axis.label(tick));
+    for (int i = 0; i < rows.size(); i++) drawRow(svg, axis, rows.get(i), top + LEGEND_HEIGHT + i * ROW_HEIGHT);
+    svg.text("text middle", (plotLeft() + plotRight()) / 2, bottom + 34, Chart.label(rows, axis));
+    return bottom + AXIS_HEIGHT;
   }
 
-  private void drawKey(Svg svg, double y) {
-    var present = rows.stream().map(this::kind).distinct().toList();
+  private void drawLegend(Svg svg, double y) {
+    var usedClasses = rows.stream().map(this::cssClass).distinct().toList();
     double x = Svg.MARGIN;
-    for (var kind : KINDS.entrySet()) if (present.contains(kind.getKey())) {
-      svg.rectangle(kind.getKey(), x, y - 9, 10, 10).text("words", x + 15, y, kind.getValue());
-      x += 35 + Svg.width(kind.getValue(), 11);
+    for (var entry : LEGEND.entrySet()) if (usedClasses.contains(entry.getKey())) {
+      svg.rectangle(entry.getKey(), x, y - 9, 10, 10).text("words", x + 15, y, entry.getValue());
+      x += 35 + Svg.width(entry.getValue(), 11);
     }
   }
 
-  private String kind(ResultRow row) {
+  private String cssClass(ResultRow row) {
     return switch (result.side(row).whose()) {
       case OURS -> result.comparison().isBase(row) ? "bar base" : "bar ours";
       case OTHERS -> "bar others";
@@ -58,28 +58,28 @@ record BarPanel(Result result, List<ResultRow> rows) implements Chart.Panel {
   }
 
   private void drawRow(Svg svg, Axis axis, ResultRow row, double top) {
-    double end = at(axis, row.median());
-    svg.text("text", Svg.MARGIN, top + 15, row.side()).text("words", Svg.MARGIN, top + 28, words(row))
-        .rectangle(kind(row), left(), top + 8, end - left(), BAR)
-        .text("text", end + 6, top + 21, ResultRow.readable(row.median()));
+    double barEnd = xOf(axis, row.median());
+    svg.text("text", Svg.MARGIN, top + 15, row.side()).text("words", Svg.MARGIN, top + 28, description(row))
+        .rectangle(cssClass(row), plotLeft(), top + 8, barEnd - plotLeft(), BAR_HEIGHT)
+        .text("text", barEnd + 6, top + 21, ResultRow.readable(row.median()));
   }
 
-  private String words(ResultRow row) {
-    String words = result.side(row).words();
-    return row.size() == 0 ? words
-        : words + String.format(Locale.ROOT, "; %,d %s", row.size(), result.comparison().sizes());
+  private String description(ResultRow row) {
+    String text = result.side(row).words();
+    return row.size() == 0 ? text
+        : text + String.format(Locale.ROOT, "; %,d %s", row.size(), result.comparison().sizes());
   }
 
-  private double left() {
+  private double plotLeft() {
     return Svg.MARGIN * 2 + rows.stream()
-        .mapToDouble(row -> Math.max(Svg.width(row.side(), 13), Svg.width(words(row), 11))).max().orElseThrow();
+        .mapToDouble(row -> Math.max(Svg.width(row.side(), 13), Svg.width(description(row), 11))).max().orElseThrow();
   }
 
-  private static double right() {
-    return Svg.WIDTH - Svg.MARGIN - FIGURE;
+  private static double plotRight() {
+    return Svg.WIDTH - Svg.MARGIN - VALUE_WIDTH;
   }
 
-  private double at(Axis axis, double figure) {
-    return left() + axis.place(figure) * (right() - left());
+  private double xOf(Axis axis, double value) {
+    return plotLeft() + axis.place(value) * (plotRight() - plotLeft());
   }
 }

@@ -8,17 +8,17 @@ import java.util.List;
 import java.util.stream.Collectors;
 
 /**
- * A picture of a result: a panel for each unit, with a bar for each figure, or with a line for each
- * side if there are several sizes.
+ * Draws the results of a question as SVG. There is a panel for each unit, with a bar for each row,
+ * or with a line for each side if a side has several rows.
  */
 final class Chart {
-  private static final int TITLE = 28;
+  private static final int TITLE_Y = 28;
   private static final int GAP = 18; // between panels
 
   private Chart() {}
 
   interface Panel {
-    /** Returns where it ends. */
+    /** Draws the panel from {@code top} on, and returns the y coordinate of its lower end. */
     double draw(Svg svg, double top);
   }
 
@@ -28,31 +28,31 @@ final class Chart {
 
   static String svg(Result result) {
     String title = result.comparison().title(result.question());
-    var svg = new Svg().text("text title", Svg.MARGIN, TITLE, title);
-    double y = TITLE;
-    for (var rows : rowsByUnit(result)) y = GAP + panel(result, rows).draw(svg, y);
+    var svg = new Svg().text("text title", Svg.MARGIN, TITLE_Y, title);
+    double y = TITLE_Y;
+    for (var rows : rowsByUnit(result)) y = GAP + panelOf(result, rows).draw(svg, y);
     return svg.with(title, y);
   }
 
-  private static Panel panel(Result result, List<ResultRow> rows) {
+  private static Panel panelOf(Result result, List<ResultRow> rows) {
     return rows.stream().map(ResultRow::side).distinct().count() < rows.size() ? new LinePanel(result, rows)
         : new BarPanel(result, rows);
   }
 
-  /** Units that begin with the same word share an axis. */
+  /** Groups rows whose units begin with the same word: they share a panel. */
   private static Iterable<List<ResultRow>> rowsByUnit(Result result) {
     return result.rows().stream().filter(row -> Double.isFinite(row.median()))
         .collect(Collectors.groupingBy(row -> row.unit().split(" ")[0], LinkedHashMap::new, Collectors.toList()))
         .values();
   }
 
-  /** What an axis shows. */
+  /** Returns the label of the axis of values. */
   static String label(List<ResultRow> rows, Axis axis) {
-    return unit(rows.getFirst().unit()) + (rows.getFirst().moreIsBetter() ? "; more is better" : "; less is better")
+    return unitName(rows.getFirst().unit()) + (rows.getFirst().moreIsBetter() ? "; more is better" : "; less is better")
         + (axis.logarithmic() ? "; logarithmic scale" : "");
   }
 
-  private static String unit(String unit) {
+  private static String unitName(String unit) {
     return switch (unit.split(" ")[0]) {
       case "ns", "ns/op" -> "nanoseconds";
       case "us" -> "microseconds";

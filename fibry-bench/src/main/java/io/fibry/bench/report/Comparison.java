@@ -4,17 +4,17 @@ import java.util.List;
 import java.util.regex.Pattern;
 
 /**
- * The declaration of a result: its subject, the owners of its sides, and the sides of ours with
- * which the others are compared.
+ * The declaration of one or more results: the sides, and the base sides of Fibry with which the
+ * others are compared.
  *
- * @param question a pattern of the names of its results
+ * @param question a pattern for the names of the results
  * @param title the compared quantity, in words; {@code $1} is the first group of the question
- * @param bases of each unit and size, one has a figure
- * @param sizes what a size counts; empty if the question is asked for one
+ * @param bases names of base sides; for each unit and size, exactly one of them has a row
+ * @param sizes a noun for the things that a size counts; empty if the results have no sizes
  */
 record Comparison(Pattern question, String title, List<Side> sides, List<String> bases, String sizes) {
-  // what JMH measures beside the time of an operation, and its other modes
-  private static final Pattern MEASURE = Pattern.compile("-(allocated|thrpt|sample|ss)$");
+  // suffixes of results that are no average time: allocated memory, and other modes of JMH
+  private static final Pattern SUFFIX = Pattern.compile("-(allocated|thrpt|sample|ss)$");
 
   Comparison {
     for (var base : bases) if (sides.stream().noneMatch(side -> side.isOurs() && side.name().equals(base)))
@@ -25,24 +25,24 @@ record Comparison(Pattern question, String title, List<Side> sides, List<String>
     return new Comparison(Pattern.compile(question), title, sides, List.of(bases), "");
   }
 
-  Comparison withSizes(String counted) {
-    return new Comparison(question, title, sides, bases, counted);
+  Comparison withSizes(String sizes) {
+    return new Comparison(question, title, sides, bases, sizes);
   }
 
   boolean covers(String result) {
-    return question.matcher(declared(result)).matches();
+    return question.matcher(withoutSuffix(result)).matches();
   }
 
-  private static String declared(String result) {
-    return MEASURE.matcher(result).replaceFirst("");
+  private static String withoutSuffix(String result) {
+    return SUFFIX.matcher(result).replaceFirst("");
   }
 
   String title(String result) {
-    String words = question.matcher(declared(result)).replaceAll(title);
+    String words = question.matcher(withoutSuffix(result)).replaceAll(title);
     return result.endsWith("-allocated") ? words + ": memory allocated" : words;
   }
 
-  /** Throws if the side is not declared. */
+  /** Returns the side of this name; throws if it is not declared. */
   Side side(String name) {
     return sides.stream().filter(side -> side.name().equals(name)).findFirst()
         .orElseThrow(() -> new IllegalStateException("'" + name + "' is no declared side of " + question
@@ -54,16 +54,18 @@ record Comparison(Pattern question, String title, List<Side> sides, List<String>
   }
 
   /**
-   * Returns the row with which this row is compared: the base of its unit and size. Throws unless
-   * there is one.
+   * Returns the base row of the same unit and size, with which this row is compared. Throws unless
+   * there is exactly one.
    */
   ResultRow base(ResultRow row, List<ResultRow> rows) {
     if (isBase(row)) return row;
-    var found = rows.stream()
-        .filter(other -> isBase(other) && other.unit().equals(row.unit()) && other.size() == row.size()).toList();
-    if (found.size() == 1) return found.getFirst();
+    var candidates = rows.stream()
+        .filter(candidate -> isBase(candidate) && candidate.unit().equals(row.unit())
+            && candidate.size() == row.size())
+        .toList();
+    if (candidates.size() == 1) return candidates.getFirst();
     throw new IllegalStateException(
-        "of the bases " + bases + " of " + question + ", " + found.size() + " have figures in "
+        "of the bases " + bases + " of " + question + ", " + candidates.size() + " have figures in "
             + row.unit() + (row.size() > 0 ? " for size " + row.size() : "") + ", and '" + row.side()
             + "' is compared with exactly one; measure it too, or change Comparisons");
   }

@@ -6,9 +6,9 @@ import static io.fibry.bench.report.Side.reference;
 
 import java.util.List;
 
-/** The declarations of all results. Names say nothing about whose a side is: only this does. */
+/** Declares all results, and whose each side is: the name of a side does not tell. */
 final class Comparisons {
-  private static final String STRATEGY = "fibry, "; // before the parameter that names one of ours
+  private static final String STRATEGY_PREFIX = "fibry, "; // the prefix of sides that are named by a JMH parameter
 
   private static final List<Side> PEERS = List.of(
       ours("fibry, fiber", "Fibry's default: an actor on virtual threads"),
@@ -62,14 +62,14 @@ final class Comparisons {
       other("pekko", "Apache Pekko typed, as its documentation recommends"),
       other("queues", "by hand: a virtual thread and a queue for each"));
 
-  private static final List<Side> CREATED = List.of(
+  private static final List<Side> CREATION = List.of(
       ours("fibry, fibers", "Fibry's smallest actor: no thread while it is idle"),
       ours("fibry, resident fibers", "Fibry's smallest actor, each with a virtual thread"),
       ours("fibry, platform threads", "Fibry's smallest actor, each with a platform thread"),
       other("by hand: virtual threads, parked", "virtual threads that only wait"),
       other("by hand: platform threads, parked", "platform threads that only wait"));
 
-  private static final List<Side> SCOPED = List.of(
+  private static final List<Side> SCOPED_ACTORS = List.of(
       ours("fibry, in a scope", "Fibry's default, without a name"),
       ours("fibry, with a name", "Fibry's default, in a scope"),
       ours("fibry, with a name, restarted and watched", "Fibry's default, with a failure policy and a watcher"),
@@ -135,13 +135,13 @@ final class Comparisons {
       Comparison.of("savina-(.+)", "A whole program: $1", PROGRAMS, "fibry"),
       Comparison.of("idle-made", "Heap of an idle actor that has handled no message", PEERS, "fibry, sink"),
       Comparison.of("idle-worked", "Heap of an idle actor that has handled a message", PEERS, "fibry, sink"),
-      Comparison.of("scoped-heap", "Heap of an idle actor in a scope", SCOPED, "fibry, with a name"),
-      Comparison.of("scoped-made", "To make one of many actors in a scope", SCOPED, "fibry, with a name"),
-      Comparison.of("scoped-ended", "To end one of many idle actors by closing their scope", SCOPED,
+      Comparison.of("scoped-heap", "Heap of an idle actor in a scope", SCOPED_ACTORS, "fibry, with a name"),
+      Comparison.of("scoped-made", "To make one of many actors in a scope", SCOPED_ACTORS, "fibry, with a name"),
+      Comparison.of("scoped-ended", "To end one of many idle actors by closing their scope", SCOPED_ACTORS,
           "fibry, with a name"),
-      Comparison.of("creation", "To create an actor among many, and keep it", CREATED, "fibry, fibers"),
+      Comparison.of("creation", "To create an actor among many, and keep it", CREATION, "fibry, fibers"),
       Comparison.of("creation-and-work", "To create an actor among many, keep it, and run one task on it",
-          CREATED, "fibry, fibers"),
+          CREATION, "fibry, fibers"),
       Comparison.of("messages-1", "Messages to one actor, from one sender", RATES, "fibry, fibers"),
       Comparison.of("messages-(\\d+)", "Messages to one actor, from $1 senders at once", RATES,
           "fibry, fibers"),
@@ -260,14 +260,14 @@ final class Comparisons {
 
   private Comparisons() {}
 
-  /** Throws if nothing is declared for the result. */
+  /** Returns the declaration of a result; throws if there is none. */
   static Comparison of(String result) {
     return ALL.stream().filter(comparison -> comparison.covers(result)).findFirst()
         .orElseThrow(() -> new IllegalStateException("nothing is declared for the result '" + result
             + "'; say in Comparisons what it compares, which sides are ours, and which of them is the base"));
   }
 
-  /** Whether a result of this name can be. */
+  /** Returns whether the name is that of a promise, or of a declared result. */
   static boolean isDeclared(String result) {
     return Result.isPromise(result) || ALL.stream().anyMatch(comparison -> comparison.covers(result));
   }
@@ -276,8 +276,8 @@ final class Comparisons {
     return ALL;
   }
 
-  /** The side that a value of JMH's parameter {@code who} names. */
-  static String peer(String who) {
-    return PEERS.stream().map(Side::name).filter((STRATEGY + who)::equals).findFirst().orElse(who);
+  /** Returns the name of the side for a value of JMH's parameter {@code who}. */
+  static String peer(String value) {
+    return PEERS.stream().map(Side::name).filter((STRATEGY_PREFIX + value)::equals).findFirst().orElse(value);
   }
 }

@@ -9,28 +9,33 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * A Markdown page, written by hand but for its blocks: each begins with {@code <!-- report name
- * -->} and ends with {@code <!-- /report -->}.
+ * A Markdown page that is written by hand, except for its generated blocks. A block begins with
+ * {@code <!-- report name -->} and ends with {@code <!-- /report -->}.
  */
 final class Page {
   static final String BEGIN = "<!-- report ";
   static final String END = "<!-- /report -->";
-  private static final Pattern NAME = Pattern.compile(BEGIN + "([\\w.-]+) -->\n");
-  private static final Pattern BLOCK = Pattern.compile("(?s)" + NAME + ".*?" + END);
+  private static final Pattern BLOCK_BEGIN = Pattern.compile(BEGIN + "([\\w.-]+) -->\n");
+  private static final Pattern BLOCK = Pattern.compile("(?s)" + BLOCK_BEGIN + ".*?" + END);
 
   private Page() {}
 
   static List<String> blocks(Path page) throws IOException {
-    return NAME.matcher(Files.readString(page)).results().map(name -> name.group(1)).toList();
+    return BLOCK_BEGIN.matcher(Files.readString(page)).results().map(match -> match.group(1)).toList();
   }
 
-  /** Replaces the content of each block. Its links are relative to the folder {@code toDocs}. */
+  /**
+   * Replaces the content of each block.
+   *
+   * @param content returns the content for the name of a block, with links relative to docs
+   * @param toDocs the path from the page to docs, which is put before each link
+   */
   static void fill(Path page, UnaryOperator<String> content, String toDocs) throws IOException {
     var text = Files.readString(page);
-    if (BLOCK.matcher(text).results().count() != NAME.matcher(text).results().count())
+    if (BLOCK.matcher(text).results().count() != BLOCK_BEGIN.matcher(text).results().count())
       throw new IllegalStateException("a block of " + page + " has no '" + END + "'");
-    var filled = BLOCK.matcher(text).replaceAll(block -> Matcher.quoteReplacement(BEGIN + block.group(1) + " -->\n"
+    var newText = BLOCK.matcher(text).replaceAll(block -> Matcher.quoteReplacement(BEGIN + block.group(1) + " -->\n"
         + content.apply(block.group(1)).replace("](", "](" + toDocs) + END));
-    if (!filled.equals(text)) Files.writeString(page, filled);
+    if (!newText.equals(text)) Files.writeString(page, newText);
   }
 }

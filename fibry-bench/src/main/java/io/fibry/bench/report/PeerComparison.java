@@ -6,9 +6,9 @@ import java.util.List;
 import java.util.Map;
 import java.util.stream.Collectors;
 
-/** Ours beside other ways to have an actor. */
+/** The table that compares actors of Fibry with actors of peers. */
 final class PeerComparison {
-  // handles messages on the sender's thread, and so promises less
+  // handles messages on the sender's thread, so it promises less than the other sides
   private static final String CALLER = "fibry, caller";
 
   private static final Map<String, String> QUESTIONS = ordered(
@@ -34,36 +34,36 @@ final class PeerComparison {
     return map;
   }
 
-  /** The cost of each peer in its better configuration, as a ratio to ours. */
+  /** Returns the table: the cost of each peer in its best configuration, as a ratio to Fibry. */
   static String summary(List<Result> results, Map<String, String> pages) {
     var text = new StringBuilder("| | " + String.join(" | ", PEERS.keySet()) + " | ours | our best |\n|---|"
         + "--:|".repeat(PEERS.size()) + "---|---|\n");
-    QUESTIONS.forEach((what, question) -> results.stream().filter(result -> result.question().equals(question))
+    QUESTIONS.forEach((label, question) -> results.stream().filter(result -> result.question().equals(question))
         .forEach(result -> {
-          var ours = ours(result);
-          var best = result.rows().stream().filter(row -> result.side(row).isOurs() && !row.side().equals(CALLER))
-              .min(Comparator.comparingDouble(row -> row.costAgainst(ours))).orElse(ours);
-          text.append("| ").append(link(what, question, pages)).append(" | ").append(PEERS.values().stream()
+          var base = base(result);
+          var bestRow = result.rows().stream().filter(row -> result.side(row).isOurs() && !row.side().equals(CALLER))
+              .min(Comparator.comparingDouble(row -> row.costAgainst(base))).orElse(base);
+          text.append("| ").append(link(label, question, pages)).append(" | ").append(PEERS.values().stream()
               .map(sides -> cost(result, List.of(sides.split(",")))).collect(Collectors.joining(" | ")));
-          text.append(" | ").append(figure(ours)).append(" | ")
-              .append(best.equals(ours) ? "" : figure(best)).append(" |\n");
+          text.append(" | ").append(value(base)).append(" | ")
+              .append(bestRow.equals(base) ? "" : value(bestRow)).append(" |\n");
         }));
     return text.toString();
   }
 
-  private static ResultRow ours(Result result) {
+  private static ResultRow base(Result result) {
     return result.base(result.rows().getFirst());
   }
 
   private static String cost(Result result, List<String> sides) {
     var cost = result.rows().stream().filter(row -> sides.contains(row.side()))
-        .mapToDouble(row -> row.costAgainst(ours(result))).min();
+        .mapToDouble(row -> row.costAgainst(base(result))).min();
     if (cost.isEmpty()) return "";
     String text = ResultRow.readable(cost.getAsDouble());
     return cost.getAsDouble() < RatioLoss.LEVEL ? "**" + text + "**" : text;
   }
 
-  private static String figure(ResultRow row) {
+  private static String value(ResultRow row) {
     return ResultRow.readable(row.median()) + " " + row.unit().replace("/op", "") + ", `"
         + row.side().replace("fibry, ", "")
         + "`";

@@ -7,35 +7,39 @@ import java.util.Map;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
-/** A figure of another side, and its ratio to that of ours with which it is compared. */
+/** A row of a side that is not Fibry's, and its cost as a ratio to the base row of Fibry. */
 record RatioLoss(Result result, ResultRow row, double cost) {
-  static final double LEVEL = 0.95; // differences above it are not told
+  static final double LEVEL = 0.95; // ratios above it are not reported
 
-  /** Where another side is better than ours, the worst first; empty if there is none. */
+  /**
+   * Returns a table of the rows that are more than 5 % better than their base row, the lowest ratio
+   * first; an empty text if there are none.
+   */
   static String table(List<Result> results, Map<String, String> pages) {
-    var lines = all(results).sorted(Comparator.comparingDouble(RatioLoss::cost)).map(loss -> loss.line(pages))
+    var tableRows = losses(results).sorted(Comparator.comparingDouble(RatioLoss::cost))
+        .map(loss -> loss.tableRow(pages))
         .collect(Collectors.joining());
-    return lines.isEmpty() ? "" : "| question | side | what it is | cost |\n|---|---|---|--:|\n" + lines;
+    return tableRows.isEmpty() ? "" : "| question | side | what it is | cost |\n|---|---|---|--:|\n" + tableRows;
   }
 
-  /** The table in a sentence. */
+  /** Returns a sentence that says how many rows the table has. */
   static String count(List<Result> results) {
     return String.format(Locale.ROOT,
         "Another side is better in [%,d of %,d figures](benchmarks/losses.md), by more than 5 %%.\n",
-        all(results).count(), others(results).count());
+        losses(results).count(), comparedRows(results).count());
   }
 
-  private static Stream<RatioLoss> all(List<Result> results) {
-    return others(results).filter(other -> other.cost < LEVEL);
+  private static Stream<RatioLoss> losses(List<Result> results) {
+    return comparedRows(results).filter(row -> row.cost < LEVEL);
   }
 
-  private static Stream<RatioLoss> others(List<Result> results) {
+  private static Stream<RatioLoss> comparedRows(List<Result> results) {
     return results.stream().filter(result -> !result.isPromise())
         .flatMap(result -> result.rows().stream().filter(row -> !result.side(row).isOurs())
             .map(row -> new RatioLoss(result, row, row.costAgainst(result.base(row)))));
   }
 
-  private String line(Map<String, String> pages) {
+  private String tableRow(Map<String, String> pages) {
     return "| " + PeerComparison.link(result.name(), result.question(), pages)
         + (row.size() > 0 ? String.format(Locale.ROOT, ", %,d", row.size()) : "") + " | " + row.side() + " | "
         + result.side(row).words() + " | " + ResultRow.readable(cost) + " |\n";

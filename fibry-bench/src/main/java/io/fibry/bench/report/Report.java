@@ -16,36 +16,38 @@ import java.util.stream.Collectors;
 public final class Report {
   private Report() {}
 
-  /** The arguments are the folder of new results, and that of the documentation. */
+  /** Takes two arguments: the folder of new results, and the folder of the documentation. */
   public static void main(String[] args) throws IOException {
     var docs = Path.of(args[1]).toAbsolutePath().normalize();
-    var hidden = write(Path.of(args[0]), docs);
+    var unshownResults = write(Path.of(args[0]), docs);
     System.out.println("written: " + docs.resolve("benchmarks.md"));
-    if (!hidden.isEmpty()) System.out.println("on no page: " + hidden + "; give each a block '" + Page.BEGIN + "name"
-        + " -->' with '" + Page.END + "' in a page of " + docs.resolve("benchmarks"));
+    if (!unshownResults.isEmpty())
+      System.out.println("on no page: " + unshownResults + "; give each a block '" + Page.BEGIN + "name"
+          + " -->' with '" + Page.END + "' in a page of " + docs.resolve("benchmarks"));
   }
 
-  /** Returns the names of the results that no page shows. */
+  /** Writes data, charts and pages. Returns the names of the results that no page shows. */
   static List<String> write(Path newResults, Path docs) throws IOException {
     var data = docs.resolve("benchmarks/data");
     ResultFiles.archive(newResults, data);
-    var all = ResultFiles.read(data);
-    if (all.isEmpty())
+    var results = ResultFiles.read(data);
+    if (results.isEmpty())
       throw new IllegalStateException("no results in " + newResults + " nor in " + data + ": run a benchmark first");
-    all.forEach(Result::check);
-    draw(all, docs.resolve("charts"));
+    results.forEach(Result::check);
+    draw(results, docs.resolve("charts"));
     var pages = pages(docs);
-    var shown = new HashMap<String, String>(); // the page of each block, seen from docs
+    var pagesByBlock = new HashMap<String, String>(); // name of a block -> path of its page in docs
     for (var page : pages)
-      for (var name : Page.blocks(page)) shown.put(name, docs.relativize(page).toString().replace('\\', '/'));
-    for (var page : pages) Page.fill(page, name -> block(name, all, shown), page.getParent().equals(docs) ? "" : "../");
-    return all.stream().map(Result::question).filter(question -> !shown.containsKey(question)).toList();
+      for (var name : Page.blocks(page)) pagesByBlock.put(name, docs.relativize(page).toString().replace('\\', '/'));
+    for (var page : pages)
+      Page.fill(page, name -> block(name, results, pagesByBlock), page.getParent().equals(docs) ? "" : "../");
+    return results.stream().map(Result::question).filter(question -> !pagesByBlock.containsKey(question)).toList();
   }
 
   private static void draw(List<Result> results, Path charts) throws IOException {
     Files.createDirectories(charts);
-    try (var old = Files.newDirectoryStream(charts, "*.svg")) {
-      for (var chart : old) Files.delete(chart);
+    try (var oldCharts = Files.newDirectoryStream(charts, "*.svg")) {
+      for (var oldChart : oldCharts) Files.delete(oldChart);
     }
     for (var result : results) if (!result.isPromise()) Chart.write(result, charts.resolve(result.question() + ".svg"));
   }
@@ -58,19 +60,22 @@ public final class Report {
     return pages;
   }
 
-  private static String block(String name, List<Result> all, Map<String, String> shown) {
+  private static String block(String name, List<Result> results, Map<String, String> pagesByBlock) {
     return switch (name) {
-      case "peers" -> PeerComparison.summary(all, shown);
-      case "losses" -> RatioLoss.table(all, shown);
-      case "lost" -> RatioLoss.count(all);
-      case "machines" -> "Run on " + all.stream().filter(result -> !result.machine().isBlank())
+      case "peers" -> PeerComparison.summary(results, pagesByBlock);
+      case "losses" -> RatioLoss.table(results, pagesByBlock);
+      case "lost" -> RatioLoss.count(results);
+      case "machines" -> "Run on " + results.stream().filter(result -> !result.machine().isBlank())
           .map(Result::environment).distinct().collect(Collectors.joining("; ")) + ".\n";
-      default -> all.stream().filter(result -> result.question().equals(name)).findFirst().map(ResultTable::of)
+      default -> results.stream().filter(result -> result.question().equals(name)).findFirst().map(ResultTable::of)
           .orElseGet(() -> withoutResult(name));
     };
   }
 
-  /** A question can be declared before it is asked. */
+  /**
+   * Returns the content of a block without a result: a question may be declared before it is
+   * measured. Throws if the question is not declared.
+   */
   private static String withoutResult(String name) {
     if (Comparisons.isDeclared(name)) return "Not measured yet.\n";
     throw new IllegalStateException("a page asks for '" + name + "', of which there is no result");

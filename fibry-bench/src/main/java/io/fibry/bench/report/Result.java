@@ -11,9 +11,9 @@ import tools.jackson.databind.SerializationFeature;
 import tools.jackson.databind.json.JsonMapper;
 
 /**
- * The measurements of all sides of a question; a JSON file.
+ * The measurements of all sides of a question, which are stored in a JSON file.
  *
- * @param question its name, and the file's
+ * @param question the name of the question, and of the file
  * @param title the measured quantity, in words
  */
 public record Result(String question, @JsonInclude(JsonInclude.Include.NON_EMPTY) String title, String jdk,
@@ -28,21 +28,21 @@ public record Result(String question, @JsonInclude(JsonInclude.Include.NON_EMPTY
 
   public static Result here(String question, String title, List<ResultRow> rows) {
     return new Result(question, title, Runtime.version().toString(), Runtime.getRuntime().availableProcessors(),
-        machineHere(), LocalDate.now().toString(), rows);
+        describeMachine(), LocalDate.now().toString(), rows);
   }
 
-  private static String machineHere() {
+  private static String describeMachine() {
     try {
-      String cpu = first(Path.of("/proc/cpuinfo"), "model name");
-      String memory = first(Path.of("/proc/meminfo"), "MemTotal").replaceAll("\\D", "");
+      String cpu = firstValue(Path.of("/proc/cpuinfo"), "model name");
+      String memory = firstValue(Path.of("/proc/meminfo"), "MemTotal").replaceAll("\\D", "");
       return cpu + ", " + Math.round(Long.parseLong(memory) / (double) (1 << 20)) + " GiB, "
           + System.getProperty("os.name");
-    } catch (IOException | RuntimeException unknown) {
+    } catch (IOException | RuntimeException failure) {
       return System.getProperty("os.arch") + ", " + System.getProperty("os.name");
     }
   }
 
-  private static String first(Path file, String key) throws IOException {
+  private static String firstValue(Path file, String key) throws IOException {
     try (var lines = Files.lines(file)) {
       return lines.filter(line -> line.startsWith(key)).map(line -> line.substring(line.indexOf(':') + 1).strip())
           .findFirst().orElseThrow();
@@ -57,7 +57,7 @@ public record Result(String question, @JsonInclude(JsonInclude.Include.NON_EMPTY
     return "JDK " + jdk + ", " + machine + ", " + processors + " processors, " + date;
   }
 
-  /** Whether the rows are ratios that must be kept. */
+  /** Returns whether the rows are promises: ratios that have a bound. */
   boolean isPromise() {
     return isPromise(question);
   }
@@ -74,17 +74,17 @@ public record Result(String question, @JsonInclude(JsonInclude.Include.NON_EMPTY
     return comparison().side(row.side());
   }
 
-  /** Returns the row with which a row is compared. */
+  /** Returns the base row, with which a row is compared. */
   ResultRow base(ResultRow row) {
     return comparison().base(row, rows);
   }
 
-  /** Throws if it is not declared whose a side is. */
+  /** Throws if a side is not declared. */
   public void checkSides() {
     if (!isPromise()) rows.forEach(this::side);
   }
 
-  /** Throws if a side has nothing that it is compared with, either. */
+  /** Throws if a side is not declared, a row has no base row, or its size has no declared noun. */
   void check() {
     checkSides();
     if (isPromise()) return;

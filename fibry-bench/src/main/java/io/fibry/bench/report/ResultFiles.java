@@ -14,22 +14,23 @@ import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.node.ObjectNode;
 
 /**
- * Result files: our own, the files of JMH ({@code -rf json}), and the file of the Savina programs.
+ * Reads and copies result files: of {@link Result}, of JMH ({@code -rf json}), and of the Savina
+ * programs.
  */
 public final class ResultFiles {
-  private static final String SIDE = "who"; // the parameter that names a peer
+  private static final String PEER_PARAMETER = "who"; // the parameter that names a peer
 
   private ResultFiles() {}
 
-  /** The results in a folder and its subfolders, by name. */
+  /** Returns the results in a folder and its direct subfolders, sorted by question. */
   public static List<Result> read(Path folder) throws IOException {
-    var all = new ArrayList<Result>();
-    for (var file : files(folder)) all.addAll(read(file, Result.JSON.readTree(Files.readString(file))));
-    all.sort(Comparator.comparing(Result::question));
-    return all;
+    var results = new ArrayList<Result>();
+    for (var file : files(folder)) results.addAll(read(file, Result.JSON.readTree(Files.readString(file))));
+    results.sort(Comparator.comparing(Result::question));
+    return results;
   }
 
-  /** Copies result files, with the date of the run, and without JMH's path of the JDK. */
+  /** Copies result files. Adds the date of each run, and removes JMH's path of the JDK. */
   static void archive(Path from, Path to) throws IOException {
     Files.createDirectories(to);
     for (var file : files(from)) {
@@ -40,7 +41,7 @@ public final class ResultFiles {
         object.remove("jvm");
       }
       String name = file.getFileName().toString();
-      // Creation.json and creation.json are one file on some systems
+      // because Creation.json and creation.json are the same file on some systems
       Files.writeString(to.resolve(isJmh(json) && !name.startsWith("jmh-") ? "jmh-" + name : name),
           Result.JSON.writeValueAsString(json) + "\n");
     }
@@ -53,7 +54,7 @@ public final class ResultFiles {
     }
   }
 
-  /** Empty for other files. */
+  /** Returns the results of a file; an empty list if it is no result file. */
   private static List<Result> read(Path file, JsonNode json) throws IOException {
     if (json.has("question") && json.has("rows")) return List.of(Result.JSON.treeToValue(json, Result.class));
     if (isJmh(json)) return jmh(json, date(json.get(0), file));
@@ -72,36 +73,36 @@ public final class ResultFiles {
     return array.isArray() ? StreamSupport.stream(array.spliterator(), false).toList() : List.of();
   }
 
-  // ---- JMH: a result for each class, or method if a parameter names the peer, and for each value
-  // of the other parameters
+  // ---- JMH: a result for each class or, if a parameter names the peer, for each method. Each
+  // value of the other parameters has its own result.
 
   private static List<Result> jmh(JsonNode runs, String date) {
     var rows = new LinkedHashMap<String, List<ResultRow>>();
-    var first = new LinkedHashMap<String, JsonNode>();
+    var firstRuns = new LinkedHashMap<String, JsonNode>();
     for (var run : elements(runs)) {
       var parameters = parameters(run);
-      String who = parameters.remove(SIDE);
+      String peer = parameters.remove(PEER_PARAMETER);
       String name = run.get("benchmark").asString();
       String method = name.substring(name.lastIndexOf('.') + 1);
-      String side = who == null ? method : Comparisons.peer(who);
-      var key = new StringBuilder("jmh-" + type(run));
-      if (who != null) key.append('-').append(method);
-      parameters.forEach((parameter, value) -> key.append('-').append(parameter).append('-').append(value));
-      if (!run.get("mode").asString().equals("avgt")) key.append('-').append(run.get("mode").asString());
-      String question = key.toString().replaceAll("[^\\w.-]", "_");
-      add(question, side, run, run.get("primaryMetric"), rows, first);
+      String side = peer == null ? method : Comparisons.peer(peer);
+      var questionName = new StringBuilder("jmh-" + type(run));
+      if (peer != null) questionName.append('-').append(method);
+      parameters.forEach((parameter, value) -> questionName.append('-').append(parameter).append('-').append(value));
+      if (!run.get("mode").asString().equals("avgt")) questionName.append('-').append(run.get("mode").asString());
+      String question = questionName.toString().replaceAll("[^\\w.-]", "_");
+      add(question, side, run, run.get("primaryMetric"), rows, firstRuns);
       var allocated = run.path("secondaryMetrics").path("gc.alloc.rate.norm");
-      if (!allocated.isMissingNode()) add(question + "-allocated", side, run, allocated, rows, first);
+      if (!allocated.isMissingNode()) add(question + "-allocated", side, run, allocated, rows, firstRuns);
     }
     return rows.entrySet().stream()
-        .map(entry -> result(entry.getKey(), first.get(entry.getKey()), date, entry.getValue())).toList();
+        .map(entry -> result(entry.getKey(), firstRuns.get(entry.getKey()), date, entry.getValue())).toList();
   }
 
   private static void add(String question, String side, JsonNode run, JsonNode metric,
       Map<String, List<ResultRow>> rows,
-      Map<String, JsonNode> first) {
-    rows.computeIfAbsent(question, none -> new ArrayList<>()).add(row(side, metric));
-    first.putIfAbsent(question, run);
+      Map<String, JsonNode> firstRuns) {
+    rows.computeIfAbsent(question, key -> new ArrayList<>()).add(row(side, metric));
+    firstRuns.putIfAbsent(question, run);
   }
 
   private static Map<String, String> parameters(JsonNode run) {
@@ -134,15 +135,15 @@ public final class ResultFiles {
   private static List<Result> savina(JsonNode sides, String date) {
     var programs = new LinkedHashMap<String, List<JsonNode>>();
     for (var side : elements(sides))
-      programs.computeIfAbsent(side.get("program").asString(), none -> new ArrayList<>()).add(side);
+      programs.computeIfAbsent(side.get("program").asString(), key -> new ArrayList<>()).add(side);
     return programs.entrySet().stream().map(program -> {
-      var first = program.getValue().getFirst();
+      var firstSide = program.getValue().getFirst();
       var rows = program.getValue().stream()
           .map(side -> new ResultRow(side.get("side").asString(), side.path("unit").asString("ms"),
               side.get("median").asDouble(), side.get("least").asDouble(), side.get("most").asDouble(), "", 0))
           .toList();
-      return new Result("savina-" + program.getKey(), first.path("size").asString(""), first.get("jdk").asString(),
-          first.path("processors").asInt(), "", date, rows);
+      return new Result("savina-" + program.getKey(), firstSide.path("size").asString(""),
+          firstSide.get("jdk").asString(), firstSide.path("processors").asInt(), "", date, rows);
     }).toList();
   }
 }

@@ -5,12 +5,12 @@ import java.util.Arrays;
 import java.util.Locale;
 
 /**
- * The measurements of one side. More is better if the unit ends with {@code /s}, begins with
- * {@code ops/}, or is {@code live}; otherwise less is.
+ * The measurements of one side. A greater value is better if the unit ends with {@code /s}, begins
+ * with {@code ops/}, or is {@code live}; otherwise a smaller value is.
  *
- * @param side its name; {@code Comparisons} says whose it is
- * @param reference a published figure, or what must be reached; may be empty
- * @param size how many, if the question is asked for several sizes; otherwise 0
+ * @param side the name of the side; {@code Comparisons} says whether it is Fibry's
+ * @param reference a published value, or the bound of a promise; empty if there is neither
+ * @param size the size of the measurement, if the question has several sizes; otherwise 0
  */
 public record ResultRow(String side, String unit, double median, double least, double most,
     @JsonInclude(JsonInclude.Include.NON_EMPTY) String reference,
@@ -34,17 +34,20 @@ public record ResultRow(String side, String unit, double median, double least, d
     return unit.endsWith("/s") || unit.startsWith("ops/") || unit.equals("live");
   }
 
-  /** How many times as much this one costs; above 1, the other is better. */
+  /**
+   * Returns the cost of this row as a multiple of the cost of {@code other}; above 1, {@code other}
+   * is better.
+   */
   public double costAgainst(ResultRow other) {
     return moreIsBetter() ? other.median / median : median / other.median;
   }
 
-  /** The value with three significant digits; a dash if it is no number. */
+  /** Returns a short text for the value, or a dash if it is infinite or no number. */
   public static String readable(double value) {
     if (!Double.isFinite(value)) return "-";
-    double size = Math.abs(value);
+    double abs = Math.abs(value);
     return String.format(Locale.ROOT,
-        size == 0 || size >= 100 ? "%,.0f" : size >= 10 ? "%.1f" : size >= 1 ? "%.2f" : size >= 0.01 ? "%.3f" : "%.1e",
+        abs == 0 || abs >= 100 ? "%,.0f" : abs >= 10 ? "%.1f" : abs >= 1 ? "%.2f" : abs >= 0.01 ? "%.3f" : "%.1e",
         value);
   }
 }

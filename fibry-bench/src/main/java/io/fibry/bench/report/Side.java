@@ -1,15 +1,15 @@
 package io.fibry.bench.report;
 
 /**
- * A side of comparisons.
+ * A side of comparisons: an implementation by Fibry, by another library, or by hand.
  *
- * @param words describes it for readers who have not seen its code
+ * @param words describes the side for readers who have not seen its code
  */
 record Side(String name, Whose whose, String words) {
 
   enum Whose {
     OURS, OTHERS,
-    /** Promises less than an actor: a yardstick, or the least that is possible. */
+    /** Promises less than an actor: a yardstick, or the lower bound of the cost. */
     REFERENCE
   }
 

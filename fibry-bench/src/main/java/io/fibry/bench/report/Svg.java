@@ -9,15 +9,15 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 /**
- * The text of a picture, an element on each line. It has its own background, and colors for light
- * and for dark pages.
+ * Builds a picture as SVG, with an element on each line. The picture has its own background, and
+ * colors for light and for dark pages.
  */
 final class Svg {
   static final int WIDTH = 860;
   static final int MARGIN = 16;
-  private static final double LETTER = 0.56; // its width, in sizes of its font, on average
+  private static final double LETTER_WIDTH = 0.56; // on average, as a multiple of the size of the font
 
-  /** The color of a class of elements. */
+  /** The colors of a CSS class, on light and on dark pages. */
   record Ink(String name, String light, String dark) {}
 
   static final Ink PAGE = new Ink("page", "#ffffff", "#0d1117");
@@ -48,46 +48,46 @@ final class Svg {
 
   private final StringBuilder elements = new StringBuilder();
 
-  Svg text(String kind, double x, double y, String words) {
-    return line("<text class=\"%s\" x=\"%s\" y=\"%s\">%s</text>", kind, number(x), number(y), escaped(words));
+  Svg text(String cssClass, double x, double y, String words) {
+    return add("<text class=\"%s\" x=\"%s\" y=\"%s\">%s</text>", cssClass, number(x), number(y), escaped(words));
   }
 
-  /** With more words, in small. */
-  Svg text(String kind, double x, double y, String name, String words) {
-    return line("<text class=\"%s\" x=\"%s\" y=\"%s\">%s<tspan class=\"words\" dx=\"12\">%s</tspan></text>", kind,
+  /** Adds a text, followed by more words in a smaller font. */
+  Svg text(String cssClass, double x, double y, String name, String words) {
+    return add("<text class=\"%s\" x=\"%s\" y=\"%s\">%s<tspan class=\"words\" dx=\"12\">%s</tspan></text>", cssClass,
         number(x), number(y), escaped(name), escaped(words));
   }
 
-  Svg rectangle(String kind, double x, double y, double width, double height) {
-    return line("<rect class=\"%s\" x=\"%s\" y=\"%s\" width=\"%s\" height=\"%s\"/>", kind, number(x), number(y),
+  Svg rectangle(String cssClass, double x, double y, double width, double height) {
+    return add("<rect class=\"%s\" x=\"%s\" y=\"%s\" width=\"%s\" height=\"%s\"/>", cssClass, number(x), number(y),
         number(width), number(height));
   }
 
-  /** A line from point to point. */
-  Svg line(String kind, List<Point> points) {
-    return line("<polyline class=\"%s\" points=\"%s\"/>", kind,
+  /** Adds a line through the points. */
+  Svg line(String cssClass, List<Point> points) {
+    return add("<polyline class=\"%s\" points=\"%s\"/>", cssClass,
         points.stream().map(point -> number(point.x) + "," + number(point.y)).collect(Collectors.joining(" ")));
   }
 
-  Svg dot(String kind, Point at) {
-    return line("<circle class=\"%s\" cx=\"%s\" cy=\"%s\" r=\"3.5\"/>", kind, number(at.x), number(at.y));
+  Svg dot(String cssClass, Point center) {
+    return add("<circle class=\"%s\" cx=\"%s\" cy=\"%s\" r=\"3.5\"/>", cssClass, number(center.x), number(center.y));
   }
 
   record Point(double x, double y) {}
 
-  private Svg line(String element, String... values) {
-    elements.append(String.format(Locale.ROOT, element, (Object[]) values)).append('\n');
+  private Svg add(String template, String... values) {
+    elements.append(String.format(Locale.ROOT, template, (Object[]) values)).append('\n');
     return this;
   }
 
-  /** How wide the words are, nearly: each machine has other fonts. */
-  static double width(String words, int size) {
-    return words.length() * size * LETTER;
+  /** Returns the approximate width of a text, because fonts differ between machines. */
+  static double width(String words, int fontSize) {
+    return words.length() * fontSize * LETTER_WIDTH;
   }
 
-  /** The file. */
+  /** Returns the content of the SVG file. */
   String with(String title, double height) {
-    String high = number(height);
+    String heightText = number(height);
     return """
         <svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %1$d %2$s" width="%1$d" height="%2$s" role="img">
         <title>%3$s</title>
@@ -95,7 +95,7 @@ final class Svg {
         %4$s</style>
         <rect class="page" width="%1$d" height="%2$s" rx="6"/>
         %5$s</svg>
-        """.formatted(WIDTH, high, escaped(title), style(), elements);
+        """.formatted(WIDTH, heightText, escaped(title), style(), elements);
   }
 
   private static String style() {

@@ -1,2 +1,2 @@
-/** Results in one shape, and the pages with tables and charts that show them. */
+/** Results in one format, and the pages that show them in tables and charts. */
 package io.fibry.bench.report;

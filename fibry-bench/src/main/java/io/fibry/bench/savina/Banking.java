@@ -15,31 +15,31 @@ import org.apache.pekko.actor.typed.Behavior;
 import org.apache.pekko.actor.typed.javadsl.Behaviors;
 
 /**
- * A teller orders payments between accounts, all at once. An account does nothing else until its
- * payment is confirmed. Payments go to higher numbers, so no accounts wait for each other. Savina:
- * 1,000 accounts, 50,000 transactions.
+ * A teller orders many payments between accounts at once. An account handles no other message until
+ * its payment is confirmed. Payments go to accounts with higher numbers, so no accounts wait for
+ * each other. Size in Savina: 1,000 accounts, 50,000 transactions.
  */
 final class Banking {
-  private static final long START = 1_000_000;
+  private static final long INITIAL_BALANCE = 1_000_000;
 
   private Banking() {}
 
   static SavinaProgram program(int accounts, int payments) {
     return SavinaProgram.of("bank-transaction",
         SavinaProgram.size(accounts, "accounts, ") + SavinaProgram.size(payments, "transactions"),
-        accounts * START,
+        accounts * INITIAL_BALANCE,
         new ProgramSide("fibry", round -> fibry(accounts, payments, round)),
         new ProgramSide("fibry-messages", round -> fibryMessages(accounts, payments, round)),
         new ProgramSide("pekko", round -> pekko(accounts, payments, round)),
         new ProgramSide("queues", round -> queues(accounts, payments, round)));
   }
 
-  /** The payments; the same on all sides. */
+  /** The random payments, which are equal on all sides. */
   private static final class Orders {
     private final SplittableRandom random = new SplittableRandom(42);
     private final int accounts;
-    private int from;
-    private int to;
+    private int payer;
+    private int payee;
     private int amount;
 
     private Orders(int accounts) {
@@ -47,14 +47,14 @@ final class Banking {
     }
 
     void next() {
-      from = random.nextInt(accounts * 8 / 10);
-      to = random.nextInt(from + 1, accounts);
+      payer = random.nextInt(accounts * 8 / 10);
+      payee = random.nextInt(payer + 1, accounts);
       amount = 1 + random.nextInt(1_000);
     }
   }
 
   private static final class Balance {
-    long value = START;
+    long value = INITIAL_BALANCE;
   }
 
   // ---- Fibry: an account asks, and other messages wait in its mailbox
@@ -67,7 +67,7 @@ final class Banking {
     record Read() implements FibryMessage, Request<Read, Long> {}
   }
 
-  // replyWhen(..) would not wait, so it would be no transaction
+  // with replyWhen(..) an account would handle other messages before the payment is confirmed
   private static void handle(Balance balance, FibryMessage message, ActorContext<FibryMessage> context) {
     switch (message) {
       case FibryMessage.Pay pay -> {
@@ -81,82 +81,84 @@ final class Banking {
   }
 
   private static void fibry(int accounts, int payments, Round round) {
-    var all = new ArrayList<Actor<FibryMessage>>();
-    for (int i = 0; i < accounts; i++) all.add(Round.FIBERS.initialState(Balance::new).newActor(Banking::handle));
+    var actors = new ArrayList<Actor<FibryMessage>>();
+    for (int i = 0; i < accounts; i++) actors.add(Round.FIBERS.initialState(Balance::new).newActor(Banking::handle));
     var orders = new Orders(accounts);
-    var confirmed = new ArrayList<CompletableFuture<Long>>();
+    var confirmations = new ArrayList<CompletableFuture<Long>>();
     for (int i = 0; i < payments; i++) {
       orders.next();
-      confirmed.add(all.get(orders.from).sendMessageReturn(new FibryMessage.Pay(orders.amount, all.get(orders.to))));
+      confirmations.add(actors.get(orders.payer)
+          .sendMessageReturn(new FibryMessage.Pay(orders.amount, actors.get(orders.payee))));
     }
-    confirmed.forEach(CompletableFuture::join);
+    confirmations.forEach(CompletableFuture::join);
     long sum = 0;
-    for (var account : all) sum += account.ask(new FibryMessage.Read());
+    for (var account : actors) sum += account.ask(new FibryMessage.Read());
     round.done(sum);
   }
 
-  // ---- Fibry without asking: an account that waits puts the others aside
+  // ---- Fibry, messages only: an account that waits stashes other messages
 
-  private sealed interface Told {
-    record Pay(long amount, Actor<Told> to, Actor<Long> replyTo) implements Told {}
+  private sealed interface TellMessage {
+    record Pay(long amount, Actor<TellMessage> to, Actor<Long> replyTo) implements TellMessage {}
 
-    record Deposit(long amount, Actor<Told> replyTo) implements Told {}
+    record Deposit(long amount, Actor<TellMessage> replyTo) implements TellMessage {}
 
-    enum Confirmed implements Told { CONFIRMED }
+    enum Confirmed implements TellMessage { CONFIRMED }
 
-    record Read(Actor<Long> replyTo) implements Told {}
+    record Read(Actor<Long> replyTo) implements TellMessage {}
   }
 
-  private static final class ToldAccount {
-    private final ArrayDeque<Told> aside = new ArrayDeque<>();
-    private long balance = START;
-    private Told.Pay paying; // or null
+  private static final class TellAccount {
+    private final ArrayDeque<TellMessage> stash = new ArrayDeque<>();
+    private long balance = INITIAL_BALANCE;
+    private TellMessage.Pay openPayment; // not confirmed yet; or null
 
-    private void receive(Told message, ActorContext<Told> context) {
-      if (message == Told.Confirmed.CONFIRMED) {
-        paying.replyTo.sendMessage(balance);
-        paying = null;
-        while (paying == null && !aside.isEmpty()) handle(aside.poll(), context.self());
-      } else if (paying != null) aside.add(message);
+    private void receive(TellMessage message, ActorContext<TellMessage> context) {
+      if (message == TellMessage.Confirmed.CONFIRMED) {
+        openPayment.replyTo.sendMessage(balance);
+        openPayment = null;
+        while (openPayment == null && !stash.isEmpty()) handle(stash.poll(), context.self());
+      } else if (openPayment != null) stash.add(message);
       else handle(message, context.self());
     }
 
-    private void handle(Told message, Actor<Told> self) {
+    private void handle(TellMessage message, Actor<TellMessage> self) {
       switch (message) {
-        case Told.Pay pay -> {
+        case TellMessage.Pay pay -> {
           balance -= pay.amount;
-          paying = pay;
-          pay.to.sendMessage(new Told.Deposit(pay.amount, self));
+          openPayment = pay;
+          pay.to.sendMessage(new TellMessage.Deposit(pay.amount, self));
         }
-        case Told.Deposit deposit -> {
+        case TellMessage.Deposit deposit -> {
           balance += deposit.amount;
-          deposit.replyTo.sendMessage(Told.Confirmed.CONFIRMED);
+          deposit.replyTo.sendMessage(TellMessage.Confirmed.CONFIRMED);
         }
-        case Told.Read read -> read.replyTo.sendMessage(balance);
-        case Told.Confirmed confirmed -> throw new AssertionError(confirmed);
+        case TellMessage.Read read -> read.replyTo.sendMessage(balance);
+        case TellMessage.Confirmed confirmed -> throw new AssertionError(confirmed);
       }
     }
   }
 
   private static final class Teller {
-    private int heard;
+    private int replies;
     private long sum;
   }
 
   private static void fibryMessages(int accounts, int payments, Round round) {
-    var all = new ArrayList<Actor<Told>>();
+    var actors = new ArrayList<Actor<TellMessage>>();
     for (int i = 0; i < accounts; i++)
-      all.add(Round.FIBERS.initialState(ToldAccount::new).newActor(ToldAccount::receive));
+      actors.add(Round.FIBERS.initialState(TellAccount::new).newActor(TellAccount::receive));
     var teller = Round.FIBERS.initialState(Teller::new)
         .newActor((Teller state, Long value, ActorContext<Long> context) -> {
-          if (++state.heard == payments) for (var account : all) account.sendMessage(new Told.Read(context.self()));
-          if (state.heard > payments) state.sum += value;
-          if (state.heard == payments + accounts) round.done(state.sum);
+          if (++state.replies == payments)
+            for (var account : actors) account.sendMessage(new TellMessage.Read(context.self()));
+          if (state.replies > payments) state.sum += value;
+          if (state.replies == payments + accounts) round.done(state.sum);
         });
     var orders = new Orders(accounts);
     for (int i = 0; i < payments; i++) {
       orders.next();
-      all.get(orders.from).sendMessage(new Told.Pay(orders.amount, all.get(orders.to), teller));
+      actors.get(orders.payer).sendMessage(new TellMessage.Pay(orders.amount, actors.get(orders.payee), teller));
     }
   }
 
@@ -172,12 +174,12 @@ final class Banking {
     record Read(ActorRef<Long> replyTo) implements PekkoMessage {}
   }
 
-  /** With its own stash: unstashAll(..) would move all messages at each payment. */
+  /** Has its own stash, because Pekko's unstashAll(..) would move all messages at each payment. */
   private static final class PekkoAccount {
     private final ActorRef<PekkoMessage> self;
     private final ArrayDeque<PekkoMessage> stash = new ArrayDeque<>();
-    private long balance = START;
-    private PekkoMessage.Pay paying; // or null
+    private long balance = INITIAL_BALANCE;
+    private PekkoMessage.Pay openPayment; // not confirmed yet; or null
 
     private PekkoAccount(ActorRef<PekkoMessage> self) {
       this.self = self;
@@ -185,10 +187,10 @@ final class Banking {
 
     Behavior<PekkoMessage> receive(PekkoMessage message) {
       if (message == PekkoMessage.Confirmed.CONFIRMED) {
-        paying.replyTo.tell(balance);
-        paying = null;
-        while (paying == null && !stash.isEmpty()) handle(stash.poll());
-      } else if (paying != null) stash.add(message);
+        openPayment.replyTo.tell(balance);
+        openPayment = null;
+        while (openPayment == null && !stash.isEmpty()) handle(stash.poll());
+      } else if (openPayment != null) stash.add(message);
       else handle(message);
       return Behaviors.same();
     }
@@ -197,7 +199,7 @@ final class Banking {
       switch (message) {
         case PekkoMessage.Pay pay -> {
           balance -= pay.amount;
-          paying = pay;
+          openPayment = pay;
           pay.to.tell(new PekkoMessage.Deposit(pay.amount, self));
         }
         case PekkoMessage.Deposit deposit -> {
@@ -212,26 +214,26 @@ final class Banking {
 
   private static void pekko(int accounts, int payments, Round round) {
     round.pekko(Behaviors.<Long>setup(context -> {
-      var all = new ArrayList<ActorRef<PekkoMessage>>();
-      for (int i = 0; i < accounts; i++) all.add(context.spawnAnonymous(
+      var refs = new ArrayList<ActorRef<PekkoMessage>>();
+      for (int i = 0; i < accounts; i++) refs.add(context.spawnAnonymous(
           Behaviors.setup(account -> Behaviors.receiveMessage(new PekkoAccount(account.getSelf())::receive))));
       var orders = new Orders(accounts);
       for (int i = 0; i < payments; i++) {
         orders.next();
-        all.get(orders.from).tell(new PekkoMessage.Pay(orders.amount, all.get(orders.to), context.getSelf()));
+        refs.get(orders.payer).tell(new PekkoMessage.Pay(orders.amount, refs.get(orders.payee), context.getSelf()));
       }
-      var heard = new int[1];
+      var replies = new int[1];
       var sum = new long[1];
       return Behaviors.receiveMessage(value -> {
-        if (++heard[0] == payments) for (var account : all) account.tell(new PekkoMessage.Read(context.getSelf()));
-        if (heard[0] > payments) sum[0] += value;
-        if (heard[0] == payments + accounts) round.done(sum[0]);
+        if (++replies[0] == payments) for (var account : refs) account.tell(new PekkoMessage.Read(context.getSelf()));
+        if (replies[0] > payments) sum[0] += value;
+        if (replies[0] == payments + accounts) round.done(sum[0]);
         return Behaviors.same();
       });
     }));
   }
 
-  // ---- queues, with another one for confirmations
+  // ---- queues: each account has another queue for confirmations
 
   private sealed interface QueueMessage {
     record Pay(long amount, BlockingQueue<QueueMessage> to, BlockingQueue<Long> replyTo) implements QueueMessage {}
@@ -241,16 +243,16 @@ final class Banking {
     record Read(BlockingQueue<Long> replyTo) implements QueueMessage {}
   }
 
-  private static BlockingQueue<QueueMessage> account(Round round) {
+  private static BlockingQueue<QueueMessage> openAccount(Round round) {
     var queue = new LinkedTransferQueue<QueueMessage>();
-    var confirmed = new LinkedTransferQueue<Long>();
+    var confirmations = new LinkedTransferQueue<Long>();
     var balance = new Balance();
-    round.serve(queue, order -> {
-      switch (order) {
+    round.serve(queue, message -> {
+      switch (message) {
         case QueueMessage.Pay pay -> {
           balance.value -= pay.amount;
-          pay.to.put(new QueueMessage.Deposit(pay.amount, confirmed));
-          confirmed.take();
+          pay.to.put(new QueueMessage.Deposit(pay.amount, confirmations));
+          confirmations.take();
           pay.replyTo.put(balance.value);
         }
         case QueueMessage.Deposit deposit -> deposit.replyTo.put(balance.value += deposit.amount);
@@ -261,17 +263,17 @@ final class Banking {
   }
 
   private static void queues(int accounts, int payments, Round round) throws InterruptedException {
-    var all = new ArrayList<BlockingQueue<QueueMessage>>();
-    for (int i = 0; i < accounts; i++) all.add(account(round));
+    var mailboxes = new ArrayList<BlockingQueue<QueueMessage>>();
+    for (int i = 0; i < accounts; i++) mailboxes.add(openAccount(round));
     var orders = new Orders(accounts);
     var teller = new LinkedTransferQueue<Long>();
     for (int i = 0; i < payments; i++) {
       orders.next();
-      all.get(orders.from).put(new QueueMessage.Pay(orders.amount, all.get(orders.to), teller));
+      mailboxes.get(orders.payer).put(new QueueMessage.Pay(orders.amount, mailboxes.get(orders.payee), teller));
     }
     for (int i = 0; i < payments; i++) teller.take();
     long sum = 0;
-    for (var account : all) account.put(new QueueMessage.Read(teller));
+    for (var account : mailboxes) account.put(new QueueMessage.Read(teller));
     for (int i = 0; i < accounts; i++) sum += teller.take();
     round.done(sum);
   }

@@ -11,8 +11,8 @@ import org.apache.pekko.actor.typed.ActorRef;
 import org.apache.pekko.actor.typed.javadsl.Behaviors;
 
 /**
- * Each worker pings another one at random, waits for its pong and pings the next, while it replies
- * to the others. Savina: 120 workers, 20,000 pings each.
+ * Each worker pings a random worker, and pings the next when it has the pong. Meanwhile it replies
+ * to the pings of the others. Size in Savina: 120 workers, 20,000 pings each.
  */
 final class Big {
   private Big() {}
@@ -27,9 +27,9 @@ final class Big {
   }
 
   private sealed interface Message {
-    record Ping(int from) implements Message {}
+    record Ping(int sender) implements Message {}
 
-    record Pong(int from) implements Message {}
+    record Pong(int sender) implements Message {}
   }
 
   private interface Delivery {
@@ -37,39 +37,39 @@ final class Big {
   }
 
   /**
-   * A worker; the same on all sides. It must not block for its pong: two workers that wait for each
-   * other would never answer.
+   * A worker, which all sides use. It must not block until its pong comes, because two workers that
+   * wait for each other would never reply.
    */
   private static final class Worker {
     private final SplittableRandom random;
-    private final int me;
+    private final int self;
     private final int workers;
     private final int pings;
     private final Round round;
-    private final Delivery all;
-    private int pinged;
-    private int heard;
+    private final Delivery delivery;
+    private int target;
+    private int pongs;
 
-    private Worker(int me, int workers, int pings, Round round, Delivery all) {
-      this.random = new SplittableRandom(me);
-      this.me = me;
+    private Worker(int self, int workers, int pings, Round round, Delivery delivery) {
+      this.random = new SplittableRandom(self);
+      this.self = self;
       this.workers = workers;
       this.pings = pings;
       this.round = round;
-      this.all = all;
+      this.delivery = delivery;
     }
 
     void ping() {
-      all.send(pinged = random.nextInt(workers), new Message.Ping(me));
+      delivery.send(target = random.nextInt(workers), new Message.Ping(self));
     }
 
     void handle(Message message) {
       switch (message) {
-        case Message.Ping ping -> all.send(ping.from, new Message.Pong(me));
+        case Message.Ping ping -> delivery.send(ping.sender, new Message.Pong(self));
         case Message.Pong pong -> {
-          if (pong.from != pinged)
-            round.fail(new IllegalStateException(me + " pinged " + pinged + " and heard from " + pong.from));
-          if (++heard == pings) round.part(heard);
+          if (pong.sender != target)
+            round.fail(new IllegalStateException(self + " pinged " + target + " and heard from " + pong.sender));
+          if (++pongs == pings) round.part(pongs);
           else ping();
         }
       }
@@ -78,43 +78,44 @@ final class Big {
 
   private static void fibry(ActorBuilder<Object> actors, int workers, int pings, Round round) {
     round.parts(workers);
-    var all = new ArrayList<Actor<Message>>();
-    var inside = new ArrayList<Worker>();
+    var workerActors = new ArrayList<Actor<Message>>();
+    var workerStates = new ArrayList<Worker>();
     for (int i = 0; i < workers; i++) {
-      inside.add(new Worker(i, workers, pings, round, (to, message) -> all.get(to).sendMessage(message)));
-      all.add(actors.newActor(inside.get(i)::handle));
+      workerStates.add(
+          new Worker(i, workers, pings, round, (target, message) -> workerActors.get(target).sendMessage(message)));
+      workerActors.add(actors.newActor(workerStates.get(i)::handle));
     }
-    for (int i = 0; i < workers; i++) all.get(i).execute(inside.get(i)::ping);
+    for (int i = 0; i < workers; i++) workerActors.get(i).execute(workerStates.get(i)::ping);
   }
 
   private static void pekko(int workers, int pings, Round round) {
     round.parts(workers);
     round.pekko(Behaviors.setup(context -> {
-      var all = new ArrayList<ActorRef<Message>>();
-      var inside = new ArrayList<Worker>();
+      var workerRefs = new ArrayList<ActorRef<Message>>();
+      var workerStates = new ArrayList<Worker>();
       for (int i = 0; i < workers; i++) {
-        var worker = new Worker(i, workers, pings, round, (to, message) -> all.get(to).tell(message));
-        inside.add(worker);
-        all.add(context.spawnAnonymous(Behaviors.receiveMessage(message -> {
+        var worker = new Worker(i, workers, pings, round, (target, message) -> workerRefs.get(target).tell(message));
+        workerStates.add(worker);
+        workerRefs.add(context.spawnAnonymous(Behaviors.receiveMessage(message -> {
           worker.handle(message);
           return Behaviors.same();
         })));
       }
-      inside.forEach(Worker::ping); // happens before the handling of the pong
+      workerStates.forEach(Worker::ping); // on this thread, before the worker handles its pong
       return Behaviors.empty();
     }));
   }
 
   private static void queues(int workers, int pings, Round round) {
     round.parts(workers);
-    var all = new ArrayList<BlockingQueue<Message>>();
-    for (int i = 0; i < workers; i++) all.add(new LinkedTransferQueue<>());
+    var mailboxes = new ArrayList<BlockingQueue<Message>>();
+    for (int i = 0; i < workers; i++) mailboxes.add(new LinkedTransferQueue<>());
     for (int i = 0; i < workers; i++) {
-      int me = i;
-      var worker = new Worker(me, workers, pings, round, (to, message) -> all.get(to).add(message));
+      int self = i;
+      var worker = new Worker(self, workers, pings, round, (target, message) -> mailboxes.get(target).add(message));
       round.start(() -> {
         worker.ping();
-        for (;;) worker.handle(all.get(me).take());
+        for (;;) worker.handle(mailboxes.get(self).take());
       });
     }
   }

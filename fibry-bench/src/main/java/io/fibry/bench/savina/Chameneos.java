@@ -14,8 +14,8 @@ import org.apache.pekko.actor.typed.Behavior;
 import org.apache.pekko.actor.typed.javadsl.Behaviors;
 
 /**
- * Creatures meet in pairs in a mall and change their colors: many actors ask one. Savina: 100
- * chameneos, 200,000 meetings.
+ * Creatures meet in pairs in a mall and change their colors, so many actors send requests to one.
+ * Size in Savina: 100 chameneos, 200,000 meetings.
  */
 final class Chameneos {
   private Chameneos() {}
@@ -25,8 +25,8 @@ final class Chameneos {
         SavinaProgram.size(creatures, "chameneos, ") + SavinaProgram.size(meetings, "meetings"),
         2L * meetings,
         new ProgramSide("fibry", round -> fibry(creatures, meetings, round)),
-        new ProgramSide("fibry-messages", round -> messages(Round.FIBERS, creatures, meetings, round)),
-        new ProgramSide("fibry-pool", round -> messages(Round.POOL, creatures, meetings, round)),
+        new ProgramSide("fibry-messages", round -> fibryMessages(Round.FIBERS, creatures, meetings, round)),
+        new ProgramSide("fibry-pool", round -> fibryMessages(Round.POOL, creatures, meetings, round)),
         new ProgramSide("pekko", round -> pekko(creatures, meetings, round)),
         new ProgramSide("queues", round -> queues(creatures, meetings, round)));
   }
@@ -38,35 +38,38 @@ final class Chameneos {
       return values()[number % 3];
     }
 
-    /** Equal colors stay; two others both become the third. */
-    Color meets(Color other) {
-      if (this == FADED || other == FADED) return FADED;
-      return this == other ? this : values()[3 - ordinal() - other.ordinal()];
+    /**
+     * Returns the color after a meeting: equal colors stay, and two different colors both become
+     * the third. The partner FADED means that the mall is closed.
+     */
+    Color afterMeeting(Color partner) {
+      if (this == FADED || partner == FADED) return FADED;
+      return this == partner ? this : values()[3 - ordinal() - partner.ordinal()];
     }
   }
 
   // ---- Fibry: the mall replies to the first creature when the second comes
 
-  private record Meet(Color mine) implements Request<Meet, Color> {}
+  private record Meet(Color color) implements Request<Meet, Color> {}
 
   private static final class AskMall {
-    private int left;
+    private int remaining;
     private Meet first;
-    private CompletableFuture<Color> met;
+    private CompletableFuture<Color> firstReply;
 
     private AskMall(int meetings) {
-      this.left = meetings;
+      this.remaining = meetings;
     }
 
     void handle(Meet meet, ActorContext<Meet> context) {
-      if (left == 0) context.reply(meet, Color.FADED);
+      if (remaining == 0) context.reply(meet, Color.FADED);
       else if (first == null) {
         first = meet;
-        context.replyWhen(meet, met = new CompletableFuture<>());
+        context.replyWhen(meet, firstReply = new CompletableFuture<>());
       } else {
-        left--;
-        met.complete(meet.mine);
-        context.reply(meet, first.mine);
+        remaining--;
+        firstReply.complete(meet.color);
+        context.reply(meet, first.color);
         first = null;
       }
     }
@@ -76,57 +79,59 @@ final class Chameneos {
     round.parts(creatures);
     var mall = Round.FIBERS.initialState(() -> new AskMall(meetings)).newActor(AskMall::handle);
     for (int i = 0; i < creatures; i++) {
-      var color = Color.of(i);
-      Stereotypes.fibers().runOnce(() -> round.part(live(color, mine -> mall.ask(new Meet(mine)))));
+      var initialColor = Color.of(i);
+      Stereotypes.fibers().runOnce(() -> round.part(meetOthers(initialColor, color -> mall.ask(new Meet(color)))));
     }
   }
 
-  private interface Partner {
-    Color meet(Color mine) throws Exception;
+  private interface Meeting {
+    /** Returns the color of the partner; FADED if the mall is closed. */
+    Color meet(Color color) throws Exception;
   }
 
-  private static int live(Color mine, Partner partner) throws Exception {
+  /** Meets other creatures until the mall is closed, and returns the number of meetings. */
+  private static int meetOthers(Color color, Meeting meeting) throws Exception {
     for (int meetings = 0;; meetings++) {
-      mine = mine.meets(partner.meet(mine));
-      if (mine == Color.FADED) return meetings;
+      color = color.afterMeeting(meeting.meet(color));
+      if (color == Color.FADED) return meetings;
     }
   }
 
-  // ---- Fibry, without waiting: the first creature tells the second its new color
+  // ---- Fibry, messages only: the first creature sends the new color of both to the second
 
   private record FibryGuest(Color color, Actor<FibryEvent> creature) {}
 
   private sealed interface FibryEvent {
-    record Other(Color color, Actor<FibryEvent> creature) implements FibryEvent {}
+    record Partner(Color color, Actor<FibryEvent> creature) implements FibryEvent {}
 
-    record Change(Color color) implements FibryEvent {}
+    record NewColor(Color color) implements FibryEvent {}
 
-    enum Over implements FibryEvent { OVER }
+    enum MallClosed implements FibryEvent { MALL_CLOSED }
   }
 
-  private static void messages(ActorBuilder<Object> actors, int creatures, int meetings, Round round) {
+  private static void fibryMessages(ActorBuilder<Object> actors, int creatures, int meetings, Round round) {
     round.parts(creatures);
     var mall = actors.initialState(() -> new MessageMall(meetings)).newActor(MessageMall::handle);
     for (int i = 0; i < creatures; i++) {
       var creature = new Creature(mall, Color.of(i), round);
-      mall.sendMessage(new FibryGuest(creature.mine, actors.newActor(creature::handle)));
+      mall.sendMessage(new FibryGuest(creature.color, actors.newActor(creature::handle)));
     }
   }
 
   private static final class MessageMall {
-    private int left;
+    private int remaining;
     private FibryGuest first;
 
     private MessageMall(int meetings) {
-      this.left = meetings;
+      this.remaining = meetings;
     }
 
     void handle(FibryGuest guest) {
-      if (left == 0) guest.creature.sendMessage(FibryEvent.Over.OVER);
+      if (remaining == 0) guest.creature.sendMessage(FibryEvent.MallClosed.MALL_CLOSED);
       else if (first == null) first = guest;
       else {
-        left--;
-        first.creature.sendMessage(new FibryEvent.Other(guest.color, guest.creature));
+        remaining--;
+        first.creature.sendMessage(new FibryEvent.Partner(guest.color, guest.creature));
         first = null;
       }
     }
@@ -135,81 +140,81 @@ final class Chameneos {
   private static final class Creature {
     private final Actor<FibryGuest> mall;
     private final Round round;
-    private Color mine;
+    private Color color;
     private int meetings;
 
-    private Creature(Actor<FibryGuest> mall, Color mine, Round round) {
+    private Creature(Actor<FibryGuest> mall, Color color, Round round) {
       this.mall = mall;
-      this.mine = mine;
+      this.color = color;
       this.round = round;
     }
 
     void handle(FibryEvent event, ActorContext<FibryEvent> context) {
       switch (event) {
-        case FibryEvent.Other other -> other.creature
-            .sendMessage(new FibryEvent.Change(mine = mine.meets(other.color)));
-        case FibryEvent.Change change -> mine = change.color;
-        case FibryEvent.Over over -> {
+        case FibryEvent.Partner partner -> partner.creature
+            .sendMessage(new FibryEvent.NewColor(color = color.afterMeeting(partner.color)));
+        case FibryEvent.NewColor newColor -> color = newColor.color;
+        case FibryEvent.MallClosed closed -> {
           round.part(meetings);
           return;
         }
       }
       meetings++;
-      mall.sendMessage(new FibryGuest(mine, context.self()));
+      mall.sendMessage(new FibryGuest(color, context.self()));
     }
   }
 
   private record PekkoGuest(Color color, ActorRef<PekkoEvent> creature) {}
 
   private sealed interface PekkoEvent {
-    record Other(Color color, ActorRef<PekkoEvent> creature) implements PekkoEvent {}
+    record Partner(Color color, ActorRef<PekkoEvent> creature) implements PekkoEvent {}
 
-    record Change(Color color) implements PekkoEvent {}
+    record NewColor(Color color) implements PekkoEvent {}
 
-    enum Over implements PekkoEvent { OVER }
+    enum MallClosed implements PekkoEvent { MALL_CLOSED }
   }
 
   private static void pekko(int creatures, int meetings, Round round) {
     round.parts(creatures);
     round.pekko(Behaviors.setup(context -> {
-      ActorRef<PekkoGuest> mall = context.spawnAnonymous(mall(meetings));
-      for (int i = 0; i < creatures; i++) context.spawnAnonymous(creature(mall, Color.of(i), round));
+      ActorRef<PekkoGuest> mall = context.spawnAnonymous(mallBehavior(meetings));
+      for (int i = 0; i < creatures; i++) context.spawnAnonymous(creatureBehavior(mall, Color.of(i), round));
       return Behaviors.empty();
     }));
   }
 
-  private static Behavior<PekkoGuest> mall(int meetings) {
-    var left = new int[] {meetings};
+  private static Behavior<PekkoGuest> mallBehavior(int meetings) {
+    var remaining = new int[] {meetings};
     var first = new PekkoGuest[1];
-    return Behaviors.receiveMessage(come -> {
-      if (left[0] == 0) come.creature.tell(PekkoEvent.Over.OVER);
-      else if (first[0] == null) first[0] = come;
+    return Behaviors.receiveMessage(guest -> {
+      if (remaining[0] == 0) guest.creature.tell(PekkoEvent.MallClosed.MALL_CLOSED);
+      else if (first[0] == null) first[0] = guest;
       else {
-        left[0]--;
-        first[0].creature.tell(new PekkoEvent.Other(come.color, come.creature));
+        remaining[0]--;
+        first[0].creature.tell(new PekkoEvent.Partner(guest.color, guest.creature));
         first[0] = null;
       }
       return Behaviors.same();
     });
   }
 
-  private static Behavior<PekkoEvent> creature(ActorRef<PekkoGuest> mall, Color born, Round round) {
+  private static Behavior<PekkoEvent> creatureBehavior(ActorRef<PekkoGuest> mall, Color initialColor, Round round) {
     return Behaviors.setup(context -> {
-      var mine = new Color[] {born};
+      var color = new Color[] {initialColor};
       var meetings = new int[1];
-      mall.tell(new PekkoGuest(born, context.getSelf()));
-      return Behaviors.receiveMessage(met -> {
-        switch (met) {
-          case PekkoEvent.Other other -> other.creature
-              .tell(new PekkoEvent.Change(mine[0] = mine[0].meets(other.color)));
-          case PekkoEvent.Change change -> mine[0] = change.color;
-          case PekkoEvent.Over over -> {
+      mall.tell(new PekkoGuest(initialColor, context.getSelf()));
+      return Behaviors.receiveMessage(event -> {
+        switch (event) {
+          case PekkoEvent.Partner partner -> partner.creature
+              .tell(new PekkoEvent.NewColor(color[0] = color[0].afterMeeting(partner.color)));
+          case PekkoEvent.NewColor newColor -> color[0] = newColor.color;
+          case PekkoEvent.MallClosed closed -> {
             round.part(meetings[0]);
             return Behaviors.stopped();
           }
         }
         meetings[0]++;
-        mall.tell(new PekkoGuest(mine[0], context.getSelf()));
+        mall.tell(new PekkoGuest(color[0], context.getSelf()));
         return Behaviors.same();
       });
     });
@@ -230,10 +235,10 @@ final class Chameneos {
       for (;;) mall.take().replyTo.put(Color.FADED);
     });
     for (int i = 0; i < creatures; i++) {
-      var color = Color.of(i);
+      var initialColor = Color.of(i);
       var replies = new LinkedTransferQueue<Color>();
-      round.start(() -> round.part(live(color, mine -> {
-        mall.put(new QueueGuest(mine, replies));
+      round.start(() -> round.part(meetOthers(initialColor, color -> {
+        mall.put(new QueueGuest(color, replies));
         return replies.take();
       })));
     }

@@ -9,16 +9,19 @@ import java.util.concurrent.LinkedTransferQueue;
 import org.apache.pekko.actor.typed.ActorRef;
 import org.apache.pekko.actor.typed.javadsl.Behaviors;
 
-/** A producer sends increments to a counter, then asks for the count. Savina: 1,000,000. */
+/**
+ * A producer sends increments to a counter, then asks for the count. Size in Savina: 1,000,000
+ * increments.
+ */
 final class Counting {
   private Counting() {}
 
-  static SavinaProgram program(int times) {
-    return SavinaProgram.of("counting", SavinaProgram.size(times, "increments"), times,
-        new ProgramSide("fibry", round -> fibry(Round.FIBERS, times, round)),
-        new ProgramSide("fibry-pool", round -> fibry(Round.POOL, times, round)),
-        new ProgramSide("pekko", round -> pekko(times, round)),
-        new ProgramSide("queues", round -> queues(times, round)));
+  static SavinaProgram program(int increments) {
+    return SavinaProgram.of("counting", SavinaProgram.size(increments, "increments"), increments,
+        new ProgramSide("fibry", round -> fibry(Round.FIBERS, increments, round)),
+        new ProgramSide("fibry-pool", round -> fibry(Round.POOL, increments, round)),
+        new ProgramSide("pekko", round -> pekko(increments, round)),
+        new ProgramSide("queues", round -> queues(increments, round)));
   }
 
   private static final class Count {
@@ -31,17 +34,17 @@ final class Counting {
     record Get() implements Counter, Request<Get, Long> {}
   }
 
-  // sendMessages(..) would be faster, but the program is one message per increment
-  private static void fibry(ActorBuilder<Object> actors, int times, Round round) {
+  // sendMessages(..) would be faster, but the program demands a message for each increment
+  private static void fibry(ActorBuilder<Object> actors, int increments, Round round) {
     var counter =
         actors.initialState(Count::new).newActor((Count count, Counter message, ActorContext<Counter> context) -> {
           switch (message) {
-            case Counter.Add one -> count.value++;
+            case Counter.Add add -> count.value++;
             case Counter.Get get -> context.reply(get, count.value);
           }
         });
     Stereotypes.fibers().runOnce(() -> {
-      for (int i = 0; i < times; i++) counter.sendMessage(Counter.Add.ONE);
+      for (int i = 0; i < increments; i++) counter.sendMessage(Counter.Add.ONE);
       round.done(counter.ask(new Counter.Get()));
     });
   }
@@ -52,17 +55,17 @@ final class Counting {
     record Get(ActorRef<Long> replyTo) implements PekkoCounter {}
   }
 
-  private static void pekko(int times, Round round) {
+  private static void pekko(int increments, Round round) {
     round.pekko(Behaviors.<Long>setup(context -> {
       var count = new Count();
       ActorRef<PekkoCounter> counter = context.spawnAnonymous(Behaviors.receiveMessage(message -> {
         switch (message) {
-          case PekkoCounter.Add one -> count.value++;
+          case PekkoCounter.Add add -> count.value++;
           case PekkoCounter.Get get -> get.replyTo.tell(count.value);
         }
         return Behaviors.same();
       }));
-      for (int i = 0; i < times; i++) counter.tell(PekkoCounter.Add.ONE);
+      for (int i = 0; i < increments; i++) counter.tell(PekkoCounter.Add.ONE);
       counter.tell(new PekkoCounter.Get(context.getSelf()));
       return Behaviors.receiveMessage(value -> {
         round.done(value);
@@ -71,17 +74,17 @@ final class Counting {
     }));
   }
 
-  private static void queues(int times, Round round) throws InterruptedException {
+  private static void queues(int increments, Round round) throws InterruptedException {
     var counter = new LinkedTransferQueue<Counter>();
     var answers = new LinkedTransferQueue<Long>();
     var count = new Count();
     round.serve(counter, message -> {
       switch (message) {
-        case Counter.Add one -> count.value++;
+        case Counter.Add add -> count.value++;
         case Counter.Get get -> answers.put(count.value);
       }
     });
-    for (int i = 0; i < times; i++) counter.put(Counter.Add.ONE);
+    for (int i = 0; i < increments; i++) counter.put(Counter.Add.ONE);
     counter.put(new Counter.Get());
     round.done(answers.take());
   }

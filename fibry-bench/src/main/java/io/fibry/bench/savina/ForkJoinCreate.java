@@ -6,7 +6,7 @@ import java.util.concurrent.LinkedTransferQueue;
 import org.apache.pekko.actor.typed.ActorRef;
 import org.apache.pekko.actor.typed.javadsl.Behaviors;
 
-/** Many actors, each made for one message with a small computation. Savina: 40,000. */
+/** Makes many actors, each for one message and a small computation. In Savina: 40,000 actors. */
 final class ForkJoinCreate {
   private ForkJoinCreate() {}
 
@@ -18,13 +18,13 @@ final class ForkJoinCreate {
         new ProgramSide("queues", round -> queues(actors, round)));
   }
 
-  /** What Savina computes. */
+  /** Computes the same as Savina's actors. */
   static void compute() {
     double sine = Math.sin(37.2);
     if (sine * sine <= 0) throw new AssertionError("impossible, but the compiler must not know");
   }
 
-  // without a message and a reference, an actor is garbage
+  // no actor is stopped: without a message and a reference it is garbage
   private static void fibry(ActorBuilder<Object> builder, int actors, Round round) {
     round.parts(actors);
     for (int i = 0; i < actors; i++) {
@@ -35,7 +35,7 @@ final class ForkJoinCreate {
     }
   }
 
-  // an actor that does not stop stays for ever
+  // each actor stops itself, because it would live for ever otherwise
   private static void pekko(int actors, Round round) {
     round.parts(actors);
     round.pekko(Behaviors.setup(context -> {

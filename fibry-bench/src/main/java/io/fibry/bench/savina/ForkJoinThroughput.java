@@ -10,8 +10,8 @@ import org.apache.pekko.actor.typed.ActorRef;
 import org.apache.pekko.actor.typed.javadsl.Behaviors;
 
 /**
- * A sender sends to several actors in turn, with a small computation per message. Savina: 60
- * actors, 10,000 messages each.
+ * A sender sends messages to several actors in turn; an actor does a small computation for each.
+ * Size in Savina: 60 actors, 10,000 messages each.
  */
 final class ForkJoinThroughput {
   private ForkJoinThroughput() {}
@@ -26,20 +26,20 @@ final class ForkJoinThroughput {
         new ProgramSide("queues", round -> queues(actors, messages, round)));
   }
 
-  /** The work of one actor. */
-  private static final class Work {
+  /** The state of one actor, which all sides use. */
+  private static final class Worker {
     private final int messages;
     private final Round round;
-    private int done;
+    private int handled;
 
-    private Work(int messages, Round round) {
+    private Worker(int messages, Round round) {
       this.messages = messages;
       this.round = round;
     }
 
-    void work() {
+    void handleMessage() {
       ForkJoinCreate.compute();
-      if (++done == messages) round.part(done);
+      if (++handled == messages) round.part(handled);
     }
   }
 
@@ -47,37 +47,38 @@ final class ForkJoinThroughput {
 
   private static void fibry(ActorBuilder<Object> builder, int actors, int messages, Round round) {
     round.parts(actors);
-    var all = new ArrayList<Actor<Object>>();
-    for (int i = 0; i < actors; i++) all.add(
-        builder.initialState(() -> new Work(messages, round)).newActor((Work work, Object message) -> work.work()));
-    for (int i = 0; i < messages; i++) for (var actor : all) actor.sendMessage(MESSAGE);
+    var receivers = new ArrayList<Actor<Object>>();
+    for (int i = 0; i < actors; i++) receivers.add(
+        builder.initialState(() -> new Worker(messages, round))
+            .newActor((Worker worker, Object message) -> worker.handleMessage()));
+    for (int i = 0; i < messages; i++) for (var actor : receivers) actor.sendMessage(MESSAGE);
   }
 
   private static void pekko(int actors, int messages, Round round) {
     round.parts(actors);
     round.pekko(Behaviors.setup(context -> {
-      var all = new ArrayList<ActorRef<Object>>();
+      var receivers = new ArrayList<ActorRef<Object>>();
       for (int i = 0; i < actors; i++) {
-        var work = new Work(messages, round);
-        all.add(context.spawnAnonymous(Behaviors.receiveMessage(message -> {
-          work.work();
+        var worker = new Worker(messages, round);
+        receivers.add(context.spawnAnonymous(Behaviors.receiveMessage(message -> {
+          worker.handleMessage();
           return Behaviors.same();
         })));
       }
-      for (int i = 0; i < messages; i++) for (var actor : all) actor.tell(MESSAGE);
+      for (int i = 0; i < messages; i++) for (var actor : receivers) actor.tell(MESSAGE);
       return Behaviors.empty();
     }));
   }
 
   private static void queues(int actors, int messages, Round round) throws InterruptedException {
     round.parts(actors);
-    var all = new ArrayList<BlockingQueue<Object>>();
+    var receivers = new ArrayList<BlockingQueue<Object>>();
     for (int i = 0; i < actors; i++) {
-      var work = new Work(messages, round);
+      var worker = new Worker(messages, round);
       var queue = new LinkedTransferQueue<Object>();
-      round.serve(queue, message -> work.work());
-      all.add(queue);
+      round.serve(queue, message -> worker.handleMessage());
+      receivers.add(queue);
     }
-    for (int i = 0; i < messages; i++) for (var queue : all) queue.put(MESSAGE);
+    for (int i = 0; i < messages; i++) for (var queue : receivers) queue.put(MESSAGE);
   }
 }

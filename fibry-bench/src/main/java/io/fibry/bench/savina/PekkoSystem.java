@@ -9,54 +9,54 @@ import org.apache.pekko.actor.typed.javadsl.ActorContext;
 import org.apache.pekko.actor.typed.javadsl.Behaviors;
 
 /**
- * Pekko typed as its documentation recommends: one actor system in the process, the default
- * dispatcher (a fork-join pool of at least 8 threads, 5 messages a turn), and the default unbounded
- * mailbox. Only the logging of dead letters is off. Behaviors switch over a sealed protocol, which
- * is cheaper than {@code onMessage} chains.
+ * Runs Pekko typed as its documentation recommends. The process has one actor system with the
+ * default dispatcher: a fork-join pool of at least 8 threads, which handles 5 messages of an actor
+ * in a row. Mailboxes are unbounded, as by default. Dead letters are not logged. Behaviors switch
+ * over a sealed protocol, which is cheaper than {@code onMessage} chains.
  */
 public final class PekkoSystem {
   private static final String CONFIG =
       "pekko { log-dead-letters = off, log-dead-letters-during-shutdown = off, loglevel = WARNING, "
           + "stdout-loglevel = WARNING, daemonic = on, jvm-shutdown-hooks = off }";
-  private static final ActorSystem<Command> SYSTEM = ActorSystem.create(Behaviors.<Command>receive(PekkoSystem::guard),
+  private static final ActorSystem<Command> SYSTEM = ActorSystem.create(Behaviors.<Command>receive(PekkoSystem::handle),
       "savina", ConfigFactory.parseString(CONFIG).withFallback(ConfigFactory.load()));
 
   private PekkoSystem() {}
 
   private sealed interface Command {}
 
-  private record Spawn<M>(Behavior<M> behavior, CompletableFuture<ActorRef<M>> spawned) implements Command {
-    void in(ActorContext<Command> context) {
-      spawned.complete(context.spawnAnonymous(behavior));
+  private record Spawn<M>(Behavior<M> behavior, CompletableFuture<ActorRef<M>> result) implements Command {
+    void spawnIn(ActorContext<Command> context) {
+      result.complete(context.spawnAnonymous(behavior));
     }
   }
 
-  private record Stop(ActorRef<?> actor, CompletableFuture<Void> ended) implements Command {}
+  private record Stop(ActorRef<?> actor, CompletableFuture<Void> whenEnded) implements Command {}
 
-  private record Ended(CompletableFuture<Void> ended) implements Command {}
+  private record Ended(CompletableFuture<Void> whenEnded) implements Command {}
 
-  private static Behavior<Command> guard(ActorContext<Command> context, Command command) {
+  private static Behavior<Command> handle(ActorContext<Command> context, Command command) {
     switch (command) {
-      case Spawn<?> spawn -> spawn.in(context);
+      case Spawn<?> spawn -> spawn.spawnIn(context);
       case Stop stop -> {
-        context.watchWith(stop.actor, new Ended(stop.ended));
+        context.watchWith(stop.actor, new Ended(stop.whenEnded));
         context.stop(stop.actor);
       }
-      case Ended end -> end.ended.complete(null);
+      case Ended ended -> ended.whenEnded.complete(null);
     }
     return Behaviors.same();
   }
 
   public static <M> ActorRef<M> spawn(Behavior<M> behavior) {
-    var spawned = new CompletableFuture<ActorRef<M>>();
-    SYSTEM.tell(new Spawn<>(behavior, spawned));
-    return spawned.join();
+    var result = new CompletableFuture<ActorRef<M>>();
+    SYSTEM.tell(new Spawn<>(behavior, result));
+    return result.join();
   }
 
-  /** Stops the actor with its children, and waits for the end. */
+  /** Stops the actor and its children, and waits until they have ended. */
   public static void stop(ActorRef<?> actor) {
-    var ended = new CompletableFuture<Void>();
-    SYSTEM.tell(new Stop(actor, ended));
-    ended.join();
+    var whenEnded = new CompletableFuture<Void>();
+    SYSTEM.tell(new Stop(actor, whenEnded));
+    whenEnded.join();
   }
 }

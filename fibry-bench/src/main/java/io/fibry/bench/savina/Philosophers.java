@@ -13,8 +13,8 @@ import org.apache.pekko.actor.typed.Behavior;
 import org.apache.pekko.actor.typed.javadsl.Behaviors;
 
 /**
- * Philosophers ask the table for both of their forks; a philosopher that is denied asks again at
- * once. Savina: 20 philosophers, 10,000 meals each.
+ * Philosophers ask the table for both of their forks. A philosopher whose request is denied asks
+ * again at once. Size in Savina: 20 philosophers, 10,000 meals each.
  */
 final class Philosophers {
   private Philosophers() {}
@@ -24,18 +24,18 @@ final class Philosophers {
         SavinaProgram.size(seats, "philosophers, ") + SavinaProgram.size(meals, "meals each"),
         (long) seats * meals,
         new ProgramSide("fibry", round -> fibry(seats, meals, round)),
-        new ProgramSide("fibry-messages", round -> messages(Round.FIBERS, seats, meals, round)),
-        new ProgramSide("fibry-pool", round -> messages(Round.POOL, seats, meals, round)),
+        new ProgramSide("fibry-messages", round -> fibryMessages(Round.FIBERS, seats, meals, round)),
+        new ProgramSide("fibry-pool", round -> fibryMessages(Round.POOL, seats, meals, round)),
         new ProgramSide("pekko", round -> pekko(seats, meals, round)),
         new ProgramSide("queues", round -> queues(seats, meals, round)));
   }
 
-  /** The forks; the same on all sides. */
+  /** The state of the table, which all sides use. */
   private static final class Forks {
     private final boolean[] taken;
     private final Round round;
     private int meals;
-    private int left;
+    private int departed;
 
     private Forks(int seats, Round round) {
       this.taken = new boolean[seats];
@@ -43,22 +43,22 @@ final class Philosophers {
     }
 
     boolean take(int seat) {
-      int right = (seat + 1) % taken.length;
-      if (taken[seat] || taken[right]) return false;
-      return taken[seat] = taken[right] = true;
+      int rightFork = (seat + 1) % taken.length;
+      if (taken[seat] || taken[rightFork]) return false;
+      return taken[seat] = taken[rightFork] = true;
     }
 
     void putBack(int seat) {
-      int right = (seat + 1) % taken.length;
-      if (!taken[seat] || !taken[right])
+      int rightFork = (seat + 1) % taken.length;
+      if (!taken[seat] || !taken[rightFork])
         round.fail(new IllegalStateException(seat + " put back forks that were not taken"));
-      taken[seat] = taken[right] = false;
+      taken[seat] = taken[rightFork] = false;
       meals++;
     }
 
     void leave() {
-      if (++left < taken.length) return;
-      for (boolean fork : taken) if (fork) round.fail(new IllegalStateException("a fork is gone"));
+      if (++departed < taken.length) return;
+      for (boolean fork : taken) if (fork) round.fail(new IllegalStateException("a fork is still taken"));
       round.done(meals);
     }
   }
@@ -71,7 +71,7 @@ final class Philosophers {
     enum Leave implements AskMessage { LEAVE }
   }
 
-  // replyWhen(..) would need one request per meal, but Savina's table denies
+  // with replyWhen(..) a meal would need one request, but Savina's table denies requests
   private static void fibry(int seats, int meals, Round round) {
     var table = Round.FIBERS.initialState(() -> new Forks(seats, round))
         .newActor((Forks forks, AskMessage message, ActorContext<AskMessage> context) -> {
@@ -86,7 +86,7 @@ final class Philosophers {
       Stereotypes.fibers().runOnce(() -> {
         for (int meal = 0; meal < meals; meal++) {
           while (!table.ask(new AskMessage.Hungry(seat))) {
-          } // denied
+          } // the table denied the forks, so ask again
           table.sendMessage(new AskMessage.Full(seat));
         }
         table.sendMessage(AskMessage.Leave.LEAVE);
@@ -94,7 +94,7 @@ final class Philosophers {
     }
   }
 
-  // ---- Fibry, without waiting
+  // ---- Fibry, messages only: no handler waits
 
   private sealed interface FibryMessage {
     record Hungry(int seat, Actor<Boolean> philosopher) implements FibryMessage {}
@@ -104,7 +104,7 @@ final class Philosophers {
     enum Leave implements FibryMessage { LEAVE }
   }
 
-  private static void messages(ActorBuilder<Object> actors, int seats, int meals, Round round) {
+  private static void fibryMessages(ActorBuilder<Object> actors, int seats, int meals, Round round) {
     var table = actors.initialState(() -> new Forks(seats, round)).newActor((Forks forks, FibryMessage message) -> {
       switch (message) {
         case FibryMessage.Hungry hungry -> hungry.philosopher.sendMessage(forks.take(hungry.seat));
@@ -114,13 +114,14 @@ final class Philosophers {
     });
     for (int i = 0; i < seats; i++) {
       int seat = i;
-      var eaten = new int[1];
-      var philosopher = actors.newActor((Boolean served, ActorContext<Boolean> context) -> {
-        if (served) {
+      var mealsEaten = new int[1];
+      var philosopher = actors.newActor((Boolean isServed, ActorContext<Boolean> context) -> {
+        if (isServed) {
           table.sendMessage(new FibryMessage.Full(seat));
-          eaten[0]++;
+          mealsEaten[0]++;
         }
-        table.sendMessage(eaten[0] < meals ? new FibryMessage.Hungry(seat, context.self()) : FibryMessage.Leave.LEAVE);
+        table.sendMessage(mealsEaten[0] < meals ? new FibryMessage.Hungry(seat, context.self())
+            : FibryMessage.Leave.LEAVE);
       });
       table.sendMessage(new FibryMessage.Hungry(seat, philosopher));
     }
@@ -145,22 +146,22 @@ final class Philosophers {
         }
         return Behaviors.same();
       }));
-      for (int i = 0; i < seats; i++) context.spawnAnonymous(philosopher(i, meals, table));
+      for (int i = 0; i < seats; i++) context.spawnAnonymous(philosopherBehavior(i, meals, table));
       return Behaviors.empty();
     }));
   }
 
-  private static Behavior<Boolean> philosopher(int seat, int meals, ActorRef<PekkoMessage> table) {
+  private static Behavior<Boolean> philosopherBehavior(int seat, int meals, ActorRef<PekkoMessage> table) {
     return Behaviors.setup(context -> {
       var hungry = new PekkoMessage.Hungry(seat, context.getSelf());
-      var eaten = new int[1];
+      var mealsEaten = new int[1];
       table.tell(hungry);
-      return Behaviors.receiveMessage(served -> {
-        if (served) {
+      return Behaviors.receiveMessage(isServed -> {
+        if (isServed) {
           table.tell(new PekkoMessage.Full(seat));
-          eaten[0]++;
+          mealsEaten[0]++;
         }
-        if (eaten[0] < meals) table.tell(hungry);
+        if (mealsEaten[0] < meals) table.tell(hungry);
         else {
           table.tell(PekkoMessage.Leave.LEAVE);
           return Behaviors.stopped();
@@ -181,8 +182,8 @@ final class Philosophers {
   private static void queues(int seats, int meals, Round round) {
     var table = new LinkedTransferQueue<QueueMessage>();
     var forks = new Forks(seats, round);
-    round.serve(table, order -> {
-      switch (order) {
+    round.serve(table, message -> {
+      switch (message) {
         case QueueMessage.Hungry hungry -> hungry.replyTo.put(forks.take(hungry.seat));
         case QueueMessage.Full full -> forks.putBack(full.seat);
         case QueueMessage.Leave leave -> forks.leave();

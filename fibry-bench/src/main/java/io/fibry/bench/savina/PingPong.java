@@ -10,80 +10,83 @@ import org.apache.pekko.actor.typed.ActorRef;
 import org.apache.pekko.actor.typed.Behavior;
 import org.apache.pekko.actor.typed.javadsl.Behaviors;
 
-/** Two actors with one message between them: ping asks, pong answers. Savina: 40,000 times. */
+/**
+ * Two actors exchange one message at a time: ping sends, and pong replies. Size in Savina: 40,000
+ * pings.
+ */
 final class PingPong {
   private PingPong() {}
 
   private enum Pong { PONG }
 
-  static SavinaProgram program(int times) {
-    return SavinaProgram.of("ping-pong", SavinaProgram.size(times, "pings"), times,
-        new ProgramSide("fibry", round -> fibry(times, round)),
-        new ProgramSide("fibry-messages", round -> messages(Round.FIBERS, times, round)),
-        new ProgramSide("fibry-pool", round -> messages(Round.POOL, times, round)),
-        new ProgramSide("pekko", round -> pekko(times, round)),
-        new ProgramSide("queues", round -> queues(times, round)));
+  static SavinaProgram program(int pings) {
+    return SavinaProgram.of("ping-pong", SavinaProgram.size(pings, "pings"), pings,
+        new ProgramSide("fibry", round -> fibry(pings, round)),
+        new ProgramSide("fibry-messages", round -> fibryMessages(Round.FIBERS, pings, round)),
+        new ProgramSide("fibry-pool", round -> fibryMessages(Round.POOL, pings, round)),
+        new ProgramSide("pekko", round -> pekko(pings, round)),
+        new ProgramSide("queues", round -> queues(pings, round)));
   }
 
   private enum Ping { PING }
 
-  private static void fibry(int times, Round round) {
-    // .inlineRequests() would switch no thread, which is another question
+  private static void fibry(int pings, Round round) {
+    // without .inlineRequests(), which would measure requests that switch no thread
     var pong = Round.FIBERS.newActorWithReturn((Ping ping) -> Pong.PONG);
     Stereotypes.fibers().runOnce(() -> {
-      int heard = 0;
-      for (int i = 0; i < times; i++) if (pong.ask(Ping.PING) == Pong.PONG) heard++;
-      round.done(heard);
+      int replies = 0;
+      for (int i = 0; i < pings; i++) if (pong.ask(Ping.PING) == Pong.PONG) replies++;
+      round.done(replies);
     });
   }
 
-  // ---- Fibry, without waiting
+  // ---- Fibry, messages only: no handler waits
 
   private record FibryPing(Actor<Pong> pinger) {}
 
-  private static void messages(ActorBuilder<Object> actors, int times, Round round) {
-    var heard = new int[1];
+  private static void fibryMessages(ActorBuilder<Object> actors, int pings, Round round) {
+    var replies = new int[1];
     var pong = actors.newActor((FibryPing ping) -> ping.pinger.sendMessage(Pong.PONG));
-    var ping = actors.newActor((Pong answer, ActorContext<Pong> context) -> {
-      if (++heard[0] == times) round.done(heard[0]);
+    var pinger = actors.newActor((Pong reply, ActorContext<Pong> context) -> {
+      if (++replies[0] == pings) round.done(replies[0]);
       else pong.sendMessage(new FibryPing(context.self()));
     });
-    pong.sendMessage(new FibryPing(ping));
+    pong.sendMessage(new FibryPing(pinger));
   }
 
   private record PekkoPing(ActorRef<Pong> pinger) {}
 
-  private static void pekko(int times, Round round) {
+  private static void pekko(int pings, Round round) {
     round.pekko(Behaviors.setup(context -> {
       ActorRef<PekkoPing> pong = context.spawnAnonymous(Behaviors.receiveMessage(ping -> {
         ping.pinger.tell(Pong.PONG);
         return Behaviors.same();
       }));
-      pong.tell(new PekkoPing(context.spawnAnonymous(ping(times, pong, round))));
+      pong.tell(new PekkoPing(context.spawnAnonymous(pingBehavior(pings, pong, round))));
       return Behaviors.empty();
     }));
   }
 
-  private static Behavior<Pong> ping(int times, ActorRef<PekkoPing> pong, Round round) {
-    var heard = new int[1];
-    return Behaviors.receive((context, answer) -> {
-      if (++heard[0] == times) round.done(heard[0]);
+  private static Behavior<Pong> pingBehavior(int pings, ActorRef<PekkoPing> pong, Round round) {
+    var replies = new int[1];
+    return Behaviors.receive((context, reply) -> {
+      if (++replies[0] == pings) round.done(replies[0]);
       else pong.tell(new PekkoPing(context.getSelf()));
       return Behaviors.same();
     });
   }
 
-  private static void queues(int times, Round round) {
-    var pings = new LinkedTransferQueue<Ping>();
-    var pongs = new LinkedTransferQueue<Pong>();
-    round.serve(pings, ping -> pongs.put(Pong.PONG));
+  private static void queues(int pings, Round round) {
+    var pingQueue = new LinkedTransferQueue<Ping>();
+    var pongQueue = new LinkedTransferQueue<Pong>();
+    round.serve(pingQueue, ping -> pongQueue.put(Pong.PONG));
     round.start(() -> {
-      int heard = 0;
-      for (int i = 0; i < times; i++) {
-        pings.put(Ping.PING);
-        if (pongs.take() == Pong.PONG) heard++;
+      int replies = 0;
+      for (int i = 0; i < pings; i++) {
+        pingQueue.put(Ping.PING);
+        if (pongQueue.take() == Pong.PONG) replies++;
       }
-      round.done(heard);
+      round.done(replies);
     });
   }
 }

@@ -19,12 +19,13 @@ import org.apache.pekko.actor.typed.ActorRef;
 import org.apache.pekko.actor.typed.Behavior;
 
 /**
- * One run of one side: takes the result, then cleans up. Thread-safe. Idle actors of Fibry without
- * a reference are garbage; actors of Pekko must be stopped, and threads must end.
+ * One run of one side of a program. Receives the result, and cleans up at its close. Actors of
+ * Pekko are stopped, and threads are interrupted; idle actors of Fibry without a reference are
+ * garbage. Thread-safe.
  */
 final class Round implements AutoCloseable {
   static final ActorBuilder<Object> FIBERS = ActorSystem.anonymous();
-  /** For handlers that do not block: a thread per processor, first in, first out. */
+  /** Actors whose handlers do not block, on a FIFO pool with a thread for each processor. */
   static final ActorBuilder<Object> POOL =
       ActorSystem.anonymous().strategy(Strategy.of(new ForkJoinPool(Runtime.getRuntime().availableProcessors(),
           ForkJoinPool.defaultForkJoinWorkerThreadFactory, null, true)));
@@ -32,15 +33,15 @@ final class Round implements AutoCloseable {
 
   private final CompletableFuture<Long> result = new CompletableFuture<>();
   private final ExecutorService threads = Executors.newVirtualThreadPerTaskExecutor();
-  private final ConcurrentLinkedQueue<ActorRef<?>> pekko = new ConcurrentLinkedQueue<>();
-  private final AtomicInteger missing = new AtomicInteger();
+  private final ConcurrentLinkedQueue<ActorRef<?>> pekkoActors = new ConcurrentLinkedQueue<>();
+  private final AtomicInteger missingParts = new AtomicInteger();
   private final AtomicLong sum = new AtomicLong();
-  private volatile long ended; // written with the result, read by the measuring thread
+  private volatile long endTime; // a nanoTime; written before the result is completed, read by the measuring thread
 
   // ---- the result
 
   void done(long value) {
-    ended = System.nanoTime();
+    endTime = System.nanoTime();
     result.complete(value);
   }
 
@@ -48,45 +49,45 @@ final class Round implements AutoCloseable {
     result.completeExceptionally(cause);
   }
 
-  /** The result will be the sum of {@code count} parts. */
+  /** Makes the result the sum of the next {@code count} calls of {@link #part}. */
   void parts(int count) {
-    missing.set(count);
+    missingParts.set(count);
   }
 
   void part(long value) {
     sum.addAndGet(value);
-    if (missing.decrementAndGet() == 0) done(sum.get());
+    if (missingParts.decrementAndGet() == 0) done(sum.get());
   }
 
   long result() throws Exception {
     try {
       return result.get(LIMIT, TimeUnit.SECONDS);
-    } catch (TimeoutException late) {
-      throw new IllegalStateException("no result within " + LIMIT + " s", late);
-    } catch (ExecutionException failed) {
-      throw failed.getCause() instanceof Exception cause ? cause : failed;
+    } catch (TimeoutException timeout) {
+      throw new IllegalStateException("no result within " + LIMIT + " s", timeout);
+    } catch (ExecutionException failure) {
+      throw failure.getCause() instanceof Exception cause ? cause : failure;
     }
   }
 
   long ended() {
-    return ended;
+    return endTime;
   }
 
   // ---- threads and actors
 
-  /** On a virtual thread, which the close interrupts. */
+  /** Runs the task on a virtual thread, which {@link #close} interrupts. */
   void start(Handler.Task task) {
     threads.execute(() -> {
       try {
         task.run();
-      } catch (InterruptedException closed) { // the end
+      } catch (InterruptedException interruption) { // by close()
       } catch (Throwable failure) {
         fail(failure);
       }
     });
   }
 
-  /** The plainest actor: a virtual thread that takes from a queue. */
+  /** Starts a virtual thread that handles the messages of a queue: the simplest possible actor. */
   <M> void serve(BlockingQueue<M> queue, Handler<M> handler) {
     start(() -> {
       for (;;) handler.handle(queue.take());
@@ -96,14 +97,14 @@ final class Round implements AutoCloseable {
   /** Spawns the Pekko actor that spawns all others. */
   <M> ActorRef<M> pekko(Behavior<M> main) {
     var actor = PekkoSystem.spawn(main);
-    pekko.add(actor);
+    pekkoActors.add(actor);
     return actor;
   }
 
   @Override
   public void close() {
     threads.shutdownNow();
-    pekko.forEach(PekkoSystem::stop);
+    pekkoActors.forEach(PekkoSystem::stop);
     threads.close();
   }
 }

@@ -13,14 +13,15 @@ import java.util.Map;
 import java.util.stream.Stream;
 
 /**
- * Programs after the Savina actor benchmarks; {@code Savina skynet big} runs only these. The sides
- * take turns in each of three processes, {@code -Drounds} times after a warm-up; each run checks
- * its result. Writes {@code target/savina.json}, and exits with 1 if a side failed.
+ * Runs programs modeled on the Savina actor benchmarks. The arguments are names of programs, for
+ * example {@code skynet big}; without arguments all run. The sides take turns in each of three
+ * processes, {@code -Drounds} times after a warm-up, and each run checks its result. Writes
+ * {@code target/savina.json}, and exits with 1 if a side failed.
  *
- * <p>{@code fibry} is the form that a user would write, and {@code fibry-messages} the same without
- * waiting for answers. {@code fibry-pool} runs on a {@code ForkJoinPool} and has no handler that
- * waits. {@code queues} is a virtual thread and a {@code LinkedTransferQueue} for each. Most sizes
- * are larger than Savina's, so that a run is warm before it ends.
+ * <p>{@code fibry} is the form that a user would write, and {@code fibry-messages} does not wait
+ * for answers. {@code fibry-pool} runs on a {@code ForkJoinPool}; its handlers never wait.
+ * {@code queues} has a virtual thread and a {@code LinkedTransferQueue} for each actor. Most sizes
+ * are larger than in Savina, so that the code is compiled before a run ends.
  */
 public final class Savina {
   private static final int PROCESSES = 3;
@@ -43,31 +44,32 @@ public final class Savina {
 
   private Savina() {}
 
-  public static void main(String[] names) throws Exception {
-    if (names.length == 2 && names[0].equals("--process")) {
-      takeTurns(program(names[1]));
-      System.exit(0); // a thread may hang
+  public static void main(String[] args) throws Exception {
+    if (args.length == 2 && args[0].equals("--process")) {
+      takeTurns(program(args[1]));
+      System.exit(0); // although a thread may hang
     }
-    var programs = names.length == 0 ? PROGRAMS : Arrays.stream(names).map(Savina::program).toList();
+    var programs = args.length == 0 ? PROGRAMS : Arrays.stream(args).map(Savina::program).toList();
     System.out.printf(Locale.ROOT,
-        "JDK %s, %d processors; %d rounds in each of %d processes; median (least..most) of all; the ratio is that "
-            + "of the middle process, lower is better for Fibry%n",
+        "JDK %s, %d processors; %d rounds in each of %d processes; median (min..max) of all runs; the ratio is the "
+            + "median of the processes, and a lower ratio is better for Fibry%n",
         Runtime.version(),
         Runtime.getRuntime().availableProcessors(), ROUNDS, PROCESSES);
-    boolean well = true;
-    var lines = new ArrayList<String>();
+    boolean allMeasured = true;
+    var jsonRows = new ArrayList<String>();
     for (var program : programs) {
-      var took = measure(program);
-      well &= took.keySet().containsAll(program.sides().stream().map(SavinaProgram.ProgramSide::name).toList());
-      took.forEach((side, processes) -> {
-        print(side, processes, took.get(program.sides().getFirst().name()));
-        lines.add(json(program, side, sorted(processes)));
+      var timesBySide = measure(program);
+      allMeasured &= timesBySide.keySet()
+          .containsAll(program.sides().stream().map(SavinaProgram.ProgramSide::name).toList());
+      timesBySide.forEach((side, timesByProcess) -> {
+        print(side, timesByProcess, timesBySide.get(program.sides().getFirst().name()));
+        jsonRows.add(json(program, side, sortedTimes(timesByProcess)));
       });
       Files.createDirectories(FILE.getParent());
-      Files.writeString(FILE, "[\n" + String.join(",\n", lines) + "\n]\n");
+      Files.writeString(FILE, "[\n" + String.join(",\n", jsonRows) + "\n]\n");
     }
     System.out.println("written: " + FILE.toAbsolutePath());
-    System.exit(well ? 0 : 1);
+    System.exit(allMeasured ? 0 : 1);
   }
 
   private static SavinaProgram program(String name) {
@@ -76,7 +78,7 @@ public final class Savina {
             "no program '" + name + "'; there are " + PROGRAMS.stream().map(SavinaProgram::name).toList()));
   }
 
-  // ---- in the child; each round begins with another side
+  // ---- in the child process; each round begins with another side
 
   private static void takeTurns(SavinaProgram program) {
     var sides = new ArrayList<>(program.sides());
@@ -96,39 +98,43 @@ public final class Savina {
     }
   }
 
-  // ---- in the parent
+  // ---- in the parent process
 
-  /** The milliseconds of each side that never failed, process by process. */
+  /**
+   * Runs the program in all processes. Returns for each side that never failed its sorted times in
+   * milliseconds, one array for each process.
+   */
   private static Map<String, List<double[]>> measure(SavinaProgram program) throws IOException, InterruptedException {
     System.out.print("\n" + program.name() + ", " + program.size() + " ");
-    var processes = new ArrayList<List<String>>();
-    for (int i = 0; i < PROCESSES; i++) processes.add(inProcess(program));
+    var outputs = new ArrayList<List<String>>();
+    for (int i = 0; i < PROCESSES; i++) outputs.add(runInProcess(program));
     System.out.println();
-    var failed = processes.stream().flatMap(List::stream).filter(line -> line.startsWith("FAILED ")).toList();
-    failed.forEach(line -> System.out.println("  " + line));
-    var took = new LinkedHashMap<String, List<double[]>>();
+    var failures = outputs.stream().flatMap(List::stream).filter(line -> line.startsWith("FAILED ")).toList();
+    failures.forEach(line -> System.out.println("  " + line));
+    var timesBySide = new LinkedHashMap<String, List<double[]>>();
     for (var side : program.sides()) {
-      if (failed.stream().anyMatch(line -> line.startsWith("FAILED " + side.name() + " "))) continue;
-      var each = processes.stream().map(lines -> times(lines, "TOOK " + side.name() + " ")).toList();
-      if (each.stream().allMatch(times -> times.length == ROUNDS)) took.put(side.name(), each);
+      if (failures.stream().anyMatch(line -> line.startsWith("FAILED " + side.name() + " "))) continue;
+      var timesByProcess = outputs.stream().map(lines -> times(lines, "TOOK " + side.name() + " ")).toList();
+      if (timesByProcess.stream().allMatch(times -> times.length == ROUNDS))
+        timesBySide.put(side.name(), timesByProcess);
       else System.out.println("  FAILED " + side.name() + " a process ended before it had measured");
     }
-    return took;
+    return timesBySide;
   }
 
-  private static double[] times(List<String> lines, String start) {
-    return lines.stream().filter(line -> line.startsWith(start))
-        .mapToDouble(line -> Double.parseDouble(line.substring(start.length()))).sorted().toArray();
+  private static double[] times(List<String> lines, String prefix) {
+    return lines.stream().filter(line -> line.startsWith(prefix))
+        .mapToDouble(line -> Double.parseDouble(line.substring(prefix.length()))).sorted().toArray();
   }
 
-  private static List<String> inProcess(SavinaProgram program) throws IOException, InterruptedException {
+  private static List<String> runInProcess(SavinaProgram program) throws IOException, InterruptedException {
     var command = ChildJvm.command(List.of(),
         List.of("-Drounds=" + ROUNDS, "-XX:+IgnoreUnrecognizedVMOptions", "--sun-misc-unsafe-memory-access=allow"),
         Savina.class, "--process", program.name());
     var process = ChildJvm.start(command);
     var lines = new ArrayList<String>();
-    try (var printed = process.inputReader()) {
-      for (String line = printed.readLine(); line != null; line = printed.readLine()) {
+    try (var out = process.inputReader()) {
+      for (String line = out.readLine(); line != null; line = out.readLine()) {
         if (line.equals("ROUND")) System.out.print(".");
         else lines.add(line);
       }
@@ -140,20 +146,20 @@ public final class Savina {
 
   // ---- output
 
-  private static double[] sorted(List<double[]> processes) {
-    return processes.stream().flatMapToDouble(Arrays::stream).sorted().toArray();
+  private static double[] sortedTimes(List<double[]> timesByProcess) {
+    return timesByProcess.stream().flatMapToDouble(Arrays::stream).sorted().toArray();
   }
 
   private static double median(double[] sorted) {
     return sorted[sorted.length / 2];
   }
 
-  private static void print(String side, List<double[]> processes, List<double[]> ours) {
-    var all = sorted(processes);
-    System.out.printf(Locale.ROOT, "  %-16s %9.1f ms (%.1f..%.1f)", side, median(all), all[0], all[all.length - 1]);
-    if (ours != null && ours != processes) {
-      var ratios = Stream.iterate(0, i -> i + 1).limit(processes.size())
-          .mapToDouble(i -> median(ours.get(i)) / median(processes.get(i))).sorted().toArray();
+  private static void print(String side, List<double[]> timesByProcess, List<double[]> fibryTimes) {
+    var runs = sortedTimes(timesByProcess);
+    System.out.printf(Locale.ROOT, "  %-16s %9.1f ms (%.1f..%.1f)", side, median(runs), runs[0], runs[runs.length - 1]);
+    if (fibryTimes != null && fibryTimes != timesByProcess) {
+      var ratios = Stream.iterate(0, i -> i + 1).limit(timesByProcess.size())
+          .mapToDouble(i -> median(fibryTimes.get(i)) / median(timesByProcess.get(i))).sorted().toArray();
       System.out.printf(Locale.ROOT, ", fibry / this %.3f (processes %.3f..%.3f)", median(ratios), ratios[0],
           ratios[ratios.length - 1]);
     }

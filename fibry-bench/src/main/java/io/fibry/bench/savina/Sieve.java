@@ -11,29 +11,30 @@ import org.apache.pekko.actor.typed.javadsl.ActorContext;
 import org.apache.pekko.actor.typed.javadsl.Behaviors;
 
 /**
- * Odd numbers pass a chain of filters, each with a number of primes; a full chain gets another
- * filter. Savina: to 100,000, filters of 1,000.
+ * Odd numbers pass a chain of filters. A filter holds primes, and drops multiples of them. If the
+ * last filter is full, the next prime gets a new filter. Size in Savina: numbers to 100,000, and
+ * filters of 1,000 primes.
  */
 final class Sieve {
   private Sieve() {}
 
-  static SavinaProgram program(int most, int room) {
+  static SavinaProgram program(int maxNumber, int capacity) {
     return SavinaProgram.of("sieve",
-        "primes to " + SavinaProgram.size(most, "in filters of ") + SavinaProgram.size(room, "each"),
-        primes(most),
-        new ProgramSide("fibry", round -> fibry(Round.FIBERS, most, room, round)),
-        new ProgramSide("fibry-pool", round -> fibry(Round.POOL, most, room, round)),
-        new ProgramSide("pekko", round -> pekko(most, room, round)),
-        new ProgramSide("queues", round -> queues(most, room, round)));
+        "primes to " + SavinaProgram.size(maxNumber, "in filters of ") + SavinaProgram.size(capacity, "each"),
+        countPrimes(maxNumber),
+        new ProgramSide("fibry", round -> fibry(Round.FIBERS, maxNumber, capacity, round)),
+        new ProgramSide("fibry-pool", round -> fibry(Round.POOL, maxNumber, capacity, round)),
+        new ProgramSide("pekko", round -> pekko(maxNumber, capacity, round)),
+        new ProgramSide("queues", round -> queues(maxNumber, capacity, round)));
   }
 
-  private static int primes(int most) {
-    var composite = new boolean[most + 1];
+  private static int countPrimes(int maxNumber) {
+    var composite = new boolean[maxNumber + 1];
     int count = 0;
-    for (int n = 2; n <= most; n++) {
+    for (int n = 2; n <= maxNumber; n++) {
       if (composite[n]) continue;
       count++;
-      for (long multiple = (long) n * n; multiple <= most; multiple += n) composite[(int) multiple] = true;
+      for (long multiple = (long) n * n; multiple <= maxNumber; multiple += n) composite[(int) multiple] = true;
     }
     return count;
   }
@@ -44,74 +45,76 @@ final class Sieve {
     record End(int primes) implements Message {}
   }
 
-  /** A filter; the same on all sides. */
+  /** A filter, which all sides use. */
   private static final class Filter {
     private final int[] primes;
     private final Round round;
-    private final Function<Filter, Consumer<Message>> make;
-    private int known;
+    private final Function<Filter, Consumer<Message>> starter;
+    private int primeCount;
     private Consumer<Message> next; // null for the last filter
 
-    private Filter(int prime, int room, Round round, Function<Filter, Consumer<Message>> make) {
-      this.primes = new int[room];
+    private Filter(int prime, int capacity, Round round, Function<Filter, Consumer<Message>> starter) {
+      this.primes = new int[capacity];
       this.round = round;
-      this.make = make;
-      primes[known++] = prime;
+      this.starter = starter;
+      primes[primeCount++] = prime;
     }
 
     void handle(Message message) {
       switch (message) {
         case Message.Candidate candidate -> sift(candidate);
         case Message.End end -> {
-          if (next == null) round.done(end.primes + known);
-          else next.accept(new Message.End(end.primes + known));
+          if (next == null) round.done(end.primes + primeCount);
+          else next.accept(new Message.End(end.primes + primeCount));
         }
       }
     }
 
     private void sift(Message.Candidate candidate) {
-      for (int i = 0; i < known; i++) if (candidate.number % primes[i] == 0) return;
+      for (int i = 0; i < primeCount; i++) if (candidate.number % primes[i] == 0) return;
       if (next != null) next.accept(candidate);
-      else if (known < primes.length) primes[known++] = candidate.number;
-      else next = make.apply(new Filter(candidate.number, primes.length, round, make));
+      else if (primeCount < primes.length) primes[primeCount++] = candidate.number;
+      else next = starter.apply(new Filter(candidate.number, primes.length, round, starter));
     }
   }
 
-  private static void produce(int most, Consumer<Message> first) {
-    for (int number = 3; number <= most; number += 2) first.accept(new Message.Candidate(number));
-    first.accept(new Message.End(0));
+  private static void produce(int maxNumber, Consumer<Message> firstFilter) {
+    for (int number = 3; number <= maxNumber; number += 2) firstFilter.accept(new Message.Candidate(number));
+    firstFilter.accept(new Message.End(0));
   }
 
-  private static void fibry(ActorBuilder<Object> actors, int most, int room, Round round) {
-    Function<Filter, Consumer<Message>> make = filter -> actors.newActor(filter::handle)::sendMessage;
-    produce(most, make.apply(new Filter(2, room, round, make)));
+  private static void fibry(ActorBuilder<Object> actors, int maxNumber, int capacity, Round round) {
+    Function<Filter, Consumer<Message>> starter = filter -> actors.newActor(filter::handle)::sendMessage;
+    produce(maxNumber, starter.apply(new Filter(2, capacity, round, starter)));
   }
 
-  private static void pekko(int most, int room, Round round) {
+  private static void pekko(int maxNumber, int capacity, Round round) {
     round.pekko(Behaviors.setup(context -> {
-      produce(most, spawn(context, 2, room, round)::tell);
+      produce(maxNumber, spawn(context, 2, capacity, round)::tell);
       return Behaviors.empty();
     }));
   }
 
-  private static ActorRef<Message> spawn(ActorContext<?> parent, int prime, int room, Round round) {
+  private static ActorRef<Message> spawn(ActorContext<?> parent, int prime, int capacity, Round round) {
     return parent.spawnAnonymous(Behaviors.<Message>setup(
-        context -> filter(new Filter(prime, room, round, next -> spawn(context, next.primes[0], room, round)::tell))));
+        context -> filterBehavior(
+            new Filter(prime, capacity, round,
+                nextFilter -> spawn(context, nextFilter.primes[0], capacity, round)::tell))));
   }
 
-  private static Behavior<Message> filter(Filter filter) {
+  private static Behavior<Message> filterBehavior(Filter filter) {
     return Behaviors.receiveMessage(message -> {
       filter.handle(message);
       return Behaviors.same();
     });
   }
 
-  private static void queues(int most, int room, Round round) {
-    Function<Filter, Consumer<Message>> make = filter -> {
+  private static void queues(int maxNumber, int capacity, Round round) {
+    Function<Filter, Consumer<Message>> starter = filter -> {
       var queue = new LinkedTransferQueue<Message>();
       round.serve(queue, filter::handle);
       return queue::add;
     };
-    produce(most, make.apply(new Filter(2, room, round, make)));
+    produce(maxNumber, starter.apply(new Filter(2, capacity, round, starter)));
   }
 }

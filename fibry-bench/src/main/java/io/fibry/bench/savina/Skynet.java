@@ -13,8 +13,9 @@ import org.apache.pekko.actor.typed.Behavior;
 import org.apache.pekko.actor.typed.javadsl.Behaviors;
 
 /**
- * An actor makes ten, each of which makes ten more; the leaves answer with their numbers, and sums
- * go back to the root. It is no benchmark of Savina, but known as "skynet 1M".
+ * An actor makes ten children, each of which makes ten more, and so on. A leaf replies with its
+ * number, and every other actor replies to its parent with the sum of its children's replies. This
+ * program is not from Savina, but is known as "skynet 1M".
  */
 final class Skynet {
   private static final int CHILDREN = 10;
@@ -24,32 +25,32 @@ final class Skynet {
   static SavinaProgram program(int leaves) {
     return SavinaProgram.of("skynet", SavinaProgram.size(leaves, "leaves"), (long) leaves * (leaves - 1) / 2,
         new ProgramSide("fibry",
-            round -> round.done(Round.FIBERS.newActorWithReturn(Skynet::sum).ask(new Range(0, leaves)))),
-        new ProgramSide("fibry-messages", round -> messages(Round.FIBERS, leaves, round)),
-        new ProgramSide("fibry-pool", round -> messages(Round.POOL, leaves, round)),
+            round -> round.done(Round.FIBERS.newActorWithReturn(Skynet::sumOf).ask(new Range(0, leaves)))),
+        new ProgramSide("fibry-messages", round -> fibryMessages(Round.FIBERS, leaves, round)),
+        new ProgramSide("fibry-pool", round -> fibryMessages(Round.POOL, leaves, round)),
         new ProgramSide("pekko", round -> pekko(leaves, round)),
         new ProgramSide("queues", round -> queues(leaves, round)));
   }
 
   private record Range(long first, int size) {
-    Range part(int number) {
-      return new Range(first + (long) number * (size / CHILDREN), size / CHILDREN);
+    Range child(int index) {
+      return new Range(first + (long) index * (size / CHILDREN), size / CHILDREN);
     }
   }
 
   // ---- Fibry: a node asks all its children and waits
 
-  private static long sum(Range range) {
+  private static long sumOf(Range range) {
     if (range.size == 1) return range.first;
-    var parts = new ArrayList<CompletableFuture<Long>>(CHILDREN);
+    var partialSums = new ArrayList<CompletableFuture<Long>>(CHILDREN);
     for (int i = 0; i < CHILDREN; i++)
-      parts.add(Round.FIBERS.newActorWithReturn(Skynet::sum).sendMessageReturn(range.part(i)));
+      partialSums.add(Round.FIBERS.newActorWithReturn(Skynet::sumOf).sendMessageReturn(range.child(i)));
     long sum = 0;
-    for (var part : parts) sum += part.join();
+    for (var partialSum : partialSums) sum += partialSum.join();
     return sum;
   }
 
-  // ---- Fibry, without waiting
+  // ---- Fibry, messages only: no handler waits
 
   private sealed interface NodeMessage {
     record Begin(Range range, Actor<? super Sum> parent) implements NodeMessage {}
@@ -59,16 +60,16 @@ final class Skynet {
 
   private static final class NodeState {
     private Actor<? super NodeMessage.Sum> parent;
-    private int heard;
+    private int replies;
     private long sum;
   }
 
-  private static void messages(ActorBuilder<Object> actors, int leaves, Round round) {
-    Actor<NodeMessage.Sum> root = actors.newActor((NodeMessage.Sum all) -> round.done(all.value));
-    begin(actors, new Range(0, leaves), root);
+  private static void fibryMessages(ActorBuilder<Object> actors, int leaves, Round round) {
+    Actor<NodeMessage.Sum> root = actors.newActor((NodeMessage.Sum total) -> round.done(total.value));
+    startNode(actors, new Range(0, leaves), root);
   }
 
-  private static void begin(ActorBuilder<Object> actors, Range range, Actor<? super NodeMessage.Sum> parent) {
+  private static void startNode(ActorBuilder<Object> actors, Range range, Actor<? super NodeMessage.Sum> parent) {
     actors.initialState(NodeState::new)
         .newActor((NodeState node, NodeMessage message, ActorContext<NodeMessage> context) -> {
           switch (message) {
@@ -76,11 +77,11 @@ final class Skynet {
                 .sendMessage(new NodeMessage.Sum(begin.range.first));
             case NodeMessage.Begin begin -> {
               node.parent = begin.parent;
-              for (int i = 0; i < CHILDREN; i++) begin(actors, begin.range.part(i), context.self());
+              for (int i = 0; i < CHILDREN; i++) startNode(actors, begin.range.child(i), context.self());
             }
             case NodeMessage.Sum part -> {
               node.sum += part.value;
-              if (++node.heard == CHILDREN) node.parent.sendMessage(new NodeMessage.Sum(node.sum));
+              if (++node.replies == CHILDREN) node.parent.sendMessage(new NodeMessage.Sum(node.sum));
             }
           }
         }).sendMessage(new NodeMessage.Begin(range, parent));
@@ -90,7 +91,7 @@ final class Skynet {
 
   private static void pekko(int leaves, Round round) {
     round.pekko(Behaviors.<Long>setup(context -> {
-      context.spawnAnonymous(node(new Range(0, leaves), context.getSelf()));
+      context.spawnAnonymous(nodeBehavior(new Range(0, leaves), context.getSelf()));
       return Behaviors.receiveMessage(sum -> {
         round.done(sum);
         return Behaviors.same();
@@ -98,42 +99,42 @@ final class Skynet {
     }));
   }
 
-  private static Behavior<Long> node(Range range, ActorRef<Long> parent) {
+  private static Behavior<Long> nodeBehavior(Range range, ActorRef<Long> parent) {
     return Behaviors.setup(context -> {
       if (range.size == 1) {
         parent.tell(range.first);
         return Behaviors.stopped();
       }
-      for (int i = 0; i < CHILDREN; i++) context.spawnAnonymous(node(range.part(i), context.getSelf()));
-      var heard = new int[1];
+      for (int i = 0; i < CHILDREN; i++) context.spawnAnonymous(nodeBehavior(range.child(i), context.getSelf()));
+      var replies = new int[1];
       var sum = new long[1];
       return Behaviors.receiveMessage(part -> {
         sum[0] += part;
-        if (++heard[0] < CHILDREN) return Behaviors.same();
+        if (++replies[0] < CHILDREN) return Behaviors.same();
         parent.tell(sum[0]);
         return Behaviors.stopped();
       });
     });
   }
 
-  // ---- queues: a virtual thread each, and a queue for each node with children
+  // ---- queues: a virtual thread for each node, and a queue for each node with children
 
   private static void queues(int leaves, Round round) throws InterruptedException {
     var root = new LinkedTransferQueue<Long>();
-    thread(new Range(0, leaves), root, round);
+    startThread(new Range(0, leaves), root, round);
     round.done(root.take());
   }
 
-  private static void thread(Range range, BlockingQueue<Long> parent, Round round) {
+  private static void startThread(Range range, BlockingQueue<Long> parent, Round round) {
     round.start(() -> {
       if (range.size == 1) {
         parent.put(range.first);
         return;
       }
-      var parts = new LinkedTransferQueue<Long>();
-      for (int i = 0; i < CHILDREN; i++) thread(range.part(i), parts, round);
+      var childSums = new LinkedTransferQueue<Long>();
+      for (int i = 0; i < CHILDREN; i++) startThread(range.child(i), childSums, round);
       long sum = 0;
-      for (int i = 0; i < CHILDREN; i++) sum += parts.take();
+      for (int i = 0; i < CHILDREN; i++) sum += childSums.take();
       parent.put(sum);
     });
   }

@@ -10,7 +10,8 @@ import org.apache.pekko.actor.typed.ActorRef;
 import org.apache.pekko.actor.typed.javadsl.Behaviors;
 
 /**
- * Actors in a ring pass on a token with the number of hops left. Savina: 100 actors, 100,000 hops.
+ * Actors in a ring pass on a token, which is the number of remaining hops. Size in Savina: 100
+ * actors, 100,000 hops.
  */
 final class ThreadRing {
   private ThreadRing() {}
@@ -27,10 +28,10 @@ final class ThreadRing {
   private static void fibry(ActorBuilder<Object> actors, int members, int hops, Round round) {
     var ring = new ArrayList<Actor<Integer>>();
     for (int i = 0; i < members; i++) {
-      int me = i;
-      ring.add(actors.newActor((Integer left) -> {
-        if (left == 0) round.done(me);
-        else ring.get((me + 1) % members).sendMessage(left - 1);
+      int number = i;
+      ring.add(actors.newActor((Integer remainingHops) -> {
+        if (remainingHops == 0) round.done(number);
+        else ring.get((number + 1) % members).sendMessage(remainingHops - 1);
       }));
     }
     ring.getFirst().sendMessage(hops);
@@ -40,10 +41,10 @@ final class ThreadRing {
     round.pekko(Behaviors.setup(context -> {
       var ring = new ArrayList<ActorRef<Integer>>();
       for (int i = 0; i < members; i++) {
-        int me = i;
-        ring.add(context.spawnAnonymous(Behaviors.receiveMessage(left -> {
-          if (left == 0) round.done(me);
-          else ring.get((me + 1) % members).tell(left - 1);
+        int number = i;
+        ring.add(context.spawnAnonymous(Behaviors.receiveMessage(remainingHops -> {
+          if (remainingHops == 0) round.done(number);
+          else ring.get((number + 1) % members).tell(remainingHops - 1);
           return Behaviors.same();
         })));
       }
@@ -56,10 +57,10 @@ final class ThreadRing {
     var ring = new ArrayList<BlockingQueue<Integer>>();
     for (int i = 0; i < members; i++) ring.add(new LinkedTransferQueue<>());
     for (int i = 0; i < members; i++) {
-      int me = i;
-      round.serve(ring.get(i), left -> {
-        if (left == 0) round.done(me);
-        else ring.get((me + 1) % members).put(left - 1);
+      int number = i;
+      round.serve(ring.get(i), remainingHops -> {
+        if (remainingHops == 0) round.done(number);
+        else ring.get((number + 1) % members).put(remainingHops - 1);
       });
     }
     ring.getFirst().put(hops);

@@ -8,66 +8,70 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.Supplier;
 
-/** The time and memory for creating and keeping actors, and for running one task on each. */
+/** Measures the time to create and keep actors, and to run one task on each. */
 public final class ActorCreation {
   private ActorCreation() {}
 
   /**
-   * {@code -Dsize} fibers; a fifth as many with a virtual thread each, 0.3 % with a platform
-   * thread.
+   * Creates {@code -Dsize} actors on fibers, a fifth as many with a virtual thread each, and 0.3 %
+   * as many with a platform thread each.
    */
   public static void main(String[] args) throws Exception {
-    int many = Experiment.size(1_000_000);
-    int fewer = many / 5;
-    int threads = Math.max(1, many * 3 / 1_000);
-    Supplier<Sink<?>> resident = () -> ActorSystem.anonymous().strategy(Strategy.RESIDENT_FIBER).newSink();
-    for (boolean working : new boolean[] {false, true}) {
-      String each =
-          String.format("%,d actors on fibers, %,d with a virtual thread each, %,d with a platform thread each", many,
-              fewer, threads);
-      new Experiment(working ? "creation-and-work" : "creation",
-          (working ? "create, keep, and run one task on each: " : "create and keep: ") + each)
+    int onFibers = Experiment.size(1_000_000);
+    int onVirtualThreads = onFibers / 5;
+    int onPlatformThreads = Math.max(1, onFibers * 3 / 1_000);
+    Supplier<Sink<?>> residentMaker = () -> ActorSystem.anonymous().strategy(Strategy.RESIDENT_FIBER).newSink();
+    for (boolean hasTask : new boolean[] {false, true}) {
+      String counts =
+          String.format("%,d actors on fibers, %,d with a virtual thread each, %,d with a platform thread each",
+              onFibers, onVirtualThreads, onPlatformThreads);
+      new Experiment(hasTask ? "creation-and-work" : "creation",
+          (hasTask ? "create, keep, and run one task on each: " : "create and keep: ") + counts)
           .side("fibry, fibers", "us each", "200,000 in 210 ms: 1.05",
-              () -> sinks(many, () -> Stereotypes.fibers().sink(null), working))
-          .side("fibry, resident fibers", "us each", "", () -> sinks(fewer, resident, working))
+              () -> sinkMicros(onFibers, () -> Stereotypes.fibers().sink(null), hasTask))
+          .side("fibry, resident fibers", "us each", "", () -> sinkMicros(onVirtualThreads, residentMaker, hasTask))
           .side("fibry, platform threads", "us each", "3,000 in 210 ms: 70",
-              () -> sinks(threads, () -> Stereotypes.threads().sink(null), working))
-          .side("by hand: virtual threads, parked", "us each", "", () -> threads(fewer, Thread.ofVirtual(), working))
+              () -> sinkMicros(onPlatformThreads, () -> Stereotypes.threads().sink(null), hasTask))
+          .side("by hand: virtual threads, parked", "us each", "",
+              () -> threads(onVirtualThreads, Thread.ofVirtual(), hasTask))
           .side("by hand: platform threads, parked", "us each", "",
-              () -> threads(threads, Thread.ofPlatform().daemon(), working))
+              () -> threads(onPlatformThreads, Thread.ofPlatform().daemon(), hasTask))
           .inTurns();
     }
   }
 
-  private static double sinks(int times, Supplier<Sink<?>> maker, boolean working) throws Exception {
-    var made = new Sink<?>[times];
-    var all = new CountDownLatch(times);
+  private static double sinkMicros(int count, Supplier<Sink<?>> maker, boolean hasTask) throws Exception {
+    var sinks = new Sink<?>[count];
+    var remaining = new CountDownLatch(count);
     long began = System.nanoTime();
-    for (int i = 0; i < times; i++) made[i] = maker.get();
-    double created = Experiment.seconds(began);
+    for (int i = 0; i < count; i++) sinks[i] = maker.get();
+    double creationSeconds = Experiment.seconds(began);
     // fails if one of them is no actor of its own
-    for (var sink : made) sink.execAsync(nothing -> all.countDown());
-    all.await();
-    double worked = Experiment.seconds(began);
-    for (var sink : made) sink.sendPoisonPill();
-    for (var sink : made) sink.waitForExit();
-    return (working ? worked : created) * 1e6 / times;
+    for (var sink : sinks) sink.execAsync(nothing -> remaining.countDown());
+    remaining.await();
+    double totalSeconds = Experiment.seconds(began);
+    for (var sink : sinks) sink.sendPoisonPill();
+    for (var sink : sinks) sink.waitForExit();
+    return (hasTask ? totalSeconds : creationSeconds) * 1e6 / count;
   }
 
-  /** Microseconds for each of these, which all park. */
-  static double threads(int times, Thread.Builder threads, boolean working) throws Exception {
-    var made = new Thread[times];
-    var end = new CountDownLatch(times);
+  /**
+   * Starts threads that park, and returns the microseconds for each. If {@code hasTask}, the time
+   * to wake them and to await their end is included.
+   */
+  static double threads(int count, Thread.Builder threads, boolean hasTask) throws Exception {
+    var parkedThreads = new Thread[count];
+    var remaining = new CountDownLatch(count);
     long began = System.nanoTime();
-    for (int i = 0; i < times; i++) {
-      made[i] = threads.start(() -> {
+    for (int i = 0; i < count; i++) {
+      parkedThreads[i] = threads.start(() -> {
         LockSupport.park();
-        end.countDown();
+        remaining.countDown();
       });
     }
-    double created = Experiment.seconds(began);
-    for (var thread : made) LockSupport.unpark(thread);
-    end.await();
-    return (working ? Experiment.seconds(began) : created) * 1e6 / times;
+    double creationSeconds = Experiment.seconds(began);
+    for (var thread : parkedThreads) LockSupport.unpark(thread);
+    remaining.await();
+    return (hasTask ? Experiment.seconds(began) : creationSeconds) * 1e6 / count;
   }
 }

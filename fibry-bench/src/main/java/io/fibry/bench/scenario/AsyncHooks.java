@@ -16,18 +16,18 @@ import java.util.List;
 import java.util.concurrent.CountDownLatch;
 
 /**
- * How many asynchronous hooks are done in a second: on fibers, on a platform thread each, and on a
- * pool of platform threads. Each side has a JVM of its own.
+ * Measures how many asynchronous hooks complete in a second: on fibers, on a platform thread for
+ * each hook, and on a pool of platform threads. Each side has its own JVM.
  */
 public final class AsyncHooks {
-  private static final int POOL = 200;
-  private static final long SECOND = (long) (Double.parseDouble(System.getProperty("seconds", "1")) * 1e9);
+  private static final int POOL_SIZE = 200;
+  private static final long HOOK_NANOS = (long) (Double.parseDouble(System.getProperty("seconds", "1")) * 1e9);
 
   private AsyncHooks() {}
 
   /**
-   * {@code -Dsize} hooks that take {@code -Dseconds}; a fiftieth of them where each holds a
-   * platform thread.
+   * Runs {@code -Dsize} hooks that take {@code -Dseconds} each, and a fiftieth of them if a hook
+   * occupies a platform thread.
    */
   public static void main(String[] args) throws Exception {
     if (args.length == 2) {
@@ -35,35 +35,35 @@ public final class AsyncHooks {
       return;
     }
     int hooks = Experiment.size(100_000);
-    int fewer = Math.max(1, hooks / 50);
+    int fewerHooks = Math.max(1, hooks / 50);
     var experiment =
         new Experiment("hooks",
-            String.format("%,d asynchronous hooks of 1 s each; %,d on platform threads", hooks, fewer));
+            String.format("%,d asynchronous hooks of 1 s each; %,d on platform threads", hooks, fewerHooks));
     measure(experiment, "fibry, fibers", "fibers", hooks, "100,000 in 9 s: 11,100; 162 MB");
-    measure(experiment, "fibry, pool of 200 platform threads", "pool", fewer,
+    measure(experiment, "fibry, pool of 200 platform threads", "pool", fewerHooks,
         "100,000 in 61-70 s, which does not add up; 457-638 MB");
-    measure(experiment, "fibry, a platform thread each", "threads", fewer, "a cached pool: out of memory");
+    measure(experiment, "fibry, a platform thread each", "threads", fewerHooks, "a cached pool: out of memory");
     experiment.write();
   }
 
-  private static void measure(Experiment experiment, String side, String where, int hooks, String published)
+  private static void measure(Experiment experiment, String side, String kind, int hooks, String publishedRate)
       throws Exception {
-    double[] figures = ChildJvm.figures(List.of("-Dseconds=" + SECOND / 1e9), AsyncHooks.class, where, hooks);
-    experiment.add(ResultRow.of(side, "hooks/s", published, figures[0]));
-    experiment.add(ResultRow.of(side + ", most memory of the process", "MB", "", figures[1]));
+    double[] measurements = ChildJvm.figures(List.of("-Dseconds=" + HOOK_NANOS / 1e9), AsyncHooks.class, kind, hooks);
+    experiment.add(ResultRow.of(side, "hooks/s", publishedRate, measurements[0]));
+    experiment.add(ResultRow.of(side + ", most memory of the process", "MB", "", measurements[1]));
   }
 
-  private static void run(String where, int hooks) throws Exception {
-    var done = new CountDownLatch(hooks);
-    var function = function(where, done);
+  private static void run(String kind, int hooks) throws Exception {
+    var remaining = new CountDownLatch(hooks);
+    var function = function(kind, remaining);
     long began = System.nanoTime();
     for (int i = 0; i < hooks; i++) function.handle(i);
-    done.await();
-    ChildJvm.tell(hooks / Experiment.seconds(began), memory());
+    remaining.await();
+    ChildJvm.tell(hooks / Experiment.seconds(began), memoryMegabytes());
   }
 
-  /** The peak of the process in megabytes, or the heap if the system does not tell. */
-  private static double memory() throws Exception {
+  /** Returns the peak memory of the process or, without {@code /proc}, its heap, in megabytes. */
+  private static double memoryMegabytes() throws Exception {
     var status = Path.of("/proc/self/status");
     if (!Files.exists(status)) return Runtime.getRuntime().totalMemory() / 1e6;
     try (var lines = Files.lines(status)) {
@@ -72,17 +72,18 @@ public final class AsyncHooks {
     }
   }
 
-  private static Handler.Returning<Integer, Integer> function(String where, CountDownLatch done) {
-    HookedFunction.After<Integer, Integer> hook = (n, reply) -> aSecond(done);
-    return switch (where) {
+  private static Handler.Returning<Integer, Integer> function(String kind, CountDownLatch remaining) {
+    HookedFunction.After<Integer, Integer> hook = (n, reply) -> waitAndCountDown(remaining);
+    return switch (kind) {
       case "fibers" -> hooked(ActorSystem.anonymous().strategy(Strategy.FIBER)).afterAsync(hook);
       case "threads" -> hooked(ActorSystem.anonymous().strategy(Strategy.THREAD)).afterAsync(hook);
       case "pool" -> {
-        var pool = Pools.fixed(ActorSystem.anonymous().strategy(Strategy.THREAD).mailbox(Mailbox.unbounded()), POOL)
-            .newActor((Integer n) -> aSecond(done));
+        var pool = Pools.fixed(ActorSystem.anonymous().strategy(Strategy.THREAD).mailbox(Mailbox.unbounded()),
+            POOL_SIZE)
+            .newActor((Integer n) -> waitAndCountDown(remaining));
         yield hooked(ActorSystem.anonymous()).after((n, reply) -> pool.sendMessage(n));
       }
-      default -> throw new IllegalArgumentException("no side '" + where + "'; there are fibers, threads and pool");
+      default -> throw new IllegalArgumentException("no side '" + kind + "'; there are fibers, threads and pool");
     };
   }
 
@@ -90,8 +91,8 @@ public final class AsyncHooks {
     return HookedFunction.around(builder, (Integer n) -> n + 1);
   }
 
-  private static void aSecond(CountDownLatch done) {
-    PoissonArrivals.waitUntil(System.nanoTime() + SECOND);
-    done.countDown();
+  private static void waitAndCountDown(CountDownLatch remaining) {
+    PoissonArrivals.waitUntil(System.nanoTime() + HOOK_NANOS);
+    remaining.countDown();
   }
 }

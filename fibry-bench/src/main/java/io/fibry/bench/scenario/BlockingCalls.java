@@ -10,29 +10,30 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 
-/** How many blocking calls of 100 ms are done in a second, by a fiber for each and by pools. */
+/** Measures how many blocking calls of 100 ms complete in a second, by fibers and by pools. */
 public final class BlockingCalls {
   private BlockingCalls() {}
 
-  /** {@code -Dsize} calls, a tenth of them for the pools. */
+  /** Makes {@code -Dsize} calls; a tenth as many on each pool. */
   public static void main(String[] args) throws Exception {
     int calls = Experiment.size(100_000);
-    int fewer = Math.max(1, calls / 10);
-    new Experiment("blocking", String.format("%,d blocking calls of 100 ms each; %,d on the pools", calls, fewer))
+    int poolCalls = Math.max(1, calls / 10);
+    new Experiment("blocking", String.format("%,d blocking calls of 100 ms each; %,d on the pools", calls, poolCalls))
         .side("fibry, a fiber for each", "calls/s", "100,000 in 0.67 s: 149,000",
-            () -> actor(calls, BlockingCalls::fibers))
+            () -> rate(calls, BlockingCalls::fibers))
         .side("fibry, pool of 64 platform threads", "calls/s", "100,000 in 162 s: 617",
-            () -> actor(fewer, handler -> pool(64, handler)))
-        .side("fibry, pool of 200 platform threads", "calls/s", "", () -> actor(fewer, handler -> pool(200, handler)))
+            () -> rate(poolCalls, handler -> pool(64, handler)))
+        .side("fibry, pool of 200 platform threads", "calls/s", "",
+            () -> rate(poolCalls, handler -> pool(200, handler)))
         .side("by hand: a virtual thread for each", "calls/s", "100,000 in 0.67 s: 149,000",
-            () -> executor(calls, Executors.newVirtualThreadPerTaskExecutor()))
+            () -> rate(calls, Executors.newVirtualThreadPerTaskExecutor()))
         .side("by hand: newFixedThreadPool(64)", "calls/s", "100,000 in 162 s: 617",
-            () -> executor(fewer, Executors.newFixedThreadPool(64)))
+            () -> rate(poolCalls, Executors.newFixedThreadPool(64)))
         .once();
   }
 
   private interface Maker {
-    Actor<CountDownLatch> of(Handler<CountDownLatch> handler);
+    Actor<CountDownLatch> make(Handler<CountDownLatch> handler);
   }
 
   private static Actor<CountDownLatch> fibers(Handler<CountDownLatch> handler) {
@@ -44,32 +45,32 @@ public final class BlockingCalls {
         .newActor(handler);
   }
 
-  private static void call(CountDownLatch done) throws InterruptedException {
+  private static void call(CountDownLatch remaining) throws InterruptedException {
     Thread.sleep(100);
-    done.countDown();
+    remaining.countDown();
   }
 
-  private static double actor(int calls, Maker maker) throws Exception {
-    var done = new CountDownLatch(calls);
-    try (var actor = maker.of(BlockingCalls::call)) {
+  private static double rate(int calls, Maker maker) throws Exception {
+    var remaining = new CountDownLatch(calls);
+    try (var actor = maker.make(BlockingCalls::call)) {
       long began = System.nanoTime();
-      for (int i = 0; i < calls; i++) actor.sendMessage(done);
-      done.await();
+      for (int i = 0; i < calls; i++) actor.sendMessage(remaining);
+      remaining.await();
       return calls / Experiment.seconds(began);
     }
   }
 
-  private static double executor(int calls, ExecutorService executor) throws Exception {
-    var done = new CountDownLatch(calls);
+  private static double rate(int calls, ExecutorService executor) throws Exception {
+    var remaining = new CountDownLatch(calls);
     try (executor) {
       long began = System.nanoTime();
       for (int i = 0; i < calls; i++) {
         executor.submit(() -> {
-          call(done);
+          call(remaining);
           return null;
         });
       }
-      done.await();
+      remaining.await();
       return calls / Experiment.seconds(began);
     }
   }

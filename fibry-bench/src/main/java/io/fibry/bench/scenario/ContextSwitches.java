@@ -6,11 +6,14 @@ import io.fibry.stereotype.Stereotypes;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.LinkedTransferQueue;
 
-/** How long requests from one actor to another take, one after the other: two switches each. */
+/**
+ * Measures how long requests from one actor to another take, one after the other. Each needs two
+ * switches of threads.
+ */
 public final class ContextSwitches {
   private ContextSwitches() {}
 
-  /** {@code -Dsize} requests. */
+  /** Makes {@code -Dsize} requests. */
   public static void main(String[] args) throws Exception {
     int requests = Experiment.size(250_000);
     new Experiment("switches", String.format("%,d requests from one actor to another, one after the other", requests))
@@ -26,14 +29,14 @@ public final class ContextSwitches {
   private static double actors(Strategy strategy, int requests) throws Exception {
     ActorSystem.setDefaultStrategy(strategy);
     try {
-      var all = new CompletableFuture<Integer>(); // runOnceSilent hides what its task throws
+      var completed = new CompletableFuture<Integer>(); // because runOnceSilent hides failures of its task
       long began = System.nanoTime();
       var squares = ActorSystem.anonymous().newActorWithReturn((Integer n) -> n * n);
       Stereotypes.def().runOnceSilent(() -> {
         for (int i = 0; i < requests; i++) squares.sendMessageReturn(i).get();
-        all.complete(requests);
+        completed.complete(requests);
       }).closeOnExit(squares).waitForExit();
-      if (all.getNow(0) != requests) throw new IllegalStateException("some request failed");
+      if (completed.getNow(0) != requests) throw new IllegalStateException("some request failed");
       return Experiment.seconds(began) * 1e3;
     } finally {
       ActorSystem.setDefaultStrategy(Strategy.FIBER);
@@ -45,14 +48,14 @@ public final class ContextSwitches {
   private static double byHand(Thread.Builder threads, int requests) throws Exception {
     var queue = new LinkedTransferQueue<Request>();
     long began = System.nanoTime();
-    var answering = threads.start(() -> {
+    var answerer = threads.start(() -> {
       try {
         for (int i = 0; i < requests; i++) {
           var request = queue.take();
           request.answer.complete(request.n * request.n);
         }
-      } catch (InterruptedException never) {
-        throw new AssertionError(never);
+      } catch (InterruptedException failure) {
+        throw new AssertionError(failure);
       }
     });
     threads.start(() -> {
@@ -62,7 +65,7 @@ public final class ContextSwitches {
         request.answer.join();
       }
     }).join();
-    answering.join();
+    answerer.join();
     return Experiment.seconds(began) * 1e3;
   }
 }

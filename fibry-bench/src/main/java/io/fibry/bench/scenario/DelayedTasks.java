@@ -13,68 +13,69 @@ import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 
 /**
- * How long ten million tasks take that first wait for a second, at most 5,000 of which then run at
- * the same time; and 10,000 that wait for 100 ms.
+ * Measures how long ten million tasks take that begin after a delay of a second, and 10,000 tasks
+ * that begin after 100 ms. On most sides at most 5,000 tasks run at the same time.
  */
 public final class DelayedTasks {
-  private static final int AT_ONCE = 5_000;
+  private static final int MAX_RUNNING = 5_000;
 
   private DelayedTasks() {}
 
-  /** {@code -Dsize} tasks, which wait for {@code -Dseconds}. */
+  /** Runs {@code -Dsize} tasks after {@code -Dseconds}, and a thousandth of them after 100 ms. */
   public static void main(String[] args) throws Exception {
     int tasks = Experiment.size(10_000_000);
-    int fewer = Math.max(1, tasks / 1_000);
-    long millis = (long) (Double.parseDouble(System.getProperty("seconds", "1")) * 1_000);
+    int fewerTasks = Math.max(1, tasks / 1_000);
+    long delayMillis = (long) (Double.parseDouble(System.getProperty("seconds", "1")) * 1_000);
     new Experiment("delays",
         "tasks that begin after a delay, and how many (size); a thousandth of them after 100 ms instead of 1 s")
         .side("fibry, timers of a pool of 5,000 fibers, 1 s", "s", "18.5 s for 10,000,000, LOOM", tasks,
-            () -> timers(tasks, Duration.ofMillis(millis), pool(AT_ONCE)))
+            () -> timerSeconds(tasks, Duration.ofMillis(delayMillis), pool(MAX_RUNNING)))
         .side("fibry, timers of a fiber for each, 1 s", "s", "", tasks,
-            () -> timers(tasks, Duration.ofMillis(millis), Pools.perMessage(ActorSystem.anonymous())))
+            () -> timerSeconds(tasks, Duration.ofMillis(delayMillis), Pools.perMessage(ActorSystem.anonymous())))
         .side("fibry, timers of one actor, 1 s", "s", "", tasks,
-            () -> timers(tasks, Duration.ofMillis(millis), ActorSystem.anonymous()))
+            () -> timerSeconds(tasks, Duration.ofMillis(delayMillis), ActorSystem.anonymous()))
         .side("by hand: scheduler and virtual threads, 1 s", "s", "18.5 s for 10,000,000, LOOM", tasks,
-            () -> scheduled(tasks, millis, Executors.newVirtualThreadPerTaskExecutor()))
+            () -> schedulerSeconds(tasks, delayMillis, Executors.newVirtualThreadPerTaskExecutor()))
         .side("by hand: scheduler and 64 platform threads, 1 s", "s", "184.7 s for 10,000,000, IO", tasks,
-            () -> scheduled(tasks, millis, Executors.newFixedThreadPool(64)))
-        .side("fibry, timers of a pool of 5,000 fibers, 100 ms", "s", "0.183 s for 10,000, LOOM", fewer,
-            () -> timers(fewer, Duration.ofMillis(100), pool(AT_ONCE)))
-        .side("by hand: scheduler and 64 platform threads, 100 ms", "s", "0.222 s for 10,000, IO", fewer,
-            () -> scheduled(fewer, 100, Executors.newFixedThreadPool(64)))
+            () -> schedulerSeconds(tasks, delayMillis, Executors.newFixedThreadPool(64)))
+        .side("fibry, timers of a pool of 5,000 fibers, 100 ms", "s", "0.183 s for 10,000, LOOM", fewerTasks,
+            () -> timerSeconds(fewerTasks, Duration.ofMillis(100), pool(MAX_RUNNING)))
+        .side("by hand: scheduler and 64 platform threads, 100 ms", "s", "0.222 s for 10,000, IO", fewerTasks,
+            () -> schedulerSeconds(fewerTasks, 100, Executors.newFixedThreadPool(64)))
         .once();
   }
 
   private static ActorBuilder<Object> pool(int workers) {
-    // a full mailbox drops messages of timers
+    // unbounded, because a full mailbox drops messages of timers
     return Pools.fixed(ActorSystem.anonymous().mailbox(Mailbox.unbounded()), workers);
   }
 
-  private static double timers(int tasks, Duration delay, ActorBuilder<Object> builder) throws Exception {
-    var done = new CountDownLatch(tasks);
+  private static double timerSeconds(int tasks, Duration delay, ActorBuilder<Object> builder) throws Exception {
+    var remaining = new CountDownLatch(tasks);
     try (Actor<CountDownLatch> actor = builder.newActor(CountDownLatch::countDown)) {
       long began = System.nanoTime();
-      for (int i = 0; i < tasks; i++) actor.sendMessageLater(done, delay);
-      done.await();
+      for (int i = 0; i < tasks; i++) actor.sendMessageLater(remaining, delay);
+      remaining.await();
       return Experiment.seconds(began);
     }
   }
 
-  private static double scheduled(int tasks, long millis, ExecutorService executor) throws Exception {
-    var done = new CountDownLatch(tasks);
-    var permits = new Semaphore(AT_ONCE);
+  private static double schedulerSeconds(int tasks, long delayMillis, ExecutorService executor) throws Exception {
+    var remaining = new CountDownLatch(tasks);
+    var permits = new Semaphore(MAX_RUNNING);
     try (executor; var scheduler = Executors.newScheduledThreadPool(1)) {
       long began = System.nanoTime();
       for (int i = 0; i < tasks; i++)
-        scheduler.schedule(() -> executor.execute(() -> countDown(permits, done)), millis, TimeUnit.MILLISECONDS);
-      done.await();
+        scheduler.schedule(() -> executor.execute(() -> countDown(permits, remaining)), delayMillis,
+            TimeUnit.MILLISECONDS);
+      remaining.await();
       return Experiment.seconds(began);
     }
   }
 
-  private static void countDown(Semaphore permits, CountDownLatch done) {
+  private static void countDown(Semaphore permits, CountDownLatch remaining) {
     permits.acquireUninterruptibly();
-    done.countDown();
+    remaining.countDown();
     permits.release();
   }
 }

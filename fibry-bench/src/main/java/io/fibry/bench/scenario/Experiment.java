@@ -8,10 +8,10 @@ import java.util.List;
 import java.util.Locale;
 import java.util.concurrent.TimeUnit;
 
-/** The sides of an experiment. Prints each row, and writes all to {@code target/results}. */
+/** Measures the sides of an experiment. Prints each row, and writes all rows to a result file. */
 final class Experiment {
   static final int ROUNDS = Integer.getInteger("rounds", 5);
-  // In ms, before each run; 0 for neither a pause nor a collection
+  // ms before each run; at 0 there is neither a pause nor a garbage collection
   private static final int PAUSE = Integer.getInteger("pause", 20);
 
   private final String question;
@@ -23,14 +23,14 @@ final class Experiment {
     double run() throws Exception;
   }
 
-  private record Side(String name, String unit, String reference, long size, Trial trial, List<Double> took) {}
+  private record Side(String name, String unit, String reference, long size, Trial trial, List<Double> measurements) {}
 
   Experiment(String question, String title) {
     this.question = question;
     this.title = title;
     System.out.printf("%n%s: %s%nJDK %s, %d processors%n", question, title, Runtime.version(),
         Runtime.getRuntime().availableProcessors());
-    System.out.printf("%-52s %12s %-8s %26s %9s  %s%n", "side", "median", "unit", "(least..most)", "cost", "published");
+    System.out.printf("%-52s %12s %-8s %26s %9s  %s%n", "side", "median", "unit", "(min..max)", "cost", "published");
   }
 
   static int size(int defaultSize) {
@@ -61,15 +61,15 @@ final class Experiment {
       System.out.printf("round %d of %d%n", round + 1, ROUNDS);
       for (var side : sides) run(side, round < 0);
     }
-    for (var side : sides) tell(side);
+    for (var side : sides) addRow(side);
     write();
   }
 
-  /** Runs each side once, as it takes long. */
+  /** Runs each side once and without a warm-up, because a run takes long. */
   void once() throws Exception {
     for (var side : sides) {
       run(side, false);
-      tell(side);
+      addRow(side);
     }
     write();
   }
@@ -79,21 +79,21 @@ final class Experiment {
       System.gc(); // no side pays for the garbage of another
       TimeUnit.MILLISECONDS.sleep(PAUSE);
     }
-    double took = side.trial.run();
-    if (!warmUp) side.took.add(took);
+    double value = side.trial.run();
+    if (!warmUp) side.measurements.add(value);
   }
 
-  private void tell(Side side) {
+  private void addRow(Side side) {
     add(ResultRow
-        .of(side.name, side.unit, side.reference, side.took.stream().mapToDouble(Double::doubleValue).toArray())
+        .of(side.name, side.unit, side.reference, side.measurements.stream().mapToDouble(Double::doubleValue).toArray())
         .withSize(side.size));
   }
 
-  /** Adds a row that was measured elsewhere. */
+  /** Adds a row, and prints it with its cost relative to the first row of its unit and size. */
   void add(ResultRow row) {
     rows.add(row);
-    var base = rows.stream().filter(other -> other.unit().equals(row.unit()) && other.size() == row.size()).findFirst()
-        .orElseThrow();
+    var base = rows.stream()
+        .filter(earlier -> earlier.unit().equals(row.unit()) && earlier.size() == row.size()).findFirst().orElseThrow();
     System.out.printf(Locale.ROOT, "%-52s %12s %-8s %26s %8sx  %s%n",
         row.side() + (row.size() == 0 ? "" : String.format(Locale.ROOT, ", %,d", row.size())),
         ResultRow.readable(row.median()), row.unit(),

@@ -10,8 +10,8 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * The heap of 10, 50 and 100 million live actors that have worked, and how many fit in 1 GB. Every
- * row has a JVM of its own.
+ * Measures the heap of 10, 50 and 100 million live actors that have run a task each, and how many
+ * actors or threads fit in a heap of 1 GB. Every measurement has its own JVM.
  */
 public final class LiveActors {
   private static final int BLOCK = 10_000;
@@ -20,101 +20,106 @@ public final class LiveActors {
   private LiveActors() {}
 
   /**
-   * {@code -Dsize} actors, and five and ten times as many; {@code -Dheap} megabytes, with at most
-   * {@code -Dthreads} platform threads.
+   * Makes {@code -Dsize} actors, and five and ten times as many. After that, fills a heap
+   * of {@code -Dheap} megabytes, with at most {@code -Dthreads} platform threads.
    */
   public static void main(String[] args) throws Exception {
     if (args.length > 0) {
       if (args[0].equals("keep")) keep(Integer.parseInt(args[1]));
       else ChildJvm.tell(fill(args[0]));
       System.out.flush();
-      Runtime.getRuntime().halt(0); // threads are parked, and an exit that is logged needs memory
+      Runtime.getRuntime().halt(0); // because threads are parked, and an exit may be logged, which needs memory
     }
     int size = Experiment.size(10_000_000);
     var experiment = new Experiment("live",
         "live actors on fibers, and how many (size); each has run one task; the heap has 64 bytes for each");
-    for (int times : new int[] {1, 5, 10}) {
-      long actors = (long) size * times;
-      double[] figures =
+    for (int factor : new int[] {1, 5, 10}) {
+      long actors = (long) size * factor;
+      double[] measurements =
           ChildJvm.figures(List.of("-Xmx" + Math.max(32, actors * 64 >> 20) + "m"), LiveActors.class, "keep",
               actors);
       experiment
           .add(ResultRow
-              .of("fibry, heap with the array that holds them", "B each", times == 1 ? "3 million possible" : "",
-                  figures[0])
+              .of("fibry, heap with the array that holds them", "B each", factor == 1 ? "3 million possible" : "",
+                  measurements[0])
               .withSize(actors));
-      experiment.add(ResultRow.of("fibry, to create one", "ns each", "", figures[1]).withSize(actors));
-      experiment.add(ResultRow.of("fibry, to have it work once", "ns each", "", figures[2]).withSize(actors));
+      experiment.add(ResultRow.of("fibry, to create one", "ns each", "", measurements[1]).withSize(actors));
+      experiment.add(ResultRow.of("fibry, to have it work once", "ns each", "", measurements[2]).withSize(actors));
     }
     int heap = Integer.getInteger("heap", 1_024);
     experiment.write();
-    var full = new Experiment("live-in-heap",
+    var fullHeap = new Experiment("live-in-heap",
         String.format(
             "alive at once when a heap of %,d MB is nine tenths full; at most %,d platform threads are tried",
             heap, THREADS));
-    full.add(filled("fibry, actors on fibers", heap, "fibers", "3 million in 16 GB"));
-    full.add(filled("by hand: virtual threads, parked", heap, "virtual", ""));
-    full.add(filled("by hand: platform threads, parked", heap, "threads", "3,000; 4,000 not possible untuned"));
-    full.write();
+    fullHeap.add(fillInChild("fibry, actors on fibers", heap, "fibers", "3 million in 16 GB"));
+    fullHeap.add(fillInChild("by hand: virtual threads, parked", heap, "virtual", ""));
+    fullHeap.add(fillInChild("by hand: platform threads, parked", heap, "threads",
+        "3,000; 4,000 not possible untuned"));
+    fullHeap.write();
   }
 
   /**
-   * Its JVM ends at the first OutOfMemoryError of the heap. A virtual thread that throws this error
-   * before it runs says nothing, and would be waited for without end.
+   * Fills the heap of a child JVM, which exits at the first OutOfMemoryError of its heap. A virtual
+   * thread that fails with this error before it runs reports nothing, so without the exit the child
+   * would wait for it forever.
    */
-  private static ResultRow filled(String side, int heap, String which, String published) throws Exception {
-    return ResultRow.of(side, "live", published,
+  private static ResultRow fillInChild(String side, int heap, String kind, String publishedCount) throws Exception {
+    return ResultRow.of(side, "live", publishedCount,
         ChildJvm.figures(List.of("-Xmx" + heap + "m", "-XX:+ExitOnOutOfMemoryError", "-Dthreads=" + THREADS),
-            LiveActors.class, which));
+            LiveActors.class, kind));
   }
 
   private static void keep(int actors) throws Exception {
-    long empty = Experiment.usedHeap();
-    var made = new Sink<?>[actors];
+    long heapBefore = Experiment.usedHeap();
+    var sinks = new Sink<?>[actors];
     long began = System.nanoTime();
-    for (int i = 0; i < actors; i++) made[i] = Stereotypes.fibers().sink(null);
-    double created = Experiment.seconds(began);
+    for (int i = 0; i < actors; i++) sinks[i] = Stereotypes.fibers().sink(null);
+    double makingSeconds = Experiment.seconds(began);
     began = System.nanoTime();
-    for (int from = 0; from < actors; from += BLOCK) { // so that not all run at the same time
-      int to = Math.min(actors, from + BLOCK);
-      var all = new CountDownLatch(to - from);
-      for (int i = from; i < to; i++) made[i].execAsync(nothing -> all.countDown());
-      all.await();
+    for (int start = 0; start < actors; start += BLOCK) { // so that not all tasks run at the same time
+      int end = Math.min(actors, start + BLOCK);
+      var remaining = new CountDownLatch(end - start);
+      for (int i = start; i < end; i++) sinks[i].execAsync(nothing -> remaining.countDown());
+      remaining.await();
     }
-    double worked = Experiment.seconds(began);
-    double each = (Experiment.usedHeap() - empty) / (double) actors;
-    ChildJvm.tell(each, created * 1e9 / actors, worked * 1e9 / actors);
-    if (made[actors - 1] == null) throw new AssertionError(); // keeps them alive until here
+    double workingSeconds = Experiment.seconds(began);
+    double bytesPerActor = (Experiment.usedHeap() - heapBefore) / (double) actors;
+    ChildJvm.tell(bytesPerActor, makingSeconds * 1e9 / actors, workingSeconds * 1e9 / actors);
+    if (sinks[actors - 1] == null) throw new AssertionError(); // keeps the actors reachable until here
   }
 
-  /** How many fill the heap. Their blocks are small beside the tenth that stays free. */
-  private static int fill(String which) throws InterruptedException {
-    var kept = new ArrayList<Object[]>();
-    int live = 0;
-    int size = which.equals("threads") ? 10 : (int) Math.min(1_000, Runtime.getRuntime().maxMemory() / 200_000);
+  /**
+   * Fills nine tenths of the heap, and returns the number of live actors or threads. A block of
+   * them is small compared with the tenth that stays free.
+   */
+  private static int fill(String kind) throws InterruptedException {
+    var blocks = new ArrayList<Object[]>();
+    int count = 0;
+    int blockSize = kind.equals("threads") ? 10 : (int) Math.min(1_000, Runtime.getRuntime().maxMemory() / 200_000);
     try {
-      while (!isFull() && !(which.equals("threads") && live >= THREADS)) {
-        var block = new Object[size];
-        kept.add(block);
-        var begun = new CountDownLatch(which.equals("fibers") ? 0 : block.length);
+      while (!isFull() && !(kind.equals("threads") && count >= THREADS)) {
+        var block = new Object[blockSize];
+        blocks.add(block);
+        var startLatch = new CountDownLatch(kind.equals("fibers") ? 0 : block.length);
         for (int i = 0; i < block.length; i++) {
-          block[i] = switch (which) {
+          block[i] = switch (kind) {
             case "fibers" -> Stereotypes.fibers().sink(null);
-            case "virtual" -> Thread.startVirtualThread(() -> park(begun));
-            default -> Thread.ofPlatform().daemon().start(() -> park(begun));
+            case "virtual" -> Thread.startVirtualThread(() -> park(startLatch));
+            default -> Thread.ofPlatform().daemon().start(() -> park(startLatch));
           };
         }
-        begun.await(); // a thread that has not begun has no stack yet
-        live += block.length;
+        startLatch.await(); // a thread that has not begun has no stack yet
+        count += block.length;
       }
-    } catch (OutOfMemoryError noMoreThreads) {
-      if (!which.equals("threads")) throw noMoreThreads;
+    } catch (OutOfMemoryError failure) {
+      if (!kind.equals("threads")) throw failure;
     }
-    return kept.isEmpty() ? 0 : live;
+    return blocks.isEmpty() ? 0 : count;
   }
 
-  private static void park(CountDownLatch begun) {
-    begun.countDown();
+  private static void park(CountDownLatch startLatch) {
+    startLatch.countDown();
     LockSupport.park();
   }
 

@@ -6,13 +6,13 @@ import io.fibry.stereotype.Stereotypes;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.LinkedTransferQueue;
 
-/** How many messages a second an actor handles, from one sender and from eight at once. */
+/** Measures how many messages a second an actor handles, from one sender and from eight at once. */
 public final class MessageRate {
   private static final Integer MESSAGE = 1_000;
 
   private MessageRate() {}
 
-  /** {@code -Dsize} messages. */
+  /** Sends {@code -Dsize} messages. */
   public static void main(String[] args) throws Exception {
     int messages = Experiment.size(8_000_000);
     for (int senders : new int[] {1, 8}) {
@@ -31,41 +31,41 @@ public final class MessageRate {
   }
 
   private static double actor(Strategy strategy, int senders, int messages) throws Exception {
-    int each = messages / senders;
-    var end = new CountDownLatch(1);
-    var seen = new int[1];
+    int messagesPerSender = messages / senders;
+    var allHandled = new CountDownLatch(1);
+    var handled = new int[1];
     var actor = ActorSystem.anonymous().strategy(strategy).newActor((Integer message) -> {
-      if (++seen[0] == each * senders) end.countDown();
+      if (++handled[0] == messagesPerSender * senders) allHandled.countDown();
     });
     long began = System.nanoTime();
     for (int i = 0; i < senders; i++) {
       Stereotypes.of(ActorSystem.anonymous().strategy(strategy)).runOnce(() -> {
-        for (int j = 0; j < each; j++) actor.sendMessage(MESSAGE);
+        for (int j = 0; j < messagesPerSender; j++) actor.sendMessage(MESSAGE);
       });
     }
-    end.await();
-    double rate = each * senders / Experiment.seconds(began) / 1e6;
+    allHandled.await();
+    double rate = messagesPerSender * senders / Experiment.seconds(began) / 1e6;
     actor.close();
     return rate;
   }
 
   private static double byHand(Thread.Builder threads, int senders, int messages) throws Exception {
-    int each = messages / senders;
+    int messagesPerSender = messages / senders;
     var queue = new LinkedTransferQueue<Integer>();
     long began = System.nanoTime();
-    var receiving = threads.start(() -> {
+    var receiver = threads.start(() -> {
       try {
-        for (int i = 0; i < each * senders; i++) queue.take();
-      } catch (InterruptedException never) {
-        throw new AssertionError(never);
+        for (int i = 0; i < messagesPerSender * senders; i++) queue.take();
+      } catch (InterruptedException failure) {
+        throw new AssertionError(failure);
       }
     });
     for (int i = 0; i < senders; i++) {
       threads.start(() -> {
-        for (int j = 0; j < each; j++) queue.put(MESSAGE);
+        for (int j = 0; j < messagesPerSender; j++) queue.put(MESSAGE);
       });
     }
-    receiving.join();
-    return each * senders / Experiment.seconds(began) / 1e6;
+    receiver.join();
+    return messagesPerSender * senders / Experiment.seconds(began) / 1e6;
   }
 }

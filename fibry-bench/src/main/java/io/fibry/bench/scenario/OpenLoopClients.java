@@ -8,51 +8,54 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.TimeUnit;
 
 /**
- * Clients that come at random times, independent of the answers; each gives up after half a second.
+ * Starts clients of a service at random times, independent of the answers (an open loop). A client
+ * gives up after {@link #PATIENCE}.
  */
 final class OpenLoopClients implements AutoCloseable {
   static final long PATIENCE = TimeUnit.MILLISECONDS.toNanos(500);
 
-  /** Serves a client; throws if it does not. */
+  /** Serves a client, or throws. */
   interface Service {
     void serve() throws Exception;
   }
 
-  /** Answers in time per second, and the 99th percentile of how long they took, in milliseconds. */
+  /** Answers in time per second, and the 99th percentile of their latencies in milliseconds. */
   record Seen(double goodput, double slowest) {}
 
   private final Service service;
-  private final PoissonArrivals arrivals = new PoissonArrivals(42); // the same for all services
-  private final ExecutorService clients = Executors.newVirtualThreadPerTaskExecutor();
-  private final Queue<Long> inTime = new ConcurrentLinkedQueue<>();
+  private final PoissonArrivals arrivals = new PoissonArrivals(42); // so all services get the same
+  private final ExecutorService clientThreads = Executors.newVirtualThreadPerTaskExecutor();
 
   OpenLoopClients(Service service) {
     this.service = service;
   }
 
-  /** Lets clients come for {@code seconds}, and returns what was answered meanwhile. */
+  /**
+   * Starts {@code perSecond} clients a second for {@code seconds}, and returns the rate and the
+   * latency of the answers in that time.
+   */
   Seen load(double perSecond, double seconds) {
-    inTime.clear();
+    var latencies = new ConcurrentLinkedQueue<Long>(); // ns, of answers in time; of this call only
     long began = System.nanoTime();
     long end = began + (long) (seconds * 1e9);
-    arrivals.run(perSecond, end, came -> clients.execute(() -> client(came)));
+    arrivals.run(perSecond, end, arrival -> clientThreads.execute(() -> client(arrival, latencies)));
     PoissonArrivals.waitUntil(end);
-    long[] took = inTime.stream().mapToLong(Long::longValue).sorted().toArray();
-    return new Seen(took.length / Experiment.seconds(began),
-        took.length == 0 ? 0 : took[(took.length - 1) * 99 / 100] / 1e6);
+    long[] sorted = latencies.stream().mapToLong(Long::longValue).sorted().toArray();
+    return new Seen(sorted.length / Experiment.seconds(began),
+        sorted.length == 0 ? 0 : sorted[(sorted.length - 1) * 99 / 100] / 1e6);
   }
 
-  private void client(long came) {
+  private void client(long arrival, Queue<Long> latencies) {
     try {
       service.serve();
-      long took = System.nanoTime() - came;
-      if (took <= PATIENCE) inTime.add(took);
-    } catch (Exception notServed) { // as the client sees it
+      long latency = System.nanoTime() - arrival;
+      if (latency <= PATIENCE) latencies.add(latency);
+    } catch (Exception failure) { // the client was refused or gave up
     }
   }
 
   @Override
   public void close() {
-    clients.shutdownNow();
+    clientThreads.shutdownNow();
   }
 }

@@ -6,8 +6,8 @@ import java.util.Arrays;
 import java.util.List;
 
 /**
- * All whole programs, each in a JVM of its own. {@code Scenarios creation sql} runs only these.
- * Names the questions that failed, and exits with 1 if any did.
+ * Runs whole programs, each in its own JVM. Prints the names of the programs that failed, and exits
+ * with 1 if there are any.
  */
 public final class Scenarios {
 
@@ -26,7 +26,7 @@ public final class Scenarios {
       new Scenario("sql", SqlOverload.class, List.of()),
       new Scenario("slow-calls", SlowCalls.class, List.of()),
       new Scenario("growth", Growth.class, List.of("-Xmx4g")));
-  private static final List<String> PASSED_ON =
+  private static final List<String> PASSED_PROPERTIES =
       List.of("size", "rounds", "seconds", "heap", "threads", "processors", "results");
 
   private Scenarios() {}
@@ -34,33 +34,35 @@ public final class Scenarios {
   /**
    * Runs programs.
    *
-   * @param names names of the programs, also separated by commas; no name runs all
+   * @param names names of programs, for example {@code creation sql}, also separated by
+   *     commas; without names all programs run
    */
   public static void main(String[] names) throws Exception {
-    var asked =
+    var requestedNames =
         Arrays.stream(names).flatMap(name -> Arrays.stream(name.split(","))).filter(name -> !name.isBlank()).toList();
-    var known = ALL.stream().map(Scenario::name).toList();
-    if (!known.containsAll(asked))
-      throw new IllegalArgumentException("no such scenario in " + asked + "; there are " + known);
-    var chosen = ALL.stream().filter(scenario -> asked.isEmpty() || asked.contains(scenario.name)).toList();
-    var failed = new ArrayList<String>();
-    for (int i = 0; i < chosen.size(); i++) {
-      var scenario = chosen.get(i);
-      System.out.printf("%n== %d of %d: %s%n", i + 1, chosen.size(), scenario.name);
+    var knownNames = ALL.stream().map(Scenario::name).toList();
+    if (!knownNames.containsAll(requestedNames))
+      throw new IllegalArgumentException("no such scenario in " + requestedNames + "; there are " + knownNames);
+    var scenarios = ALL.stream()
+        .filter(scenario -> requestedNames.isEmpty() || requestedNames.contains(scenario.name)).toList();
+    var failedNames = new ArrayList<String>();
+    for (int i = 0; i < scenarios.size(); i++) {
+      var scenario = scenarios.get(i);
+      System.out.printf("%n== %d of %d: %s%n", i + 1, scenarios.size(), scenario.name);
       long began = System.nanoTime();
       int exit =
           new ProcessBuilder(ChildJvm.command(List.of(), flags(scenario), scenario.main)).inheritIO().start().waitFor();
       System.out.printf("%s after %.0f s%n", exit == 0 ? "done" : "FAILED with exit code " + exit,
           Experiment.seconds(began));
-      if (exit != 0) failed.add(scenario.name);
+      if (exit != 0) failedNames.add(scenario.name);
     }
-    System.out.println(failed.isEmpty() ? "\nall done" : "\nFAILED: " + failed);
-    System.exit(failed.isEmpty() ? 0 : 1);
+    System.out.println(failedNames.isEmpty() ? "\nall done" : "\nFAILED: " + failedNames);
+    System.exit(failedNames.isEmpty() ? 0 : 1);
   }
 
   private static List<String> flags(Scenario scenario) {
     var flags = new ArrayList<>(scenario.flags);
-    for (var name : PASSED_ON)
+    for (var name : PASSED_PROPERTIES)
       if (!System.getProperty(name, "").isBlank()) flags.add("-D" + name + "=" + System.getProperty(name));
     return flags;
   }

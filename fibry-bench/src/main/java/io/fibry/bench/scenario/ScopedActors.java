@@ -20,10 +20,10 @@ import org.apache.pekko.actor.typed.Terminated;
 import org.apache.pekko.actor.typed.javadsl.Behaviors;
 
 /**
- * The actors of real programs: they live in a scope, have names, are restarted and watched. Their
- * heap, and the time to make many and to close their scope, beside children of a Pekko actor. Every
- * side has a JVM of its own, and keeps all actors in an array. With {@code -Djvms=2}, the sides of
- * a library share a JVM.
+ * Measures actors as real programs have them: in a scope, with names, restarted and watched.
+ * Compares their heap, the time to make many, and the time to close their scope with children of a
+ * Pekko actor. Every side has its own JVM, and keeps all actors in an array. With
+ * {@code -Djvms=2}, the sides of a library share a JVM.
  */
 public final class ScopedActors {
   private enum Kind { PLAIN, NAMED, WATCHED }
@@ -34,69 +34,70 @@ public final class ScopedActors {
 
   private ScopedActors() {}
 
-  /** {@code -Dsize} actors, made and ended {@code -Drounds} times. */
+  /** Makes and ends {@code -Dsize} actors {@code -Drounds} times. */
   public static void main(String[] args) throws Exception {
     if (args.length > 0) {
       for (var side : List.of(args).subList(1, args.length)) measure(SIDES.indexOf(side), Integer.parseInt(args[0]));
-      System.exit(0); // threads of Pekko are alive
+      System.exit(0); // because threads of Pekko are alive
     }
     int size = Experiment.size(1_000_000);
-    String many = String.format(Locale.ROOT, "%,d idle actors in a scope, or below an actor of Pekko", size);
-    var heap = new Experiment("scoped-heap", "heap of each of " + many + ", with its name");
-    var made = new Experiment("scoped-made", "to make each of " + many);
-    var ended = new Experiment("scoped-ended", "to end each of " + many + ", all at once");
-    int each = SIDES.size() / Integer.getInteger("jvms", SIDES.size());
-    for (int from = 0; from < SIDES.size(); from += each) {
-      var inChild = new ArrayList<Object>(SIDES.subList(from, from + each));
-      inChild.addFirst(size);
-      var told =
-          ChildJvm.run(List.of(), List.of("-Drounds=" + Experiment.ROUNDS), ScopedActors.class, inChild.toArray())
+    String description = String.format(Locale.ROOT, "%,d idle actors in a scope, or below an actor of Pekko", size);
+    var heap = new Experiment("scoped-heap", "heap of each of " + description + ", with its name");
+    var making = new Experiment("scoped-made", "to make each of " + description);
+    var ending = new Experiment("scoped-ended", "to end each of " + description + ", all at once");
+    int sidesPerJvm = SIDES.size() / Integer.getInteger("jvms", SIDES.size());
+    for (int firstSide = 0; firstSide < SIDES.size(); firstSide += sidesPerJvm) {
+      var childArgs = new ArrayList<Object>(SIDES.subList(firstSide, firstSide + sidesPerJvm));
+      childArgs.addFirst(size);
+      var lines =
+          ChildJvm.run(List.of(), List.of("-Drounds=" + Experiment.ROUNDS), ScopedActors.class, childArgs.toArray())
               .iterator();
-      for (var side : SIDES.subList(from, from + each)) {
-        heap.add(ResultRow.of(side, "B each", "", ChildJvm.numbers(told.next())));
-        made.add(ResultRow.of(side, "ns each", "", ChildJvm.numbers(told.next())));
-        ended.add(ResultRow.of(side, "ns each", "", ChildJvm.numbers(told.next())));
+      for (var side : SIDES.subList(firstSide, firstSide + sidesPerJvm)) {
+        heap.add(ResultRow.of(side, "B each", "", ChildJvm.numbers(lines.next())));
+        making.add(ResultRow.of(side, "ns each", "", ChildJvm.numbers(lines.next())));
+        ending.add(ResultRow.of(side, "ns each", "", ChildJvm.numbers(lines.next())));
       }
     }
     heap.write();
-    made.write();
-    ended.write();
+    making.write();
+    ending.write();
   }
 
   private static void measure(int side, int size) throws Exception {
     var kind = Kind.values()[side % Kind.values().length];
-    double heap = 0;
-    var made = new Double[Experiment.ROUNDS];
-    var ended = new Double[Experiment.ROUNDS];
+    double bytesPerActor = 0;
+    var makingNanos = new Double[Experiment.ROUNDS];
+    var endingNanos = new Double[Experiment.ROUNDS];
     for (int round = -Math.min(2, Experiment.ROUNDS); round < Experiment.ROUNDS; round++) { // negative rounds warm up
-      var kept = new Object[size];
+      var actors = new Object[size];
       long before = Experiment.usedHeap();
       long began = System.nanoTime();
-      var end = side < Kind.values().length ? inFibry(kind, kept) : inPekko(kind, kept);
-      double making = Experiment.seconds(began) * 1e9 / size;
-      heap = (Experiment.usedHeap() - before) / (double) size;
+      var endActors = side < Kind.values().length ? makeInFibry(kind, actors) : makeInPekko(kind, actors);
+      double nanosPerActor = Experiment.seconds(began) * 1e9 / size;
+      bytesPerActor = (Experiment.usedHeap() - before) / (double) size;
       began = System.nanoTime();
-      end.run();
+      endActors.run();
       if (round < 0) continue;
-      made[round] = making;
-      ended[round] = Experiment.seconds(began) * 1e9 / size;
-      if (kept[size - 1] == null) throw new AssertionError(); // keeps them alive until here
+      makingNanos[round] = nanosPerActor;
+      endingNanos[round] = Experiment.seconds(began) * 1e9 / size;
+      if (actors[size - 1] == null) throw new AssertionError(); // keeps the actors reachable until here
     }
-    ChildJvm.tell(heap);
-    ChildJvm.tell((Object[]) made);
-    ChildJvm.tell((Object[]) ended);
+    ChildJvm.tell(bytesPerActor);
+    ChildJvm.tell((Object[]) makingNanos);
+    ChildJvm.tell((Object[]) endingNanos);
   }
 
-  /** Returns code that ends them. */
-  private static Runnable inFibry(Kind kind, Object[] kept) {
+  /** Makes the actors, and returns code that ends them. */
+  private static Runnable makeInFibry(Kind kind, Object[] actors) {
     var scope = ActorSystem.openScope("scope");
-    for (int i = 0; i < kept.length; i++) kept[i] = builder(scope, kind, i).newActor(message -> {});
+    for (int i = 0; i < actors.length; i++) actors[i] = builder(scope, kind, i).newActor(message -> {});
     if (kind != Kind.WATCHED) return scope::close;
-    var watcher = ActorSystem.anonymous().newActorWithReturn((Object[] watched, ActorContext<Object[]> context) -> {
-      for (var one : watched) context.watch((Exitable) one, reason -> new Object[0]);
-      return watched.length;
-    });
-    watcher.ask(kept);
+    var watcher = ActorSystem.anonymous()
+        .newActorWithReturn((Object[] watchedActors, ActorContext<Object[]> context) -> {
+          for (var actor : watchedActors) context.watch((Exitable) actor, reason -> new Object[0]);
+          return watchedActors.length;
+        });
+    watcher.ask(actors);
     return () -> {
       scope.close();
       watcher.close();
@@ -109,22 +110,23 @@ public final class ScopedActors {
     return kind == Kind.NAMED ? named : named.onFailure(FailurePolicy.restart());
   }
 
-  private static Runnable inPekko(Kind kind, Object[] kept) {
-    Behavior<Object> idle = Behaviors.receiveMessage(message -> Behaviors.same());
-    Behavior<Object> child =
-        kind == Kind.WATCHED ? Behaviors.supervise(idle).onFailure(SupervisorStrategy.restart()) : idle;
-    var made = new CompletableFuture<Void>();
+  private static Runnable makeInPekko(Kind kind, Object[] actors) {
+    Behavior<Object> idleBehavior = Behaviors.receiveMessage(message -> Behaviors.same());
+    Behavior<Object> childBehavior =
+        kind == Kind.WATCHED ? Behaviors.supervise(idleBehavior).onFailure(SupervisorStrategy.restart()) : idleBehavior;
+    var allMade = new CompletableFuture<Void>();
     ActorRef<Object> parent = PekkoSystem.spawn(Behaviors.setup(context -> {
-      for (int i = 0; i < kept.length; i++) {
-        ActorRef<Object> one = kind == Kind.PLAIN ? context.spawnAnonymous(child) : context.spawn(child, "actor-" + i);
-        if (kind == Kind.WATCHED) context.watch(one);
-        kept[i] = one;
+      for (int i = 0; i < actors.length; i++) {
+        ActorRef<Object> actor = kind == Kind.PLAIN ? context.spawnAnonymous(childBehavior)
+            : context.spawn(childBehavior, "actor-" + i);
+        if (kind == Kind.WATCHED) context.watch(actor);
+        actors[i] = actor;
       }
-      made.complete(null);
+      allMade.complete(null);
       return Behaviors.receive(Object.class).onSignal(Terminated.class,
-          gone -> Behaviors.same()).build();
+          signal -> Behaviors.same()).build();
     }));
-    made.join();
+    allMade.join();
     return () -> PekkoSystem.stop(parent);
   }
 }

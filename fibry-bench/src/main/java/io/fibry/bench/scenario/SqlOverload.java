@@ -24,9 +24,10 @@ import java.util.concurrent.TimeoutException;
 import java.util.stream.IntStream;
 
 /**
- * Measures the useful rate of a service with four connections to a database when clients ask for
- * more than it can do. A request makes three queries of 5 to 15 ms; its client gives up after 500
- * ms. The load rises and falls. The database is H2, with the delay of one across a network.
+ * Measures the rate of timely answers of a service, when clients send more requests than it can
+ * handle. The service has four connections to a database. A request makes three queries of 5 to 15
+ * ms, and its client gives up after 500 ms. The load rises and falls. The database is H2 in memory,
+ * and each query is delayed as if it crossed a network.
  */
 public final class SqlOverload {
   private static final String URL = "jdbc:h2:mem:shop;DB_CLOSE_DELAY=-1";
@@ -37,9 +38,9 @@ public final class SqlOverload {
 
   private SqlOverload() {}
 
-  private record Service(OpenLoopClients.Service served, AutoCloseable end) {}
+  private record Service(OpenLoopClients.Service clientService, AutoCloseable closer) {}
 
-  /** {@code -Dseconds} for each step of the load. */
+  /** Runs each step of the load for {@code -Dseconds}. */
   public static void main(String[] args) throws Exception {
     double seconds = Double.parseDouble(System.getProperty("seconds", "3"));
     prepare();
@@ -47,34 +48,34 @@ public final class SqlOverload {
         "answers in time per second, of a capacity of %.0f; 4 connections, 3 queries per request; the size is the "
             + "step, with a load of %s times the capacity",
         CAPACITY, Arrays.toString(LOADS)));
-    var latency = new ArrayList<ResultRow>();
-    ramp(experiment, latency, "fibry, 4 workers, mailbox 1000 REJECT within 100 ms",
+    var latencyRows = new ArrayList<ResultRow>();
+    ramp(experiment, latencyRows, "fibry, 4 workers, mailbox 1000 REJECT within 100 ms",
         actors(Strategy.FIBER, Mailbox.bounded(1_000, Overflow.REJECT).withMaxWait(Duration.ofMillis(100))), seconds,
         "a service that refuses keeps serving at capacity");
-    ramp(experiment, latency, "fibry, 4 workers, mailbox 16 REJECT",
+    ramp(experiment, latencyRows, "fibry, 4 workers, mailbox 16 REJECT",
         actors(Strategy.FIBER, Mailbox.bounded(16, Overflow.REJECT)), seconds, "");
-    ramp(experiment, latency, "fibry, 4 platform threads, mailbox 16 REJECT",
+    ramp(experiment, latencyRows, "fibry, 4 platform threads, mailbox 16 REJECT",
         actors(Strategy.THREAD, Mailbox.bounded(16, Overflow.REJECT)), seconds, "");
-    ramp(experiment, latency, "by hand: 200 platform threads share the connections",
+    ramp(experiment, latencyRows, "by hand: 200 platform threads share the connections",
         blocking(Executors.newFixedThreadPool(200)), seconds, "collapses, 11 s answers, does not recover");
-    ramp(experiment, latency, "by hand: virtual threads share the connections",
+    ramp(experiment, latencyRows, "by hand: virtual threads share the connections",
         blocking(Executors.newVirtualThreadPerTaskExecutor()), seconds, "");
     experiment.write();
-    var latencies =
+    var latencyExperiment =
         new Experiment("sql-latency",
             "the 99th percentile of how long these answers took, in the same steps");
-    latency.forEach(latencies::add);
-    latencies.write();
+    latencyRows.forEach(latencyExperiment::add);
+    latencyExperiment.write();
   }
 
-  private static void ramp(Experiment experiment, List<ResultRow> latency, String side, Service service, double seconds,
-      String published) throws Exception {
-    try (service.end; var clients = new OpenLoopClients(service.served)) {
+  private static void ramp(Experiment experiment, List<ResultRow> latencyRows, String side, Service service,
+      double seconds, String publishedValue) throws Exception {
+    try (service.closer; var clients = new OpenLoopClients(service.clientService)) {
       clients.load(0.5 * CAPACITY, Math.min(1, seconds)); // warm-up
       for (int i = 0; i < LOADS.length; i++) {
-        var seen = clients.load(LOADS[i] * CAPACITY, seconds);
-        experiment.add(ResultRow.of(side, "answers/s", i == 4 ? published : "", seen.goodput()).withSize(i + 1));
-        if (seen.goodput() > 0) latency.add(ResultRow.of(side, "ms", "", seen.slowest()).withSize(i + 1));
+        var step = clients.load(LOADS[i] * CAPACITY, seconds);
+        experiment.add(ResultRow.of(side, "answers/s", i == 4 ? publishedValue : "", step.goodput()).withSize(i + 1));
+        if (step.goodput() > 0) latencyRows.add(ResultRow.of(side, "ms", "", step.slowest()).withSize(i + 1));
       }
     }
   }
@@ -89,7 +90,7 @@ public final class SqlOverload {
     }
   }
 
-  /** The delay of a query, in microseconds; called by the database. */
+  /** Delays a query by so many microseconds, as a network would. Called by the database. */
   public static int travel(int micros) throws InterruptedException {
     TimeUnit.MICROSECONDS.sleep(micros);
     return micros;
@@ -108,7 +109,7 @@ public final class SqlOverload {
 
   // ---- the services
 
-  /** A worker per connection: a request that has begun has all that it needs. */
+  /** Makes a pool with a worker for each connection, so a request that has begun never waits. */
   private static Service actors(Strategy strategy, Mailbox<Object> mailbox) {
     var limit = Duration.ofNanos(OpenLoopClients.PATIENCE);
     ActorWithReturn<Integer, Integer> pool =
@@ -125,31 +126,34 @@ public final class SqlOverload {
     });
   }
 
-  /** A request needs a connection for each query, and continues after its client has given up. */
+  /**
+   * Makes a service whose requests wait for a connection for each query, and continue after their
+   * client has given up.
+   */
   private static Service blocking(ExecutorService executor) throws SQLException {
-    List<Connection> all = new ArrayList<>();
-    for (int i = 0; i < CONNECTIONS; i++) all.add(DriverManager.getConnection(URL));
-    BlockingQueue<Connection> free = new ArrayBlockingQueue<>(CONNECTIONS, true, all);
+    List<Connection> connections = new ArrayList<>();
+    for (int i = 0; i < CONNECTIONS; i++) connections.add(DriverManager.getConnection(URL));
+    BlockingQueue<Connection> freeConnections = new ArrayBlockingQueue<>(CONNECTIONS, true, connections);
     return new Service(() -> {
-      var answer = executor.submit(() -> IntStream.range(0, QUERIES).map(i -> borrowed(free)).sum());
+      var answer = executor.submit(() -> IntStream.range(0, QUERIES).map(i -> queryWhenFree(freeConnections)).sum());
       if (answer.get(OpenLoopClients.PATIENCE, TimeUnit.NANOSECONDS) < 0) throw new TimeoutException();
     }, () -> {
       executor.shutdownNow();
       executor.awaitTermination(10, TimeUnit.SECONDS);
-      for (var connection : all) connection.close();
+      for (var connection : connections) connection.close();
     });
   }
 
-  private static int borrowed(BlockingQueue<Connection> free) {
+  private static int queryWhenFree(BlockingQueue<Connection> freeConnections) {
     try {
-      var connection = free.take();
+      var connection = freeConnections.take();
       try {
         return query(connection);
       } finally {
-        free.add(connection);
+        freeConnections.add(connection);
       }
-    } catch (InterruptedException | SQLException cutOff) {
-      throw new IllegalStateException(cutOff);
+    } catch (InterruptedException | SQLException failure) {
+      throw new IllegalStateException(failure);
     }
   }
 }

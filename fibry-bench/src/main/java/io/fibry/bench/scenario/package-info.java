@@ -1,4 +1,5 @@
 /**
- * Whole programs, beside their variants by hand and on platform threads, and what was published.
+ * Whole programs, compared with variants by hand and on platform threads, and with published
+ * values.
  */
 package io.fibry.bench.scenario;

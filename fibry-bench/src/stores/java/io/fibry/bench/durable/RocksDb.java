@@ -9,7 +9,7 @@ import org.rocksdb.RocksDBException;
 import org.rocksdb.WriteBatch;
 import org.rocksdb.WriteOptions;
 
-/** RocksDB with its defaults: a synced write of each batch. */
+/** RocksDB with its default options. Each batch is one write with a sync. */
 record RocksDb(RocksDB db, Options options, WriteOptions synced) implements EmbeddedStore {
 
   static RocksDb open(Path folder) throws RocksDBException {
