@@ -61,7 +61,7 @@ class AnswerLimitTest {
   @MethodSource("io.fibry.Variants#all")
   void requestQueuedBeyondLimitIsNeverHandled(Variant variant) {
     var actor = actor(variant.builder(scope));
-    var busy = Patience.elsewhere(() -> actor.sendMessageReturn(gate, Duration.ofHours(1)));
+    var busy = Patience.startFiber(() -> actor.sendMessageReturn(gate, Duration.ofHours(1)));
     Patience.await(gate.entered);
     var early = actor.sendMessageReturn("early", Duration.ofSeconds(9));
     var late = actor.sendMessageReturn("late", SECOND);
@@ -89,7 +89,7 @@ class AnswerLimitTest {
   void handlerFinishesRequestThatExceedsLimit(Variant variant) {
     var actor = actor(variant.builder(scope));
     var answer = new CompletableFuture<CompletableFuture<Object>>();
-    var sender = Patience.elsewhere(() -> answer.complete(actor.sendMessageReturn(gate, SECOND)));
+    var sender = Patience.startFiber(() -> answer.complete(actor.sendMessageReturn(gate, SECOND)));
     Patience.await(gate.entered);
     if (variant.strategy() != Strategy.CALLER) {
       var late = Patience.value(answer);
@@ -133,7 +133,7 @@ class AnswerLimitTest {
     Patience.await(gate.entered);
     actor.sendMessage("fills the mailbox");
     var answer = new CompletableFuture<CompletableFuture<Object>>();
-    var sender = Patience.elsewhere(() -> answer.complete(actor.sendMessageReturn("no room", SECOND)));
+    var sender = Patience.startFiber(() -> answer.complete(actor.sendMessageReturn("no room", SECOND)));
     Patience.parked(sender);
 
     Patience.eventually(() -> {

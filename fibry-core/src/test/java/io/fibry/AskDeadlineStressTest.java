@@ -40,7 +40,7 @@ class AskDeadlineStressTest {
     for (int i = 0; i < ROUNDS; i++) {
       var question = new Question(new CountDownLatch(1));
       var outcome = new CompletableFuture<Throwable>();
-      Patience.elsewhere(() -> {
+      Patience.startFiber(() -> {
         try {
           if (waits) actor.ask(question, LIMIT);
           else actor.sendMessageReturn(question, LIMIT).join();

@@ -163,7 +163,7 @@ class ContractEndingTest {
   void handlerIgnoringKillIsCutOffAfterGracePeriod(Variant variant) {
     var actor = deafActor(variant);
     var gate = new Gate();
-    Patience.elsewhere(() -> actor.sendMessage(gate));
+    Patience.startFiber(() -> actor.sendMessage(gate));
     Patience.await(gate.entered);
     var behind = actor.sendMessageReturn("behind");
 
@@ -184,7 +184,7 @@ class ContractEndingTest {
     var actor = deafActor(variant);
     var gate = new Gate();
     var answer = new CompletableFuture<Throwable>();
-    Patience.elsewhere(() -> answer.complete(assertThrows(Throwable.class, () -> actor.ask(gate))));
+    Patience.startFiber(() -> answer.complete(assertThrows(Throwable.class, () -> actor.ask(gate))));
     Patience.await(gate.entered);
 
     actor.kill();
@@ -332,7 +332,7 @@ class ContractEndingTest {
     });
     var stashed = actor.sendMessageReturn(new ContractTest.Get("aside"));
     var gate = new Gate();
-    Patience.elsewhere(() -> actor.sendMessage(gate));
+    Patience.startFiber(() -> actor.sendMessage(gate));
     Patience.await(gate.entered);
 
     actor.kill();
@@ -352,7 +352,7 @@ class ContractEndingTest {
       gate.passDeaf();
     });
     var gate = new Gate();
-    Patience.elsewhere(() -> actor.sendMessage(gate));
+    Patience.startFiber(() -> actor.sendMessage(gate));
     Patience.eventually(() -> Inside.message(actor) == gate);
     var received = actor.sendMessageReturn(new ContractTest.Get("received"));
     Patience.await(gate.entered);

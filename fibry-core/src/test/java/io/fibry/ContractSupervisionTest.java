@@ -120,7 +120,7 @@ class ContractSupervisionTest {
     var gate = Gate.occupy(actor);
     for (int i = 0; i < 5; i++) actor.sendMessage(i);
     var report = new CompletableFuture<ActorScope.Report>();
-    var closer = Patience.elsewhere(() -> report.complete(scope.closeWithin(Duration.ofDays(1))));
+    var closer = Patience.startFiber(() -> report.complete(scope.closeWithin(Duration.ofDays(1))));
     Patience.parked(closer);
 
     gate.open();

@@ -67,7 +67,7 @@ class ContractTest {
     });
 
     var senders = IntStream.range(0, 3)
-        .mapToObj(s -> Patience.elsewhere(() -> IntStream.range(0, 20).forEach(actor::sendMessage))).toList();
+        .mapToObj(s -> Patience.startFiber(() -> IntStream.range(0, 20).forEach(actor::sendMessage))).toList();
     senders.forEach(Patience::joined);
     actor.close();
 
@@ -84,7 +84,7 @@ class ContractTest {
 
     var senders = IntStream.range(0, 3)
         .mapToObj(
-            s -> Patience.elsewhere(() -> IntStream.range(0, 20).forEach(i -> actor.sendMessage(new int[] {s, i}))))
+            s -> Patience.startFiber(() -> IntStream.range(0, 20).forEach(i -> actor.sendMessage(new int[] {s, i}))))
         .toList();
     senders.forEach(Patience::joined);
     actor.close();
@@ -192,7 +192,7 @@ class ContractTest {
     };
     var actor = variant.builder(scope).newActor((Object m) -> once.run());
 
-    var other = Patience.elsewhere(() -> IntStream.range(0, 10).forEach(actor::sendMessage));
+    var other = Patience.startFiber(() -> IntStream.range(0, 10).forEach(actor::sendMessage));
     for (int i = 0; i < 10; i++) actor.execute(once);
     Patience.joined(other);
     Patience.await(ran);
@@ -212,7 +212,7 @@ class ContractTest {
       return;
     }
 
-    var other = Patience.elsewhere(() -> IntStream.range(0, 20).forEach(actor::sendMessage));
+    var other = Patience.startFiber(() -> IntStream.range(0, 20).forEach(actor::sendMessage));
     boolean taken = actor.sendMessages(List.of("a", "b", "c", "d"));
     Patience.joined(other);
     actor.close();
@@ -302,7 +302,7 @@ class ContractTest {
         Thread.currentThread().interrupt();
       } else leaked.complete(Thread.interrupted());
     });
-    Patience.elsewhere(() -> actor.sendMessage(gate));
+    Patience.startFiber(() -> actor.sendMessage(gate));
     Patience.await(gate.entered);
 
     actor.sendMessage("next"); // waits, so the same activation handles it

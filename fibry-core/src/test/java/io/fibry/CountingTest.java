@@ -217,7 +217,7 @@ class CountingTest {
       }
     }
     var actor = scope.anonymous().newActor((OneStep steps) -> gate.pass());
-    Patience.elsewhere(() -> actor.sendMessage(new OneStep()));
+    Patience.startFiber(() -> actor.sendMessage(new OneStep()));
     Patience.await(gate.entered);
 
     assertEquals(1, scope.report().handled());
@@ -236,7 +236,7 @@ class CountingTest {
         int all = sent;
         Patience.eventually(() -> retiring.actors().getFirst().handled() == all && retiring.report().queued() == 0);
 
-        Patience.elsewhere(() -> clock.manual.advance(Duration.ofSeconds(10)));
+        Patience.startFiber(() -> clock.manual.advance(Duration.ofSeconds(10)));
 
         Patience.eventually(() -> {
           var figures = retiring.actors().getFirst();

@@ -56,7 +56,7 @@ class DiagnosisTest {
   /** Occupies the actor with a job of this name. */
   private static Gate occupy(Actor<Object> actor, String name) {
     var gate = new Gate();
-    Patience.elsewhere(() -> actor.sendMessage(Job.act(name, () -> stuckHere(gate))));
+    Patience.startFiber(() -> actor.sendMessage(Job.act(name, () -> stuckHere(gate))));
     Patience.await(gate.entered);
     Patience.parked(Inside.thread(actor));
     return gate;
@@ -65,7 +65,7 @@ class DiagnosisTest {
   /** Asks; returns when the asker waits. */
   private CompletableFuture<AskTimeoutException> ask(ActorWithReturn<Object, Object> actor, Object message) {
     var failure = new CompletableFuture<AskTimeoutException>();
-    Patience.parked(Patience.elsewhere(() -> {
+    Patience.parked(Patience.startFiber(() -> {
       try {
         actor.ask(message, LIMIT);
       } catch (AskTimeoutException late) {
@@ -184,7 +184,7 @@ class DiagnosisTest {
       promised.countDown();
     });
     var failure = new CompletableFuture<AskTimeoutException>();
-    Patience.elsewhere(() -> {
+    Patience.startFiber(() -> {
       try {
         actor.ask(new Call(), LIMIT);
       } catch (AskTimeoutException late) {

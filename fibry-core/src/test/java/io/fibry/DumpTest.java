@@ -19,7 +19,7 @@ class DumpTest {
   @AfterEach
   void letGo() {
     Gate.openAll();
-    var closer = Patience.elsewhere(() -> scope.closeWithin(Duration.ZERO));
+    var closer = Patience.startFiber(() -> scope.closeWithin(Duration.ZERO));
     Patience.eventually(() -> {
       clock.advance(Duration.ofSeconds(1));
       return !closer.isAlive();
@@ -118,7 +118,7 @@ class DumpTest {
     var inner = scope.openScope("inner");
     var gate = Gate.occupy(actor(scope.named("clerk")));
     actor(inner.named("helper"));
-    var closer = Patience.elsewhere(scope::close);
+    var closer = Patience.startFiber(scope::close);
     Patience.parked(closer);
 
     says("scope 'shop', closing: .*");

@@ -57,7 +57,7 @@ class FarewellTest {
     scope.onClosing(said::incrementAndGet);
     var gate = Gate.occupy(inner.anonymous().newActor((Object message) -> ((Gate) message).pass()));
 
-    var closing = Patience.elsewhere(scope::close);
+    var closing = Patience.startFiber(scope::close);
     Patience.eventually(() -> said.get() == 2);
     gate.open();
     Patience.joined(closing);

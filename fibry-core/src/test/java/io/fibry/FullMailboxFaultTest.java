@@ -30,7 +30,7 @@ class FullMailboxFaultTest {
     full.sendMessage("handled");
     Patience.await(gate.entered);
     full.sendMessage("waits");
-    blocked = Patience.elsewhere(() -> full.sendMessage("blocked"));
+    blocked = Patience.startFiber(() -> full.sendMessage("blocked"));
     Patience.parked(blocked);
   }
 
@@ -85,7 +85,7 @@ class FullMailboxFaultTest {
 
   @Test
   void actorWithFullMailboxCanBeClosed() {
-    var closer = Patience.elsewhere(full::close);
+    var closer = Patience.startFiber(full::close);
     Patience.parked(closer);
 
     gate.open();

@@ -27,14 +27,14 @@ public final class Gate {
   /** Sends a gate; returns when the handler waits at it. The handler must {@link #pass} it. */
   public static Gate occupy(Actor<Object> actor) {
     var gate = new Gate();
-    Patience.elsewhere(() -> actor.sendMessage(gate));
+    Patience.startFiber(() -> actor.sendMessage(gate));
     Patience.await(gate.entered);
     return gate;
   }
 
   public static Gate occupy(Sink<?> sink) {
     var gate = new Gate();
-    Patience.elsewhere(() -> sink.execAsync(nothing -> gate.pass()));
+    Patience.startFiber(() -> sink.execAsync(nothing -> gate.pass()));
     Patience.await(gate.entered);
     return gate;
   }

@@ -73,7 +73,7 @@ class GivenUpTest {
   @Test
   void timedOutAskRunsGivenUpCallback() {
     var failure = new CompletableFuture<Throwable>();
-    Patience.elsewhere(() -> failure.complete(assertThrows(AskTimeoutException.class,
+    Patience.startFiber(() -> failure.complete(assertThrows(AskTimeoutException.class,
         () -> actor.ask(new Work(), LIMIT))));
     Patience.await(promised);
 

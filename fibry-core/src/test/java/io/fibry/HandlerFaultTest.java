@@ -127,7 +127,7 @@ class HandlerFaultTest {
         gate.pass();
         throw new OutOfMemoryError("not really");
       });
-      var sender = Patience.elsewhere(() -> actor.sendMessage("first"));
+      var sender = Patience.startFiber(() -> actor.sendMessage("first"));
       Patience.await(gate.entered);
       var waiting = actor.sendMessageReturn("second");
       gate.open();

@@ -56,7 +56,7 @@ class HandlingCountTest {
     var actor = variant.builder(scope).newActor(Gate::passOrThrow);
     var first = Gate.occupy(actor);
     var second = new Gate();
-    Patience.joined(Patience.elsewhere(() -> {
+    Patience.joined(Patience.startFiber(() -> {
       for (Object message : List.of("a", "b", second, "c")) actor.sendMessage(message);
     }));
     assertCounts(report(), 0, 1, 4);

@@ -61,7 +61,7 @@ class HeldEndTest {
   }
 
   private void closes() {
-    Patience.joined(Patience.elsewhere(() -> scope.closeWithin(SHORT)));
+    Patience.joined(Patience.startFiber(() -> scope.closeWithin(SHORT)));
   }
 
   @Promise({"7.5", "16.5"})
@@ -132,7 +132,7 @@ class HeldEndTest {
     actor.onExit().thenRun(other::countDown);
 
     if (closes) closes();
-    else Patience.joined(Patience.elsewhere(actor::close));
+    else Patience.joined(Patience.startFiber(actor::close));
 
     assertTrue(actor.onExit().isDone());
     Patience.await(other);

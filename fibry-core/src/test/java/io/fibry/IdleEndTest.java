@@ -187,7 +187,7 @@ class IdleEndTest {
       int before = letters.all.size();
       int act = random.nextInt(4);
       var answer = new CompletableFuture<CompletableFuture<Object>>();
-      var other = Patience.elsewhere(() -> {
+      var other = Patience.startFiber(() -> {
         switch (act) {
           case 0 -> actor.sendMessage("message");
           case 1 -> answer.complete(actor.sendMessageReturn((Object) "request"));

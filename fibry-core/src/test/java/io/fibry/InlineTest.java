@@ -89,7 +89,7 @@ class InlineTest {
       return m;
     });
     var gate = new Gate();
-    var asker = Patience.elsewhere(() -> actor.ask(gate));
+    var asker = Patience.startFiber(() -> actor.ask(gate));
     Patience.await(gate.entered);
     actor.sendMessage("waits");
 
@@ -131,7 +131,7 @@ class InlineTest {
     var actor = threadActor(inline);
     var gate = Gate.occupy(actor);
     var result = new CompletableFuture<Boolean>();
-    Patience.parked(Patience.elsewhere(() -> result.complete(actor.ask("who") == Thread.currentThread())));
+    Patience.parked(Patience.startFiber(() -> result.complete(actor.ask("who") == Thread.currentThread())));
 
     gate.open();
 
@@ -160,7 +160,7 @@ class InlineTest {
     });
     var mute = scope.anonymous().inlineRequests().newActor((Object m) -> {});
     var promised = new CompletableFuture<String>();
-    Patience.parked(Patience.elsewhere(() -> promised.complete(actor.ask(new Get()))));
+    Patience.parked(Patience.startFiber(() -> promised.complete(actor.ask(new Get()))));
 
     stage.complete("promised");
 
@@ -175,7 +175,7 @@ class InlineTest {
         .newActor((Object m, ActorContext<Object> context) -> context.replyWhen((Get) m, new CompletableFuture<>()));
     var failure = new CompletableFuture<Throwable>();
     Patience
-        .parked(Patience.elsewhere(() -> failure.complete(assertThrows(Throwable.class, () -> actor.ask(new Get())))));
+        .parked(Patience.startFiber(() -> failure.complete(assertThrows(Throwable.class, () -> actor.ask(new Get())))));
 
     Patience.eventually(() -> {
       clock.advance(Duration.ofSeconds(30));
@@ -196,7 +196,7 @@ class InlineTest {
     });
     var gate = new Gate();
     var asker = new CompletableFuture<Object>();
-    Patience.elsewhere(() -> asker.complete(actor.ask(gate)));
+    Patience.startFiber(() -> asker.complete(actor.ask(gate)));
     Patience.await(gate.entered);
     for (int i = 0; i < 3; i++) actor.sendMessage(i);
 
@@ -212,7 +212,7 @@ class InlineTest {
     var actor = threadActor(inline).closeOnExit(hook::pass);
     var gate = new Gate();
     var answer = new CompletableFuture<Object>();
-    Patience.elsewhere(() -> answer.complete(actor.ask(gate)));
+    Patience.startFiber(() -> answer.complete(actor.ask(gate)));
     Patience.await(gate.entered);
 
     actor.askExit();

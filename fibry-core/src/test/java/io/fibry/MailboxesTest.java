@@ -129,7 +129,7 @@ class MailboxesTest {
   void blockMakesTheSenderWaitForRoom() {
     var actor = full(Overflow.BLOCK);
     var taken = new CompletableFuture<Boolean>();
-    var sender = Patience.elsewhere(() -> taken.complete(actor.sendMessage(3)));
+    var sender = Patience.startFiber(() -> taken.complete(actor.sendMessage(3)));
     Patience.parked(sender);
 
     Gate.openAll();
@@ -145,7 +145,7 @@ class MailboxesTest {
     var actor = full(Overflow.BLOCK);
     for (int i = 3; i < 8; i++) {
       int message = i;
-      Patience.parked(Patience.elsewhere(() -> actor.sendMessage(message)));
+      Patience.parked(Patience.startFiber(() -> actor.sendMessage(message)));
     }
 
     Gate.openAll();
@@ -160,7 +160,7 @@ class MailboxesTest {
     var actor = full(Overflow.BLOCK);
     var flag = new CompletableFuture<Boolean>();
     var sender =
-        Patience.elsewhere(() -> flag.complete(!actor.sendMessage(3) && Thread.currentThread().isInterrupted()));
+        Patience.startFiber(() -> flag.complete(!actor.sendMessage(3) && Thread.currentThread().isInterrupted()));
     Patience.parked(sender);
 
     sender.interrupt();
@@ -177,8 +177,8 @@ class MailboxesTest {
     var actor = full(Overflow.BLOCK);
     var taken = new CompletableFuture<Boolean>();
     var asked = new CompletableFuture<Throwable>();
-    Patience.parked(Patience.elsewhere(() -> taken.complete(actor.sendMessage(3))));
-    Patience.parked(Patience.elsewhere(() -> asked.complete(assertThrows(Throwable.class, () -> actor.ask(4)))));
+    Patience.parked(Patience.startFiber(() -> taken.complete(actor.sendMessage(3))));
+    Patience.parked(Patience.startFiber(() -> asked.complete(assertThrows(Throwable.class, () -> actor.ask(4)))));
 
     actor.askExit();
 
@@ -193,7 +193,7 @@ class MailboxesTest {
     var actor = full(Overflow.BLOCK);
     var asked = new CompletableFuture<Throwable>();
     Patience.parked(Patience
-        .elsewhere(() -> asked.complete(assertThrows(Throwable.class, () -> actor.ask(3, Duration.ofMinutes(1))))));
+        .startFiber(() -> asked.complete(assertThrows(Throwable.class, () -> actor.ask(3, Duration.ofMinutes(1))))));
 
     Patience.eventually(() -> {
       clock.advance(Duration.ofMinutes(1));
@@ -226,7 +226,7 @@ class MailboxesTest {
     Gate.occupy(actor);
     var request = actor.sendMessageReturn("cancelled");
     var taken = new CompletableFuture<Boolean>();
-    Patience.parked(Patience.elsewhere(() -> taken.complete(actor.sendMessage("next"))));
+    Patience.parked(Patience.startFiber(() -> taken.complete(actor.sendMessage("next"))));
 
     request.cancel(false);
 
@@ -299,8 +299,8 @@ class MailboxesTest {
     Gate.occupy(actor);
     actor.sendMessage(1);
     var taken = new CompletableFuture<Boolean>();
-    Patience.parked(Patience.elsewhere(() -> taken.complete(actor.sendMessages(List.of(2, 3)))));
-    Patience.parked(Patience.elsewhere(() -> actor.sendMessage(4)));
+    Patience.parked(Patience.startFiber(() -> taken.complete(actor.sendMessages(List.of(2, 3)))));
+    Patience.parked(Patience.startFiber(() -> actor.sendMessage(4)));
 
     Gate.openAll();
     Patience.eventually(() -> seen.size() == 4);

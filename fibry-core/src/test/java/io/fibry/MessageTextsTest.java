@@ -56,7 +56,7 @@ class MessageTextsTest {
       if (pin == first) pin.gate.pass();
       throw new IllegalStateException();
     });
-    Patience.elsewhere(() -> actor.sendMessage(first));
+    Patience.startFiber(() -> actor.sendMessage(first));
     Patience.await(first.gate.entered);
     return actor;
   }

@@ -71,7 +71,7 @@ class OutcomeTest {
     var asking = new ArrayList<Thread>();
     var failures = new ConcurrentHashMap<Object, Throwable>();
     for (var request : List.of(new Gate(), "behind")) {
-      asking.add(Patience.elsewhere(() -> failures.put(request,
+      asking.add(Patience.startFiber(() -> failures.put(request,
           assertThrows(AskTimeoutException.class, () -> worker.ask(request, SHORT)))));
       if (request instanceof Gate gate) Patience.await(gate.entered);
       Patience.parked(asking.getLast());

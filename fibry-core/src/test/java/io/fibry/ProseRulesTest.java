@@ -48,7 +48,6 @@ class ProseRulesTest {
    * reached.
    */
   private static final Map<String, Integer> AT_MOST = Map.ofEntries(
-      Map.entry("code of fibry-bench", 3),
       Map.entry("code of fibry-cluster", 6),
       Map.entry("code of fibry-core", 15),
       Map.entry("code of fibry-durable", 7),

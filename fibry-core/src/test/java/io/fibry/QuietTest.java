@@ -318,7 +318,7 @@ class QuietTest {
   void interruptEndsAwaitQuiescence() {
     Gate.occupy(actor());
     var thrown = new CompletableFuture<Boolean>();
-    var waiter = Patience.elsewhere(() -> {
+    var waiter = Patience.startFiber(() -> {
       assertThrows(CancellationException.class, () -> scope.awaitQuiescence(Patience.LONG));
       thrown.complete(Thread.currentThread().isInterrupted());
     });

@@ -329,7 +329,7 @@ class RedeliveryTest {
     var actor =
         answering(scope.anonymous().onFailure(LATER.withBackoff(SECOND.multipliedBy(9), SECOND.multipliedBy(9))));
     var thrown = new CompletableFuture<Throwable>();
-    var asker = Patience.elsewhere(
+    var asker = Patience.startFiber(
         () -> thrown.complete(assertThrows(AskTimeoutException.class, () -> actor.ask("a", SECOND))));
     Patience.eventually(() -> connections.get() == 1 && scope.report().queued() == 1 && scope.awaitQuiescence(SECOND));
     Patience.parked(asker); // then its limit is set

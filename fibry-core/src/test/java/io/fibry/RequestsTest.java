@@ -139,7 +139,7 @@ class RequestsTest {
     Gate.occupy(actor);
     var answer = new AtomicReference<Throwable>();
     var asker = Patience
-        .elsewhere(() -> answer.set(assertThrows(Throwable.class, () -> actor.ask("late", Duration.ofSeconds(5)))));
+        .startFiber(() -> answer.set(assertThrows(Throwable.class, () -> actor.ask("late", Duration.ofSeconds(5)))));
     Patience.parked(asker);
     Patience.eventually(() -> {
       clock.advance(Duration.ofSeconds(1));
@@ -163,7 +163,7 @@ class RequestsTest {
     var gate = new Gate();
     var answer = new CompletableFuture<Throwable>();
     Patience
-        .elsewhere(() -> answer.complete(assertThrows(Throwable.class, () -> actor.ask(gate, Duration.ofSeconds(5)))));
+        .startFiber(() -> answer.complete(assertThrows(Throwable.class, () -> actor.ask(gate, Duration.ofSeconds(5)))));
     Patience.await(gate.entered);
 
     Patience.eventually(() -> {
@@ -181,7 +181,7 @@ class RequestsTest {
     var actor = Echo.actor(Variants.scope(o -> o.withScheduler(clock).withAskLimit(Duration.ofMinutes(2))).anonymous());
     var gate = new Gate();
     var answer = new CompletableFuture<Throwable>();
-    Patience.elsewhere(() -> answer.complete(assertThrows(Throwable.class, () -> actor.ask(gate))));
+    Patience.startFiber(() -> answer.complete(assertThrows(Throwable.class, () -> actor.ask(gate))));
     Patience.await(gate.entered);
 
     Patience.eventually(() -> {

@@ -50,7 +50,7 @@ class ScopeCloseTest {
 
   private CompletableFuture<Report> closing(Duration limit) {
     var report = new CompletableFuture<Report>();
-    var closer = Patience.elsewhere(() -> report.complete(scope.closeWithin(limit)));
+    var closer = Patience.startFiber(() -> report.complete(scope.closeWithin(limit)));
     Patience.eventually(() -> !closer.isAlive() || Patience.isParked(closer) && isTimed(limit));
     return report;
   }
@@ -313,7 +313,7 @@ class ScopeCloseTest {
     var clerk = actor(scope, "clerk");
     Gate.occupy(clerk);
     var thrown = new CompletableFuture<Boolean>();
-    var closer = Patience.elsewhere(() -> {
+    var closer = Patience.startFiber(() -> {
       assertThrows(CancellationException.class, () -> scope.closeWithin(Duration.ofDays(1)));
       thrown.complete(Thread.currentThread().isInterrupted());
     });
@@ -331,7 +331,7 @@ class ScopeCloseTest {
     var gate = Gate.occupy(actor(scope, "clerk"));
     var first = closing(Duration.ofDays(1));
     var thrown = new CompletableFuture<Boolean>();
-    var second = Patience.elsewhere(() -> {
+    var second = Patience.startFiber(() -> {
       assertThrows(CancellationException.class, scope::close);
       thrown.complete(Thread.currentThread().isInterrupted());
     });

@@ -169,7 +169,7 @@ class ScopeEscalationTest extends Escalating {
       b.sendMessage(new IOException("planned"));
       b.sendMessage("after");
       var closed = new CompletableFuture<ActorScope.Report>();
-      var closer = Patience.elsewhere(() -> closed.complete(scope.closeWithin(Duration.ofDays(1))));
+      var closer = Patience.startFiber(() -> closed.complete(scope.closeWithin(Duration.ofDays(1))));
       Patience.parked(closer);
 
       gate.open();

@@ -132,7 +132,7 @@ class ScopeRingTest {
       }));
       member.join().sendMessage("close");
       Patience.await(gate.entered);
-      Patience.parked(Patience.elsewhere(() -> report.complete(scope.closeWithin(Duration.ofMinutes(1)))));
+      Patience.parked(Patience.startFiber(() -> report.complete(scope.closeWithin(Duration.ofMinutes(1)))));
 
       gate.open();
 
@@ -146,7 +146,7 @@ class ScopeRingTest {
   void secondInterruptOfCloserCutsOffHandlers() {
     var deaf = scope.named("deaf").newActor((Object m) -> ((Gate) m).passDeaf());
     Gate.occupy(deaf);
-    var closer = Patience.elsewhere(() -> scope.closeWithin(Duration.ofMinutes(1)));
+    var closer = Patience.startFiber(() -> scope.closeWithin(Duration.ofMinutes(1)));
     Patience.parked(closer);
 
     closer.interrupt(); // no longer waits for queued messages

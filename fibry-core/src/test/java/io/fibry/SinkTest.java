@@ -75,7 +75,7 @@ class SinkTest {
   void execAndWaitHasNoLimit() {
     var gate = Gate.occupy(sink);
     var done = new CompletableFuture<Boolean>();
-    Patience.parked(Patience.elsewhere(() -> {
+    Patience.parked(Patience.startFiber(() -> {
       sink.execAndWait(s -> {});
       done.complete(true);
     }));
@@ -93,7 +93,7 @@ class SinkTest {
     Gate.occupy(sink);
     var failure = new CompletableFuture<Throwable>();
     Patience
-        .parked(Patience.elsewhere(() -> failure.complete(assertThrows(Throwable.class, () -> sink.ask(List::size)))));
+        .parked(Patience.startFiber(() -> failure.complete(assertThrows(Throwable.class, () -> sink.ask(List::size)))));
 
     Patience.eventually(() -> {
       clock.advance(Duration.ofSeconds(30));

@@ -87,7 +87,7 @@ class UserCodeMatrixTest {
     var victim = victim(place);
     code.arm();
     if (AT_THE_END.contains(place)) victim.askExit();
-    else Patience.elsewhere(() -> use(place, victim));
+    else Patience.startFiber(() -> use(place, victim));
     held.open();
     Patience.await(code.struck);
 

@@ -221,7 +221,7 @@ class WatchdogTest {
   void scopeOpenedDuringParentCloseLeavesNoWatchdog() {
     for (int round = 0; round < ROUNDS; round++) {
       var outer = ActorSystem.openScope("outer", o -> o.withWatchdog(Duration.ofHours(1), 10).withScheduler(time));
-      var opener = Patience.elsewhere(() -> assertThrows(IllegalStateException.class, () -> {
+      var opener = Patience.startFiber(() -> assertThrows(IllegalStateException.class, () -> {
         while (true) outer.openScope("inner");
       }));
       if (round % 2 == 0) Thread.yield();

@@ -185,7 +185,7 @@ class WithinTest {
     var actor = actor();
     Gate.occupy(actor);
     var asker = Patience
-        .elsewhere(() -> assertThrows(AskTimeoutException.class, () -> actor.ask("expires", Duration.ofMillis(51))));
+        .startFiber(() -> assertThrows(AskTimeoutException.class, () -> actor.ask("expires", Duration.ofMillis(51))));
     Patience.eventually(() -> {
       pass(51);
       return !asker.isAlive();

@@ -13,7 +13,7 @@ import java.util.ArrayList;
 class LostUpdate {
   sealed interface Message {}
   record Left() implements Message {}
-  record Write(int left) implements Message {}
+  record Write(int hats) implements Message {}
 
   /** The fix is one message, Sell, for which the stock itself subtracts a hat. */
   record Shop(ActorWithReturn<Message, Integer> stock, Actor<String> first, Actor<String> second) {

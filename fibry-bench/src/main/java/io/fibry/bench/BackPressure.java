@@ -32,6 +32,6 @@ public class BackPressure extends ReceiverQuestion<Peer.BoundedMailboxes> {
   public void message() throws InterruptedException {
     countdown.expect(MESSAGES);
     receiver.sendAll(MESSAGE, MESSAGES);
-    all.acquire();
+    allHandled.acquire();
   }
 }

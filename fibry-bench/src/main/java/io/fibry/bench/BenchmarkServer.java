@@ -133,14 +133,14 @@ public final class BenchmarkServer {
   }
 
   private static int https() throws IOException {
-    var tls = OwnCertificate.server();
+    var tls = SelfSignedTls.serverContext();
     return Stereotypes.fibers()
         .embeddedHttpServer(0, HttpRoutes.none().text("/", exchange -> "Hello\n"), o -> o.withTls(tls)).port();
   }
 
   private static int jdkHttps() throws IOException {
     var server = HttpsServer.create();
-    server.setHttpsConfigurator(new HttpsConfigurator(OwnCertificate.server()));
+    server.setHttpsConfigurator(new HttpsConfigurator(SelfSignedTls.serverContext()));
     return startJdkServer(server);
   }
 

@@ -79,7 +79,7 @@ public final class Budgets {
     if (names.length == 2 && names[0].equals(CHILD_ARGUMENT)) {
       var promise = RatioBudget.of(names[1]);
       var result = PairedMeasurement.run(promise.ourWork, promise.referenceWork, promise.times);
-      ChildJvm.tell(result.ours(), result.reference(), result.least(), result.most());
+      ChildJvm.tell(result.ourNanos(), result.referenceNanos(), result.minRatio(), result.maxRatio());
       System.exit(0); // threads of Pekko may still run
     }
     var promises = names.length == 0 ? PROMISES : Arrays.stream(names).map(RatioBudget::of).toList();
@@ -102,9 +102,9 @@ public final class Budgets {
         "%-6s %-18s %-27s ratio %.3f (processes %.3f..%.3f; rounds %.3f..%.3f), must be <= %.3f, aim %.3f; %.1f "
             + "ns against %.1f ns for: %s%n",
         isKept ? "kept" : "BROKEN", promise.name, promise.operation, median.ratio(),
-        results.getFirst().ratio(), results.getLast().ratio(), median.least(), median.most(), promise.maxRatio,
+        results.getFirst().ratio(), results.getLast().ratio(), median.minRatio(), median.maxRatio(), promise.maxRatio,
         promise.aim,
-        median.ours(), median.reference(), promise.reference);
+        median.ourNanos(), median.referenceNanos(), promise.reference);
     rows.add(new ResultRow(promise.name + ": " + promise.operation, "x of " + promise.reference, median.ratio(),
         results.getFirst().ratio(), results.getLast().ratio(),
         String.format(Locale.ROOT, "at most %.3f, aim %.3f: %s", promise.maxRatio, promise.aim,

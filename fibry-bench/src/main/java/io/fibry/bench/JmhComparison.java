@@ -45,10 +45,10 @@ public final class JmhComparison {
 
   public static void main(String[] files) throws IOException {
     if (files.length != 2) throw new IllegalArgumentException("give two files: the old results and the new ones");
-    System.exit(worse(Path.of(files[0]), Path.of(files[1]), System.out) ? 1 : 0);
+    System.exit(hasWorse(Path.of(files[0]), Path.of(files[1]), System.out) ? 1 : 0);
   }
 
-  static boolean worse(Path oldFile, Path newFile, PrintStream out) throws IOException {
+  static boolean hasWorse(Path oldFile, Path newFile, PrintStream out) throws IOException {
     var oldScores = scores(oldFile);
     var newScores = scores(newFile);
     int worseCount = 0;

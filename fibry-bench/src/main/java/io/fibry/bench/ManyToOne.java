@@ -32,6 +32,6 @@ public class ManyToOne extends ReceiverQuestion<Peer> {
   public void message() throws InterruptedException {
     countdown.expect(MESSAGES);
     for (int i = 0; i < senders; i++) Thread.startVirtualThread(() -> receiver.sendAll(MESSAGE, MESSAGES / senders));
-    all.acquire();
+    allHandled.acquire();
   }
 }

@@ -29,6 +29,6 @@ public class OneToOne extends ReceiverQuestion<Peer> {
   public void message() throws InterruptedException {
     countdown.expect(MESSAGES);
     receiver.sendAll(MESSAGE, MESSAGES);
-    all.acquire();
+    allHandled.acquire();
   }
 }

@@ -38,14 +38,14 @@ final class OpenLoopLoad implements AutoCloseable {
    * The statistics of a period: good answers per second and, in milliseconds, the median and the
    * 99th percentile of good answers, and the 99th percentile of refusals.
    */
-  record Tally(double goodput, double median, double slowest, double refusal) {}
+  record Tally(double goodput, double median, double p99, double refusalP99) {}
 
   static final class ObservedService {
     final String name;
     private final Service service;
     private final Queue<Attempt> attempts = new ConcurrentLinkedQueue<>();
     final LongAdder steps = new LongAdder();
-    final LongAdder inVain = new LongAdder(); // steps that began after their client had given up
+    final LongAdder wastedSteps = new LongAdder(); // steps that began after their client had given up
 
     ObservedService(String name, Service service) {
       this.name = name;
@@ -102,7 +102,7 @@ final class OpenLoopLoad implements AutoCloseable {
 
     void step() throws InterruptedException {
       service.steps.increment();
-      if (isTooLate()) service.inVain.increment();
+      if (isTooLate()) service.wastedSteps.increment();
       TimeUnit.MICROSECONDS.sleep((long) (ThreadLocalRandom.current().nextLong(5_000, 15_000) * load.slowness));
     }
 

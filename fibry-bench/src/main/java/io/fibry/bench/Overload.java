@@ -157,8 +157,8 @@ public final class Overload {
       for (int i = 0; i < loads.length; i++)
         System.out.printf("%6.0f", service.tally(columnTimes[i], columnTimes[i + 1]).goodput());
       var worst = service.tally(columnTimes[worstColumn], columnTimes[worstColumn + 1]);
-      System.out.printf("%8.0f%6.0f%9.3f%8d of %d%n", worst.median(), worst.slowest(), worst.refusal(),
-          service.inVain.sum(), service.steps.sum());
+      System.out.printf("%8.0f%6.0f%9.3f%8d of %d%n", worst.median(), worst.p99(), worst.refusalP99(),
+          service.wastedSteps.sum(), service.steps.sum());
     }
     for (var closeable : closeables) closeable.close();
     closeables.clear();

@@ -14,12 +14,12 @@ final class PairedMeasurement {
   }
 
   /**
-   * The medians over the rounds, in nanoseconds per operation. {@code least} and {@code most} are
-   * the smallest and the largest ratio of a round.
+   * The medians over the rounds, in nanoseconds per operation. {@code minRatio} and
+   * {@code maxRatio} are the smallest and the largest ratio of a round.
    */
-  record Result(double ours, double reference, double least, double most) {
+  record Result(double ourNanos, double referenceNanos, double minRatio, double maxRatio) {
     double ratio() {
-      return ours / reference;
+      return ourNanos / referenceNanos;
     }
   }
 

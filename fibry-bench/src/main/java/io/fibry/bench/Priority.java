@@ -45,6 +45,6 @@ public class Priority extends ReceiverQuestion<Peer.PriorityMailboxes> {
     gateReached.acquire();
     for (var number : numbers) receiver.send(number);
     gate.release();
-    all.acquire();
+    allHandled.acquire();
   }
 }

@@ -10,8 +10,8 @@ import org.openjdk.jmh.annotations.TearDown;
  * {@code all}, which the countdown releases when the actor has handled all messages.
  */
 public abstract class ReceiverQuestion<P extends Peer> extends JmhQuestion {
-  final Semaphore all = new Semaphore(0);
-  final MessageCountdown countdown = new MessageCountdown(all);
+  final Semaphore allHandled = new Semaphore(0);
+  final MessageCountdown countdown = new MessageCountdown(allHandled);
   P peer;
   Receiver<Integer> receiver;
 

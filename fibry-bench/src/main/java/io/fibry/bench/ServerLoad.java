@@ -164,7 +164,7 @@ public final class ServerLoad {
         requestRate(KEEPING_WARM_UP, name, server.port());
         long heapBefore = server.usage().heap();
         var connections = new ArrayList<Socket>();
-        var factory = OwnCertificate.client().getSocketFactory();
+        var factory = SelfSignedTls.clientContext().getSocketFactory();
         for (int i = 0; i < IDLE_TLS_CONNECTIONS; i++) {
           var socket = (SSLSocket) factory.createSocket(InetAddress.getLoopbackAddress(), server.port());
           socket.startHandshake();

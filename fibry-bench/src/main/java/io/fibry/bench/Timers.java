@@ -34,7 +34,7 @@ public class Timers extends ReceiverQuestion<Peer.Timers> {
   public void fired() throws InterruptedException {
     countdown.expect(TIMERS);
     for (int i = 0; i < TIMERS; i++) peer.later(receiver, MESSAGE, FIRED_DELAY);
-    all.acquire();
+    allHandled.acquire();
   }
 
   @Benchmark

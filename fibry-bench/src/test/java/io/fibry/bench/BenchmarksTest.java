@@ -75,7 +75,7 @@ class BenchmarksTest {
   }
 
   private static boolean worse(Path old, Path now) throws IOException {
-    return JmhComparison.worse(old, now, new PrintStream(OutputStream.nullOutputStream()));
+    return JmhComparison.hasWorse(old, now, new PrintStream(OutputStream.nullOutputStream()));
   }
 
   private Path file(String name, double score, double error) throws IOException {

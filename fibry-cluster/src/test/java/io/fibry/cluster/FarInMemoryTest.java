@@ -32,7 +32,7 @@ class FarInMemoryTest extends FarContract {
             promised.complete(true);
           }));
       var asked = new CompletableFuture<Object>();
-      Patience.elsewhere(() -> node.actor("till", Promise.class).ask(new Promise()), asked);
+      Patience.startFiber(() -> node.actor("till", Promise.class).ask(new Promise()), asked);
       Patience.value(promised);
       assertTrue(scope.awaitQuiescence(Patience.LONG)); // until here no time has passed
       clock.advance(limit.minusMillis(100)); // the node that handles the request gives up first

@@ -77,7 +77,7 @@ class IdleNodeTest {
     var store = counted();
     try (var node = Cluster.join("idle", MemoryNetwork.create(clock),
         options -> options.withScope(scope).withPartitions(4).withLease(Duration.ofSeconds(10)))) {
-      var joining = Patience.elsewhere(() -> node.host(DESK, store, scope.anonymous(), Duration.ofHours(9)));
+      var joining = Patience.startFiber(() -> node.host(DESK, store, scope.anonymous(), Duration.ofHours(9)));
       Patience.eventually(() -> {
         pass(Duration.ofSeconds(1));
         return !joining.isAlive();

@@ -238,7 +238,7 @@ class LeaseTest {
   void nameTakenDuringLapseStaysWithNewNode() {
     fault = Fault.CUT;
     pass(LEASE.plusSeconds(3));
-    var taking = CompletableFuture.supplyAsync(() -> join("a"), Patience::elsewhere);
+    var taking = CompletableFuture.supplyAsync(() -> join("a"), Patience::startFiber);
     passUntilDone(taking);
     var other = Patience.value(taking);
     fault = Fault.NONE;
@@ -246,7 +246,7 @@ class LeaseTest {
 
     assertNotEquals(other.self().id(), a.self().id());
     Patience.eventually(() -> other.members().equals(List.of(other.self())));
-    var joining = CompletableFuture.supplyAsync(() -> join("a"), Patience::elsewhere);
+    var joining = CompletableFuture.supplyAsync(() -> join("a"), Patience::startFiber);
     passUntilDone(joining);
     assertInstanceOf(IllegalStateException.class, Patience.failure(joining));
     assertFalse(other.members().contains(a.self()));
@@ -258,7 +258,7 @@ class LeaseTest {
     try (var killed = network.connect("bank", "b")) {
       killed.create("fb.bank.node.b", new byte[0], LEASE);
       var joining = new CompletableFuture<Cluster>();
-      var thread = Patience.elsewhere(() -> Cluster.join("bank", (app, node) -> failing(network.connect(app, node)),
+      var thread = Patience.startFiber(() -> Cluster.join("bank", (app, node) -> failing(network.connect(app, node)),
           options -> options.withNode("b").withLease(LEASE).withPartitions(8).withScope(scope)), joining);
       passAsleep(thread, LEASE.minusSeconds(2));
       fault = meanwhile;
@@ -354,7 +354,7 @@ class LeaseTest {
     serverDropsEntryOf("a");
 
     var b = join("b");
-    var homes = CompletableFuture.supplyAsync(() -> home(b), Patience::elsewhere);
+    var homes = CompletableFuture.supplyAsync(() -> home(b), Patience::startFiber);
     Patience.eventually(() -> b.members().stream().anyMatch(one -> one.hosts().contains("place")));
     pass(TICK.multipliedBy(2));
 

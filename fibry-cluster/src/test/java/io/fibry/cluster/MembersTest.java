@@ -224,7 +224,7 @@ class MembersTest {
         cut.close(); // as if its process were killed
       }
       long killed = clock.nanoTime();
-      var joining = CompletableFuture.supplyAsync(() -> join("b"), Patience::elsewhere);
+      var joining = CompletableFuture.supplyAsync(() -> join("b"), Patience::startFiber);
       tick(joining);
 
       try (var again = Patience.value(joining)) {
@@ -240,7 +240,7 @@ class MembersTest {
     try (var other = network.openTransport()) {
       other.create("fb.bank.node.a", new byte[0], ClusterTransport.FOREVER);
       var joining = new CompletableFuture<Cluster>();
-      var thread = Patience.elsewhere(() -> join("a"), joining);
+      var thread = Patience.startFiber(() -> join("a"), joining);
       Patience.eventually(() -> clock.isAsleep(thread));
       thread.interrupt();
 
@@ -254,7 +254,7 @@ class MembersTest {
     try (var other = network.openTransport()) {
       long version = other.create("fb.bank.node.a", new byte[0], ClusterTransport.FOREVER).orElseThrow();
       var joining = new CompletableFuture<Cluster>();
-      var thread = Patience.elsewhere(() -> join("a"), joining);
+      var thread = Patience.startFiber(() -> join("a"), joining);
       Patience.eventually(() -> clock.isAsleep(thread));
       other.delete("fb.bank.node.a", version);
       scope.close();
@@ -269,7 +269,7 @@ class MembersTest {
   @Test
   void secondNodeWithSameNameIsRefused() {
     try (var a = join("a")) {
-      var joining = CompletableFuture.supplyAsync(() -> join("a"), Patience::elsewhere);
+      var joining = CompletableFuture.supplyAsync(() -> join("a"), Patience::startFiber);
       tick(joining);
 
       var failure = assertThrows(IllegalStateException.class, () -> {

@@ -101,7 +101,7 @@ final class ClientConnection implements TcpConnection, Listener.Conversation {
     return frameOutbox.actor;
   }
 
-  private <M> ClientOutbox<M> newOutbox(String name, ClientOutbox.LineFormat<M> format) {
+  private <M> ClientOutbox<M> newOutbox(String name, ClientOutbox.MessageFormat<M> format) {
     return new ClientOutbox<>(builder, name, socket, options.maxUnsent, format);
   }
 

@@ -11,8 +11,8 @@ import java.util.Arrays;
  * the content.
  */
 final class ClientFrameReader extends ClientReader<byte[]> {
-  static final ClientOutbox.LineFormat<byte[]> FORMAT =
-      new ClientOutbox.LineFormat<>(ClientFrameReader::size, ClientFrameReader::encode);
+  static final ClientOutbox.MessageFormat<byte[]> FORMAT =
+      new ClientOutbox.MessageFormat<>(ClientFrameReader::size, ClientFrameReader::encode);
 
   private boolean hasEnded;
 

@@ -7,8 +7,8 @@ import java.nio.charset.StandardCharsets;
 
 /** Reads the lines that a client sends. */
 final class ClientLineReader extends ClientReader<String> {
-  static final ClientOutbox.LineFormat<String> FORMAT =
-      new ClientOutbox.LineFormat<>(ClientLineReader::size, ClientLineReader::encode);
+  static final ClientOutbox.MessageFormat<String> FORMAT =
+      new ClientOutbox.MessageFormat<>(ClientLineReader::size, ClientLineReader::encode);
 
   // the last line ended with a carriage return: a line feed that follows belongs to it
   private boolean afterReturn;

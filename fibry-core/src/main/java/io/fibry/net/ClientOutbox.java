@@ -37,8 +37,8 @@ final class ClientOutbox<M> {
    * @param isInternal returns whether the server itself made the message, such as a ping; such a
    * message becomes no dead letter
    */
-  record LineFormat<M>(ToIntFunction<M> size, Function<M, byte[]> bytes, Predicate<Object> isInternal) {
-    LineFormat(ToIntFunction<M> size, Function<M, byte[]> bytes) {
+  record MessageFormat<M>(ToIntFunction<M> size, Function<M, byte[]> bytes, Predicate<Object> isInternal) {
+    MessageFormat(ToIntFunction<M> size, Function<M, byte[]> bytes) {
       this(size, bytes, message -> false);
     }
   }
@@ -48,7 +48,7 @@ final class ClientOutbox<M> {
 
   private final ClientSocket socket;
   private final int maxUnsent;
-  private final LineFormat<M> format;
+  private final MessageFormat<M> format;
   // bytes, including OVERHEAD for each message; added by senders, subtracted by the writer
   private final AtomicLong unsent = new AtomicLong();
   private final Actor<M> writer;
@@ -103,7 +103,7 @@ final class ClientOutbox<M> {
   }
 
   @SuppressWarnings("unchecked") // the actors get messages of type M only
-  ClientOutbox(ActorBuilder<Object> builder, String name, ClientSocket socket, int maxUnsent, LineFormat<M> format) {
+  ClientOutbox(ActorBuilder<Object> builder, String name, ClientSocket socket, int maxUnsent, MessageFormat<M> format) {
     this.socket = socket;
     this.maxUnsent = maxUnsent;
     this.format = format;

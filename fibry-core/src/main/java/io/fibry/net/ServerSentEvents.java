@@ -16,8 +16,8 @@ final class ServerSentEvents {
   @SuppressWarnings("StringOperationCanBeSimplified") // users may send an equal text, which is no ping
   private static final String PING = new String(":");
 
-  private static final ClientOutbox.LineFormat<String> FORMAT =
-      new ClientOutbox.LineFormat<>(ServerSentEvents::size, ServerSentEvents::bytes, ServerSentEvents::isPing);
+  private static final ClientOutbox.MessageFormat<String> FORMAT =
+      new ClientOutbox.MessageFormat<>(ServerSentEvents::size, ServerSentEvents::bytes, ServerSentEvents::isPing);
 
   private ServerSentEvents() {}
 

@@ -7,7 +7,7 @@ import io.fibry.Handler;
 import io.fibry.MailboxFullException;
 import io.fibry.block.StackSafeLock;
 import io.fibry.block.Throwables;
-import io.fibry.net.ClientOutbox.LineFormat;
+import io.fibry.net.ClientOutbox.MessageFormat;
 import io.fibry.spi.BlockBuilder;
 import io.fibry.text.Durations;
 import io.fibry.text.Lines;
@@ -58,7 +58,7 @@ final class ServerWebSocket implements WebSocketConnection, WebSocketReader.Fram
     this.messages = new WebSocketReader(exchange.body.in, options, this);
     this.texts = new WebSocketValueReader<>(messages, text -> text);
     this.outbox = new ClientOutbox<>(exchange.builder, "messages", socket, options.maxUnsent(),
-        new LineFormat<>(ServerWebSocket::size, this::bytes, message -> message == PING));
+        new MessageFormat<>(ServerWebSocket::size, this::bytes, message -> message == PING));
     outbox.runWhenWritten(this::sendClose);
     socket.limitEachRead(options.idleLimit);
     if (options.idleLimit != ListenerLimits.NO_LIMIT) {

@@ -67,7 +67,7 @@ class BatchStressTest {
       var log = open(Variants.STRATEGIES.get(strategy), mailbox, size, wait);
 
       var sending =
-          IntStream.range(0, senders).mapToObj(sender -> Patience.elsewhere(() -> send(log, sender))).toList();
+          IntStream.range(0, senders).mapToObj(sender -> Patience.startFiber(() -> send(log, sender))).toList();
       if (random.nextBoolean()) sending.forEach(Patience::joined);
       else LockSupport.parkNanos(random.nextInt(3_000_000));
       end(log, end);

@@ -285,7 +285,7 @@ class BatchTest {
         Batch.ofLists(scope.anonymous().mailbox(Mailbox.bounded(2, Overflow.BLOCK)), 10, SECOND, batch -> gate.pass());
     var sent = new AtomicInteger();
 
-    var sender = Patience.elsewhere(() -> IntStream.range(0, 40).forEach(i -> {
+    var sender = Patience.startFiber(() -> IntStream.range(0, 40).forEach(i -> {
       log.sendMessage(i);
       sent.incrementAndGet();
     }));
@@ -305,7 +305,7 @@ class BatchTest {
     Patience.await(gate.entered);
     var sent = new AtomicInteger();
 
-    var sender = Patience.elsewhere(() -> IntStream.range(0, 2_000).forEach(i -> {
+    var sender = Patience.startFiber(() -> IntStream.range(0, 2_000).forEach(i -> {
       log.sendMessage(i);
       sent.incrementAndGet();
     }));

@@ -325,7 +325,7 @@ class CircuitBreakerTest {
     var threads = new ArrayList<Thread>();
     for (int i = 0; i < 4; i++) {
       var own = random.split();
-      threads.add(Patience.elsewhere(() -> {
+      threads.add(Patience.startFiber(() -> {
         for (int round = 0; round < 20_000; round++, rounds.increment()) {
           long period = circuit.enter(time.getAndIncrement() / 8);
           if (period == CircuitState.REFUSED) continue;

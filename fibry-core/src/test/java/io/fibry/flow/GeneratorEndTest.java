@@ -276,7 +276,7 @@ class GeneratorEndTest {
     var gate = new Gate();
     var told = new CompletableFuture<Throwable>();
     var reading = Generator.<Integer>of(scope.anonymous(), 1, out -> gate.pass()).iterator();
-    var reader = Patience.elsewhere(() -> told.complete(assertThrows(CancellationException.class, reading::hasNext)));
+    var reader = Patience.startFiber(() -> told.complete(assertThrows(CancellationException.class, reading::hasNext)));
     Patience.await(gate.entered);
     Patience.parked(reader);
 
@@ -357,7 +357,7 @@ class GeneratorEndTest {
   void aSecondReaderIsRefused() {
     var gate = new Gate();
     var reading = Generator.<Integer>of(scope.anonymous(), 1, out -> gate.pass()).iterator();
-    var reader = Patience.elsewhere(() -> assertFalse(reading.hasNext()));
+    var reader = Patience.startFiber(() -> assertFalse(reading.hasNext()));
     Patience.await(gate.entered);
     Patience.parked(reader);
 

@@ -195,7 +195,7 @@ class GeneratorTest {
   @Test
   void otherThreadsMayYieldWhileProducerRuns() {
     Generator<Integer> generator = Generator.of(scope.anonymous(), 2, out -> {
-      var helpers = IntStream.range(0, 4).mapToObj(i -> Patience.elsewhere(() -> out.yield(i))).toList();
+      var helpers = IntStream.range(0, 4).mapToObj(i -> Patience.startFiber(() -> out.yield(i))).toList();
       for (var helper : helpers) helper.join();
     });
 
@@ -211,7 +211,7 @@ class GeneratorTest {
       out.yield(1);
       // while it waits for room
       var helper =
-          Patience.elsewhere(() -> late.complete(assertThrows(IllegalStateException.class, () -> out.yield(2))));
+          Patience.startFiber(() -> late.complete(assertThrows(IllegalStateException.class, () -> out.yield(2))));
       Patience.parked(helper);
     });
 

@@ -188,7 +188,7 @@ class MultiAskTest {
   /** The time-out of a question for which the time passes once this has come true. */
   private AskTimeoutException late(Callable<?> question, BooleanSupplier moment) {
     var late = new CompletableFuture<AskTimeoutException>();
-    Patience.elsewhere(() -> late.complete(assertThrows(AskTimeoutException.class, question::call)));
+    Patience.startFiber(() -> late.complete(assertThrows(AskTimeoutException.class, question::call)));
     Patience.eventually(moment);
     Patience.eventually(() -> {
       clock.advance(LIMIT);
@@ -314,7 +314,7 @@ class MultiAskTest {
     slow.sendMessage("busy");
     Patience.await(gate.entered);
     var told = new CompletableFuture<Boolean>();
-    var asker = Patience.elsewhere(() -> {
+    var asker = Patience.startFiber(() -> {
       assertThrows(CancellationException.class, () -> Flows.askAll(List.of(slow, answering("a")), "?", LONG));
       told.complete(Thread.currentThread().isInterrupted());
     });

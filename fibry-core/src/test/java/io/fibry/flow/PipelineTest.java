@@ -142,7 +142,7 @@ class PipelineTest {
         .into((Object n) -> slow.pass());
     var sent = new AtomicInteger();
 
-    var sender = Patience.elsewhere(() -> IntStream.range(0, 1000).forEach(n -> {
+    var sender = Patience.startFiber(() -> IntStream.range(0, 1000).forEach(n -> {
       in.sendMessage(n);
       sent.incrementAndGet();
     }));

@@ -92,7 +92,7 @@ class RateLimitEndTest {
     var ended = new AtomicReference<Throwable>();
 
     var asker =
-        Patience.elsewhere(() -> ended.set(assertThrows(CancellationException.class, () -> actor.ask("second"))));
+        Patience.startFiber(() -> ended.set(assertThrows(CancellationException.class, () -> actor.ask("second"))));
     Patience.parked(asker);
     asker.interrupt();
     Patience.joined(asker);

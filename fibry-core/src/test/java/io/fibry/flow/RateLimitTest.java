@@ -140,7 +140,7 @@ class RateLimitTest {
     actor.sendMessage("at once");
     assertEquals(List.of(0L), times);
 
-    var sender = Patience.elsewhere(() -> actor.sendMessage("later"));
+    var sender = Patience.startFiber(() -> actor.sendMessage("later"));
     Patience.parked(sender);
     pass(2);
     Patience.joined(sender);
@@ -155,7 +155,7 @@ class RateLimitTest {
     var bucket = new TokenBucket(clock, messages, Duration.ofNanos(period));
     int more = 3 * messages;
 
-    Patience.elsewhere(() -> take(bucket, messages + more));
+    Patience.startFiber(() -> take(bucket, messages + more));
     pass(messages + more);
 
     assertEquals(3L * period, clock.nanoTime());
@@ -281,7 +281,7 @@ class RateLimitTest {
     var bucket = new TokenBucket(clock, 1, Duration.ofSeconds(Long.MAX_VALUE));
     bucket.awaitToken();
 
-    var waiting = IntStream.range(0, 8).mapToObj(i -> Patience.elsewhere(() -> take(bucket, 1))).toList();
+    var waiting = IntStream.range(0, 8).mapToObj(i -> Patience.startFiber(() -> take(bucket, 1))).toList();
     waiting.forEach(Patience::parked);
     clock.manual.advance(Duration.ofDays(10_000));
 

@@ -83,7 +83,7 @@ class SubscriberFaultTest {
     var gate = new Gate();
     var told = new CopyOnWriteArrayList<String>();
     Flow.Subscriber<Object> subscriber = Flows.subscriber(actor, 4, ends::add);
-    var subscribing = Patience.elsewhere(() -> subscriber.onSubscribe(new Flow.Subscription() {
+    var subscribing = Patience.startFiber(() -> subscriber.onSubscribe(new Flow.Subscription() {
       @Override
       public void request(long n) {
         gate.passDeaf();

@@ -53,7 +53,7 @@ class TimeLimitTest {
       else seen.add(message + " " + Thread.currentThread().isInterrupted());
     });
     Gate.occupy(actor);
-    Patience.elsewhere(() -> actor.sendMessage("next"));
+    Patience.startFiber(() -> actor.sendMessage("next"));
 
     clock.advance(LIMIT.minusNanos(1));
     assertEquals(List.of(), seen);

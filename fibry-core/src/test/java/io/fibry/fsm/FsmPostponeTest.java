@@ -150,7 +150,7 @@ class FsmPostponeTest {
   void aPostponedRequestEndsByItsLimit() {
     try (var doors = new DoorFixture(Strategy.FIBER)) {
       var door = patient().newActor(doors.scope.anonymous());
-      var asker = Patience.elsewhere(
+      var asker = Patience.startFiber(
           () -> assertThrows(AskTimeoutException.class, () -> door.ask(new Unlock(1), Duration.ofSeconds(1))));
 
       Patience.eventually(() -> {

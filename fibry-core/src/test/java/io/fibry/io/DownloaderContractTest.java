@@ -94,7 +94,7 @@ class DownloaderContractTest {
       }
     })) {
       var downloader = downloader(strategy, o -> o);
-      var asking = Patience.elsewhere(() -> assertThrows(Exception.class, () -> downloader.ask(web.uri("/"))));
+      var asking = Patience.startFiber(() -> assertThrows(Exception.class, () -> downloader.ask(web.uri("/"))));
       Patience.await(asked);
 
       downloader.kill();

@@ -204,7 +204,7 @@ final class BodyRound implements AutoCloseable {
           : List.of(upload(true, expects()));
       crowd.add(new BodyClient(server.port(), sent, turns, faults::add, random.split()));
     }
-    var threads = crowd.stream().map(client -> Patience.elsewhere(client::run)).toList();
+    var threads = crowd.stream().map(client -> Patience.startFiber(client::run)).toList();
     Patience.progress(this + ": clients are left", () -> threads.stream().filter(Thread::isAlive).count(),
         () -> threads.stream().noneMatch(Thread::isAlive));
     for (var client : crowd) {

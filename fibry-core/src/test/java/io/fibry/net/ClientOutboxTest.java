@@ -83,14 +83,14 @@ class ClientOutboxTest {
     var counts = new Gate();
     var writes = new Gate();
     var outbox =
-        new ClientOutbox<String>(scope.anonymous(), "lines", accept(), 1_000, new ClientOutbox.LineFormat<>(text -> {
+        new ClientOutbox<String>(scope.anonymous(), "lines", accept(), 1_000, new ClientOutbox.MessageFormat<>(text -> {
           if (text.equals("slow")) counts.passDeaf();
           return text.length();
         }, text -> {
           writes.passDeaf();
           return line(text);
         }));
-    var slow = Patience.elsewhere(() -> outbox.actor.sendMessage("slow"));
+    var slow = Patience.startFiber(() -> outbox.actor.sendMessage("slow"));
     Patience.await(counts.entered);
 
     int sent = 0;
@@ -116,7 +116,7 @@ class ClientOutboxTest {
       var read = read(connect());
       var client = accept();
       var outbox = new ClientOutbox<>(scope.named("client"), "lines", client, room,
-          new ClientOutbox.LineFormat<>(String::length, ClientOutboxTest::line));
+          new ClientOutbox.MessageFormat<>(String::length, ClientOutboxTest::line));
 
       int taken = send(outbox, each, random.nextLong());
       outbox.finish();
@@ -146,7 +146,7 @@ class ClientOutboxTest {
       var writes = new Gate();
       var accepted = new ConcurrentLinkedQueue<String>();
       var outbox = new ClientOutbox<String>(scope.anonymous(), "lines", accept(), bound,
-          new ClientOutbox.LineFormat<>(String::length, text -> {
+          new ClientOutbox.MessageFormat<>(String::length, text -> {
             writes.passDeaf();
             return line(text);
           }));

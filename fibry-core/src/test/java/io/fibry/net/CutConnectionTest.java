@@ -73,7 +73,7 @@ class CutConnectionTest {
 
       end(server, how);
       var broken = new CompletableFuture<Boolean>();
-      Patience.elsewhere(() -> broken.complete(isBroken(in)));
+      Patience.startFiber(() -> broken.complete(isBroken(in)));
       Patience.eventually(() -> {
         if (!how.equals("kill")) clock.advance(Duration.ofSeconds(1));
         return broken.isDone();

@@ -283,7 +283,7 @@ class ExchangePermitTest {
       var random = new Random(seed + t);
       var result = new CompletableFuture<Void>();
       results.add(result);
-      Patience.elsewhere(() -> {
+      Patience.startFiber(() -> {
         for (int i = 0; i < 3_000; i++) exchange(places, limit, random, atWork, admitted);
         return null;
       }, result);

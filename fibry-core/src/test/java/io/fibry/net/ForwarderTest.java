@@ -64,7 +64,7 @@ class ForwarderTest {
     var sent = new byte[500_000];
     new Random(1).nextBytes(sent);
     try (var peer = new Peer(forwarder.port())) {
-      var sender = Patience.elsewhere(() -> peer.send(sent).end());
+      var sender = Patience.startFiber(() -> peer.send(sent).end());
 
       var back = peer.socket.getInputStream().readAllBytes();
 
@@ -80,7 +80,7 @@ class ForwarderTest {
   void slowReaderHoldsBackSender() {
     var forwarder = forward(echo().port(), o -> o);
     try (var peer = new Peer(forwarder.port())) {
-      var sender = Patience.elsewhere(() -> {
+      var sender = Patience.startFiber(() -> {
         try {
           peer.send(new byte[200_000_000]);
         } catch (java.io.UncheckedIOException closed) {}

@@ -184,7 +184,7 @@ class HttpBadInputTest {
   /** The answer to a client that sends no more, and waits. */
   private String afterItsLimit(String sent) {
     var answer = new CompletableFuture<String>();
-    Patience.elsewhere(() -> {
+    Patience.startFiber(() -> {
       try {
         answer.complete(RawClient.talk(server.port(), sent));
       } catch (IOException failure) {

@@ -64,7 +64,7 @@ class HttpChaosTest {
       var vanished = new AtomicInteger();
       for (int i = 0; i < 8; i++) {
         var random = new Random(seed + i);
-        clients.add(Patience.elsewhere(() -> {
+        clients.add(Patience.startFiber(() -> {
           for (int n = 0; n < 60; n++, vanished.incrementAndGet()) vanish(server.port(), random);
         }));
       }

@@ -78,7 +78,7 @@ class HttpLimitsTest {
     try (var client = new RawClient(server.port())) {
       var all = client.allLater();
       var stopped = new CompletableFuture<Void>();
-      var drip = Patience.elsewhere(() -> {
+      var drip = Patience.startFiber(() -> {
         try {
           client.send("GET / HTTP/1.1\r\nX: ");
           while (!stopped.isDone()) client.send("x"); // never silent

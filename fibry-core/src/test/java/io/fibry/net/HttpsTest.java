@@ -154,7 +154,7 @@ class HttpsTest {
       half.send(new byte[] {22, 3, 1, 2, 0, 1});
 
       var ended = new CompletableFuture<Boolean>();
-      Patience.elsewhere(() -> ended.complete(isCut(half)));
+      Patience.startFiber(() -> ended.complete(isCut(half)));
       Patience.eventually(() -> {
         clock.manual.advance(Duration.ofSeconds(1));
         return ended.isDone();

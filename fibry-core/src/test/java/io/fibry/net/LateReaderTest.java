@@ -104,7 +104,7 @@ class LateReaderTest {
   /** Reads a byte for which it has waited that long. */
   private void waitFor(Duration time) throws IOException {
     var waits = new CompletableFuture<String>();
-    var reader = Patience.elsewhere(() -> {
+    var reader = Patience.startFiber(() -> {
       try {
         waits.complete(read(1));
       } catch (IOException failure) {

@@ -69,7 +69,7 @@ class LineActorTest {
       var senders = new ArrayList<Thread>();
       for (int s = 0; s < 3; s++) {
         int sender = s;
-        senders.add(Patience.elsewhere(() -> {
+        senders.add(Patience.startFiber(() -> {
           for (int i = 0; i < 300; i++) assertTrue(client.sendMessage(sender + " " + i));
         }));
       }
@@ -215,7 +215,7 @@ class LineActorTest {
     var acceptor = open(o -> o.withMaxUnsent(100_000));
     try (var peer = new Peer(acceptor.port())) {
       var connection = of(connected);
-      var blocked = Patience.elsewhere(
+      var blocked = Patience.startFiber(
           () -> assertThrows(IOException.class, () -> connection.outputStream().write(new byte[50_000_000])));
       Patience.parked(blocked); // the client does not read, so nothing else is written
       var client = connection.lineActor();
@@ -249,7 +249,7 @@ class LineActorTest {
     var acceptor = open(o -> o);
     try (var peer = new Peer(acceptor.port())) {
       var connection = of(connected);
-      var writer = Patience.elsewhere(() -> {
+      var writer = Patience.startFiber(() -> {
         for (int i = 0; i < 500; i++) connection.lineActor().sendMessage("sent");
       });
       for (int i = 0; i < 500; i++) connection.outputStream().write("written\n".getBytes());

@@ -50,7 +50,7 @@ final class RawClient implements AutoCloseable {
   /** Reads it on another thread. */
   CompletableFuture<String> allLater() {
     var all = new CompletableFuture<String>();
-    Patience.elsewhere(() -> {
+    Patience.startFiber(() -> {
       try {
         all.complete(all());
       } catch (IOException failure) {

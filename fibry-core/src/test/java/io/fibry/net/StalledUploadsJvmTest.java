@@ -79,7 +79,7 @@ class StalledUploadsJvmTest {
   /** Sends all but the last byte of a body, on another thread: a refused client's is not read. */
   private static CompletableFuture<String> stalled(RawClient client) {
     var answer = new CompletableFuture<String>();
-    Patience.elsewhere(() -> {
+    Patience.startFiber(() -> {
       try {
         client.send("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: " + BODY + "\r\n\r\n");
         client.send("x".repeat(BODY - 1));

@@ -307,7 +307,7 @@ class TcpAcceptorTest {
       var acceptor = served.open(TcpAcceptorTest::answer, o -> o.withDrainLimit(Duration.ofMillis(20)));
       var clients = new ArrayList<Thread>();
       for (int c = 0; c < 4; c++)
-        clients.add(Patience.elsewhere(() -> {
+        clients.add(Patience.startFiber(() -> {
           try {
             while (!acceptor.onExit().isDone()) new Peer(acceptor.port()).send("x").close();
           } catch (UncheckedIOException ended) {}

@@ -74,7 +74,7 @@ class TcpLimitsTest {
   @AfterEach
   void close() {
     Gate.openAll();
-    var closing = Patience.elsewhere(served::close); // the grace needs this clock
+    var closing = Patience.startFiber(served::close); // the grace needs this clock
     Patience.eventually(() -> {
       clock.manual.advance(Duration.ofSeconds(1));
       return !closing.isAlive() && clock.due.isEmpty();

@@ -106,7 +106,7 @@ class UdpContractTest {
     peer.send(server.port(), "first");
     Patience.await(gate.entered);
 
-    var closing = Patience.elsewhere(server::close);
+    var closing = Patience.startFiber(server::close);
     gate.open();
     Patience.joined(closing);
 

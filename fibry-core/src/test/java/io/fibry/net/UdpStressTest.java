@@ -45,7 +45,7 @@ class UdpStressTest {
           }, o -> o.withMaxPacket(most).withRate(1 + random.nextInt(200), Duration.ofSeconds(1)));
 
       var seeds = random.nextLong();
-      var sender = Patience.elsewhere(() -> {
+      var sender = Patience.startFiber(() -> {
         var bytes = new Random(seeds);
         try (var peer = new UdpPeer()) {
           for (int i = 0; i < 100; i++) {

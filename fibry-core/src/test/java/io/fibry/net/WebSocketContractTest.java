@@ -82,7 +82,7 @@ class WebSocketContractTest {
       var senders = new ArrayList<Thread>();
       for (int s = 0; s < 3; s++) {
         int sender = s;
-        senders.add(Patience.elsewhere(() -> {
+        senders.add(Patience.startFiber(() -> {
           for (int i = 0; i < 300; i++)
             if (i % 2 == 0) assertTrue(connection.textActor().sendMessage(sender + " " + i));
           else assertTrue(connection.binaryActor().sendMessage((sender + " " + i).getBytes()));

@@ -230,7 +230,7 @@ class WebSocketLimitsTest {
       for (int i = 0; i < 1_000; i++) System.arraycopy(PING, 0, flood, i * PING.length, PING.length);
       var sent = new AtomicInteger();
       var enough = new AtomicBoolean();
-      var flooding = Patience.elsewhere(() -> {
+      var flooding = Patience.startFiber(() -> {
         try {
           for (; !enough.get(); sent.addAndGet(1_000)) peer.send(flood); // more than the system takes
           peer.close(1000);

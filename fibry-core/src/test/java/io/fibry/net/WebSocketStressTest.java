@@ -51,15 +51,15 @@ class WebSocketStressTest {
       var threads = new ArrayList<Thread>();
       for (int s = 0; s < 2; s++) {
         int sender = s;
-        threads.add(Patience.elsewhere(() -> {
+        threads.add(Patience.startFiber(() -> {
           for (int i = 0; i < 40; i++) connection.textActor().sendMessage(sender + " " + i);
         }));
       }
       int pings = random.nextInt(10);
       boolean byServer = random.nextBoolean();
       boolean byClient = !byServer || random.nextBoolean();
-      if (byServer) for (int i = 0; i < 2; i++) threads.add(Patience.elsewhere(() -> connection.close(4000, "")));
-      threads.add(Patience.elsewhere(() -> {
+      if (byServer) for (int i = 0; i < 2; i++) threads.add(Patience.startFiber(() -> connection.close(4000, "")));
+      threads.add(Patience.startFiber(() -> {
         try {
           for (int i = 0; i < pings; i++) peer.send(WebSocketPeer.frame(0x89, "" + i));
           if (byClient) peer.close(4001);

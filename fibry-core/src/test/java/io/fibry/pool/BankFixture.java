@@ -111,7 +111,7 @@ final class BankFixture implements AutoCloseable {
   /** The time-out of a question, since the time passes while it waits. */
   AskTimeoutException late(Duration limit, Callable<?> question) {
     var late = new CompletableFuture<AskTimeoutException>();
-    Patience.elsewhere(() -> assertThrows(AskTimeoutException.class, question::call), late);
+    Patience.startFiber(() -> assertThrows(AskTimeoutException.class, question::call), late);
     Patience.eventually(() -> {
       clock.advance(limit);
       return late.isDone();

@@ -46,7 +46,7 @@ class EntitiesBirthTest {
 
   private static <T> CompletableFuture<T> elsewhere(Callable<T> code) {
     var result = new CompletableFuture<T>();
-    Patience.elsewhere(code, result);
+    Patience.startFiber(code, result);
     return result;
   }
 
@@ -90,7 +90,7 @@ class EntitiesBirthTest {
     var first = elsewhere(() -> all.get().actor("ada").sendMessage(new Pay(1)));
     Patience.await(gate.entered);
     var waiter = new CompletableFuture<Throwable>();
-    var thread = Patience.elsewhere(() -> waiter
+    var thread = Patience.startFiber(() -> waiter
         .complete(assertThrows(IllegalStateException.class, () -> all.get().actor("ada").sendMessage(new Pay(2)))));
     Patience.parked(thread);
 

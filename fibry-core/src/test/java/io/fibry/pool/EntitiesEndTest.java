@@ -72,7 +72,7 @@ class EntitiesEndTest {
     var gate = occupied();
     bank.ada().sendPoisonPill();
 
-    var sender = Patience.elsewhere(() -> bank.ada().sendMessage(new Pay(1)));
+    var sender = Patience.startFiber(() -> bank.ada().sendMessage(new Pay(1)));
     Patience.parked(sender);
     gate.open();
     Patience.joined(sender); // its successor is born before it has the message
@@ -279,7 +279,7 @@ class EntitiesEndTest {
       return bank.bornInTheScope(name);
     }));
     var sent = new CompletableFuture<Boolean>();
-    Patience.elsewhere(() -> sent.complete(all.get().actor("ada").sendMessage(new Pay(1))));
+    Patience.startFiber(() -> sent.complete(all.get().actor("ada").sendMessage(new Pay(1))));
     Patience.await(gate.entered);
 
     all.get().sendPoisonPill();
@@ -300,7 +300,7 @@ class EntitiesEndTest {
       gate.passDeaf();
       return bank.bornInTheScope(name);
     }));
-    Patience.elsewhere(() -> all.get().actor("ada").sendMessage(new Pay(1)));
+    Patience.startFiber(() -> all.get().actor("ada").sendMessage(new Pay(1)));
     Patience.await(gate.entered);
 
     all.get().kill();

@@ -80,7 +80,7 @@ class EntitiesIdleTest {
   void actorThatIsAskedIsNotIdle() {
     var gate = new Gate();
     bank.ada().sendMessage(new Stand(gate));
-    var asker = Patience.elsewhere(() -> bank.ada().ask(new Balance(), Duration.ofDays(1)));
+    var asker = Patience.startFiber(() -> bank.ada().ask(new Balance(), Duration.ofDays(1)));
     Patience.await(gate.entered);
     Patience.parked(asker);
 

@@ -83,7 +83,7 @@ class EntitiesInScopeTest {
       var uri = URI.create("http://localhost:" + server.port() + "/name");
       var answer = client.sendAsync(HttpRequest.newBuilder(uri).build(), HttpResponse.BodyHandlers.ofString());
       Patience.await(gate.entered);
-      var closing = Patience.elsewhere(() -> app.closeWithin(Patience.LONG));
+      var closing = Patience.startFiber(() -> app.closeWithin(Patience.LONG));
       assertThrows(IllegalStateException.class, () -> {
         while (true) app.anonymous().newActor(message -> {}).close();
       });
@@ -137,7 +137,7 @@ class EntitiesInScopeTest {
       var scope = app.openScope("round");
       var customers = named(scope);
       if (round % 2 == 0) customers.actor("ada").sendMessage("hello");
-      var other = round % 3 == 0 ? Patience.elsewhere(customers::close) : null;
+      var other = round % 3 == 0 ? Patience.startFiber(customers::close) : null;
 
       var report = scope.closeWithin(Patience.LONG);
 

@@ -98,14 +98,14 @@ class EntitiesScopeRulesTest {
 
   /** Starts a thread that makes the entity, and waits at the gate. */
   private Thread maker(Object message) {
-    var maker = Patience.elsewhere(() -> accounts.actor("slow").sendMessage(message));
+    var maker = Patience.startFiber(() -> accounts.actor("slow").sendMessage(message));
     Patience.await(making.entered);
     return maker;
   }
 
   private <T> CompletableFuture<T> elsewhere(Callable<T> code) {
     var result = new CompletableFuture<T>();
-    Patience.elsewhere(code, result);
+    Patience.startFiber(code, result);
     return result;
   }
 
@@ -147,7 +147,7 @@ class EntitiesScopeRulesTest {
   void carriersGoAlongWhileAnEntityIsMade() {
     maker("first");
     var asked = new CompletableFuture<String>();
-    var asker = Patience.elsewhere(() -> {
+    var asker = Patience.startFiber(() -> {
       TENANT.set("ada");
       return accounts.actor("slow").ask(new Question("?"), Patience.LONG);
     }, asked);
@@ -279,7 +279,7 @@ class EntitiesScopeRulesTest {
     end.accept(accounts.actor("slow"));
     var over = new CompletableFuture<ExitReason>();
     // It waits before the entity is made: otherwise it could get the end of the next entity.
-    Patience.parked(Patience.elsewhere(() -> accounts.actor("slow").onExit().get(), over));
+    Patience.parked(Patience.startFiber(() -> accounts.actor("slow").onExit().get(), over));
     assertFalse(accounts.actor("slow").waitForExit(Duration.ZERO));
 
     making.open();

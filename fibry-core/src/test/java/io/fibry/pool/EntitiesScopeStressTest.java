@@ -109,7 +109,7 @@ class EntitiesScopeStressTest {
       for (int i = 0; i < THREADS; i++) {
         var random = new SplittableRandom(SEED + i);
         String name = "t" + i + "-";
-        users.add(Patience.elsewhere(() -> use(random, name)));
+        users.add(Patience.startFiber(() -> use(random, name)));
       }
       users.forEach(Patience::joined);
       orders.close();

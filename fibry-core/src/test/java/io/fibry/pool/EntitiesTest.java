@@ -170,7 +170,7 @@ class EntitiesTest {
     var start = new CountDownLatch(1);
 
     var users = new Thread[16];
-    for (int i = 0; i < users.length; i++) users[i] = Patience.elsewhere(() -> {
+    for (int i = 0; i < users.length; i++) users[i] = Patience.startFiber(() -> {
       Patience.await(start);
       slow.actor("ada").sendMessage(new Pay(1));
     });

@@ -52,7 +52,7 @@ class EntitiesWindowTest {
 
   private static <T> CompletableFuture<T> waiting(Callable<T> code) {
     var result = new CompletableFuture<T>();
-    Patience.parked(Patience.elsewhere(code, result));
+    Patience.parked(Patience.startFiber(code, result));
     return result;
   }
 
@@ -119,7 +119,7 @@ class EntitiesWindowTest {
   @Test
   void interruptedAskIsCancelledAndNotHandled() {
     var told = new CompletableFuture<Boolean>();
-    var asker = Patience.elsewhere(() -> {
+    var asker = Patience.startFiber(() -> {
       assertThrows(CancellationException.class, () -> bank.ada().ask(new Balance()));
       told.complete(Thread.currentThread().isInterrupted());
     });

@@ -168,7 +168,7 @@ class PoolContractTest {
     });
     if (variant.strategy == Strategy.CALLER) return; // there senders wait in the handler
     var gates = IntStream.range(0, variant.blocking()).mapToObj(i -> Gate.occupy(pool)).toList();
-    var sender = Patience.elsewhere(() -> IntStream.range(0, 20).forEach(pool::sendMessage));
+    var sender = Patience.startFiber(() -> IntStream.range(0, 20).forEach(pool::sendMessage));
     Patience.joined(sender);
 
     pool.sendPoisonPill();
@@ -190,7 +190,7 @@ class PoolContractTest {
     var pool = echo(variant);
     var gate = new Gate();
     var first = new CompletableFuture<Object>();
-    Patience.elsewhere(() -> pool.sendMessageReturn((Object) gate).thenAccept(first::complete));
+    Patience.startFiber(() -> pool.sendMessageReturn((Object) gate).thenAccept(first::complete));
     Patience.await(gate.entered);
 
     pool.askExit();

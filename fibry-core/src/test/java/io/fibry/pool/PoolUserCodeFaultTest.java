@@ -73,10 +73,10 @@ class PoolUserCodeFaultTest extends PoolFixture {
     var gate = Gate.occupy(pool);
     pool.sendMessage(key("waits"));
     var refused = new CompletableFuture<Throwable>();
-    var bad = Patience.elsewhere(() -> refused.complete(
+    var bad = Patience.startFiber(() -> refused.complete(
         assertThrows(IllegalStateException.class, () -> pool.sendMessage(new Key("bad", () -> true, () -> false)))));
     Patience.eventually(() -> refused.isDone() || bad.getState() == Thread.State.WAITING);
-    var good = Patience.elsewhere(() -> pool.sendMessage(key("good")));
+    var good = Patience.startFiber(() -> pool.sendMessage(key("good")));
     Patience.parked(good);
 
     gate.open();
@@ -97,7 +97,7 @@ class PoolUserCodeFaultTest extends PoolFixture {
         () -> nasty.get() && Thread.currentThread() != main));
     pool.sendMessage(new Key("b", () -> nasty.get() && Thread.currentThread() != main,
         () -> nasty.get() && Thread.currentThread() != main));
-    var third = Patience.elsewhere(() -> pool.sendMessage(new Key("a", () -> nasty.get(), () -> nasty.get())));
+    var third = Patience.startFiber(() -> pool.sendMessage(new Key("a", () -> nasty.get(), () -> nasty.get())));
     Patience.parked(third);
     nasty.set(true);
 

@@ -72,7 +72,7 @@ class SharedContractTest {
   void aSlowFollowerIsToldTheLatestOnly(String strategy) {
     var value = ObservableValue.of(builder(strategy), 0);
     var gate = new Gate();
-    Patience.elsewhere(() -> value.subscribe(now -> {
+    Patience.startFiber(() -> value.subscribe(now -> {
       if (now == 0) gate.pass();
       seen.add(now);
     }));
@@ -177,7 +177,7 @@ class SharedContractTest {
     ObservableMap<String, Integer> map = ObservableMap.of(builder(strategy));
     map.put("gate", 0);
     var gate = new Gate();
-    Patience.elsewhere(() -> map.subscribe(change -> {
+    Patience.startFiber(() -> map.subscribe(change -> {
       if (change.key().equals("gate")) gate.pass();
       seen.add(change);
     }));

@@ -57,7 +57,7 @@ class SharedStressTest {
     for (int c = 1; c <= CHANGERS; c++) {
       int changer = c;
       var own = random.split();
-      changers.add(Patience.elsewhere(() -> {
+      changers.add(Patience.startFiber(() -> {
         for (int i = 1; i <= CHANGES; i++) change.make(changer, i, own);
       }));
     }

@@ -105,7 +105,7 @@ class TopicContractTest {
       seen.add("slow " + m);
     });
     var gate = new Gate();
-    Patience.elsewhere(() -> topic.publish(gate)); // on CALLER it is handled there
+    Patience.startFiber(() -> topic.publish(gate)); // on CALLER it is handled there
     Patience.await(gate.entered);
 
     for (int i = 1; i <= 3; i++) topic.publish(i);
@@ -144,7 +144,7 @@ class TopicContractTest {
       gate.pass();
       seen.add(m);
     });
-    var first = Patience.elsewhere(() -> topic.publish(1));
+    var first = Patience.startFiber(() -> topic.publish(1));
     Patience.await(gate.entered);
     topic.publish(2);
 
@@ -260,7 +260,7 @@ class TopicContractTest {
       gate.pass();
       seen.add(m);
     });
-    Patience.elsewhere(() -> topic.publish(1));
+    Patience.startFiber(() -> topic.publish(1));
     Patience.await(gate.entered);
     topic.publish(2);
 
@@ -279,7 +279,7 @@ class TopicContractTest {
     var topic = topic(strategy);
     var gate = new Gate();
     topic.subscribeToLatest(m -> gate.pass()); // obeys where it is interrupted
-    Patience.elsewhere(() -> topic.publish(1));
+    Patience.startFiber(() -> topic.publish(1));
     Patience.await(gate.entered);
 
     topic.kill();

@@ -71,7 +71,7 @@ class TopicEndTest {
     topic.publish(1);
     Patience.await(gate.entered);
     var failure = new CompletableFuture<Boolean>();
-    var closer = Patience.elsewhere(() -> {
+    var closer = Patience.startFiber(() -> {
       assertThrows(CancellationException.class, topic::close);
       failure.complete(Thread.currentThread().isInterrupted());
     });

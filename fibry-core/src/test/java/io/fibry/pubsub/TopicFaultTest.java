@@ -124,7 +124,7 @@ class TopicFaultTest {
   void subscriberThatReturnsWhileOthersLeaveIsNotLost(Way way) {
     for (int i = 0; i < 200; i++) {
       var before = subscribe(way, topic, m -> {});
-      var leaving = Patience.elsewhere(before::close);
+      var leaving = Patience.startFiber(before::close);
       var subscription = subscribe(way, topic, seen::add);
 
       topic.publish(i);

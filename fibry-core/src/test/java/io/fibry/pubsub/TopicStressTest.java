@@ -89,7 +89,7 @@ class TopicStressTest {
       var over = new AtomicBoolean();
       come(scope, strategy, random);
       for (int p = 0; p < PUBLISHERS; p++) publishers.add(publisher(p));
-      var churn = Patience.elsewhere(() -> churn(scope, strategy, random, over));
+      var churn = Patience.startFiber(() -> churn(scope, strategy, random, over));
 
       publishers.forEach(Patience::joined);
       over.set(true);
@@ -106,7 +106,7 @@ class TopicStressTest {
   }
 
   private Thread publisher(int publisher) {
-    return Patience.elsewhere(() -> {
+    return Patience.startFiber(() -> {
       for (int i = 1; i <= MESSAGES; i++) {
         begun.set(publisher, i);
         topic.publish(new Numbered(publisher, i));

@@ -109,7 +109,7 @@ class TopicTest {
     Patience.await(gate.entered);
     topic.publish(2);
 
-    var publisher = Patience.elsewhere(() -> topic.publish(3));
+    var publisher = Patience.startFiber(() -> topic.publish(3));
     Patience.parked(publisher);
     gate.open();
     Patience.joined(publisher);
@@ -127,7 +127,7 @@ class TopicTest {
     Patience.await(gate.entered);
     topic.publish(2);
     var flag = new CompletableFuture<Boolean>();
-    var publisher = Patience.elsewhere(() -> {
+    var publisher = Patience.startFiber(() -> {
       topic.publish(3);
       flag.complete(Thread.currentThread().isInterrupted());
     });

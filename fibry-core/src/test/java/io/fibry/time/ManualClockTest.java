@@ -150,7 +150,7 @@ class ManualClockTest {
   @Test
   void aSleeperThatWasInterruptedIsNotAsleep() {
     var woken = new CompletableFuture<Boolean>();
-    var sleeper = Patience.elsewhere(() -> {
+    var sleeper = Patience.startFiber(() -> {
       try {
         clock.sleepUntil(Long.MAX_VALUE);
       } catch (InterruptedException interrupted) {
@@ -184,7 +184,7 @@ class ManualClockTest {
     var clock = new ManualScheduler();
     var never = new CompletableFuture<String>();
     var done = new CompletableFuture<Boolean>();
-    var waiting = Patience.elsewhere(() -> {
+    var waiting = Patience.startFiber(() -> {
       try {
         done.complete(clock.awaitDone(never, Duration.ofHours(1)));
       } catch (InterruptedException interrupted) {
@@ -211,7 +211,7 @@ class ManualClockTest {
         assertTrue(clock.awaitDone(future, Duration.ofHours(1)));
 
     var later = new CompletableFuture<String>();
-    Patience.elsewhere(() -> later.completeExceptionally(new IllegalStateException()));
+    Patience.startFiber(() -> later.completeExceptionally(new IllegalStateException()));
     assertTrue(new ManualScheduler().awaitDone(later, Duration.ofHours(1)));
   }
 }

@@ -31,7 +31,7 @@ final class Cbor {
   private Cbor() {}
 
   /** Returns the name of a major type for the text of an exception. */
-  static String name(int major) {
+  static String majorTypeName(int major) {
     return switch (major) {
       case UNSIGNED, NEGATIVE -> "an integer";
       case BYTES -> "bytes";

@@ -224,7 +224,7 @@ final class CborReader implements ItemReader {
 
   private CodecException unexpected(int firstByte, String expected) {
     offset--;
-    return failure(Cbor.name(firstByte >> 5) + " instead of " + expected);
+    return failure(Cbor.majorTypeName(firstByte >> 5) + " instead of " + expected);
   }
 
   /**
@@ -248,7 +248,7 @@ final class CborReader implements ItemReader {
 
   private int size(int major) {
     int firstByte = firstByte();
-    if (firstByte >> 5 != major) throw unexpected(firstByte, Cbor.name(major));
+    if (firstByte >> 5 != major) throw unexpected(firstByte, Cbor.majorTypeName(major));
     return checkedSize(argument(firstByte));
   }
 

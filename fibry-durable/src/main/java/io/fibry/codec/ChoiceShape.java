@@ -47,7 +47,7 @@ final class ChoiceShape implements Shape {
   void addOld(String typeName, Class<?> type, RecordShape shape, Function<Object, Object> convert) {
     var formsOfName = forms.computeIfAbsent(typeName, key -> new ArrayList<>());
     for (var earlier : formsOfName) {
-      if (!(earlier.shape instanceof RecordShape record) || shape.names().containsAll(record.needed()))
+      if (!(earlier.shape instanceof RecordShape record) || shape.fieldNames().containsAll(record.requiredFields()))
         throw new IllegalArgumentException("bytes of " + type.getName() + " could be read as " + earlier.type.getName()
             + ", since it needs no field that they lack; give it another name with named(..)");
     }
@@ -64,7 +64,7 @@ final class ChoiceShape implements Shape {
     try {
       forms.get(typeName).getFirst().shape.write(value, out);
     } catch (CodecException failure) {
-      throw failure.in(typeName);
+      throw failure.enclosedBy(typeName);
     }
     out.end();
   }
@@ -84,7 +84,7 @@ final class ChoiceShape implements Shape {
       in.end();
       return value;
     } catch (CodecException failure) {
-      throw failure.in(typeName);
+      throw failure.enclosedBy(typeName);
     }
   }
 
@@ -98,7 +98,8 @@ final class ChoiceShape implements Shape {
    */
   private static ChoiceForm chooseForm(ItemReader in, List<ChoiceForm> candidates) {
     var fieldNames = in.keys();
-    return candidates.stream().filter(form -> fieldNames.containsAll(((RecordShape) form.shape).needed())).findFirst()
+    return candidates.stream().filter(form -> fieldNames.containsAll(((RecordShape) form.shape).requiredFields()))
+        .findFirst()
         .orElse(candidates.getFirst());
   }
 
@@ -124,7 +125,7 @@ final class ChoiceShape implements Shape {
   }
 
   @Override
-  public String text() {
+  public String schemaText() {
     return name;
   }
 
@@ -134,7 +135,7 @@ final class ChoiceShape implements Shape {
     forms.forEach((typeName, formsOfName) -> {
       for (var form : formsOfName) {
         boolean isOld = names.get(form.type) == null;
-        choices.add("'" + typeName + "' " + form.shape.text() + (isOld ? " (old)" : ""));
+        choices.add("'" + typeName + "' " + form.shape.schemaText() + (isOld ? " (old)" : ""));
       }
     });
     return name + " = " + String.join(" | ", choices);

@@ -40,7 +40,7 @@ public final class CodecException extends RuntimeException {
    * Returns the same failure with the name of the enclosing value, field or element in front of the
    * text.
    */
-  CodecException in(String enclosing) {
+  CodecException enclosedBy(String enclosing) {
     String text = String.valueOf(getMessage()); // null if a codec of a user made it so
     boolean startsWithName = !text.isEmpty() && Character.isJavaIdentifierStart(text.charAt(0));
     var outer = new CodecException(enclosing + (startsWithName ? "." : "") + text, getCause());

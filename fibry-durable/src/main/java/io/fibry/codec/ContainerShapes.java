@@ -54,13 +54,13 @@ final class ContainerShapes {
     }
 
     @Override
-    public Object absent() {
+    public Object valueIfMissing() {
       return List.of();
     }
 
     @Override
-    public String text() {
-      return "[" + item.text() + "]";
+    public String schemaText() {
+      return "[" + item.schemaText() + "]";
     }
   }
 
@@ -74,13 +74,13 @@ final class ContainerShapes {
     }
 
     @Override
-    public Object absent() {
+    public Object valueIfMissing() {
       return Set.of();
     }
 
     @Override
-    public String text() {
-      return "set [" + item.text() + "]";
+    public String schemaText() {
+      return "set [" + item.schemaText() + "]";
     }
   }
 
@@ -102,13 +102,13 @@ final class ContainerShapes {
     }
 
     @Override
-    public Object absent() {
+    public Object valueIfMissing() {
       return Array.newInstance(type, 0);
     }
 
     @Override
-    public String text() {
-      return "[" + item.text() + "]";
+    public String schemaText() {
+      return "[" + item.schemaText() + "]";
     }
   }
 
@@ -138,7 +138,7 @@ final class ContainerShapes {
     }
 
     @Override
-    public Object absent() {
+    public Object valueIfMissing() {
       return Map.of();
     }
 
@@ -159,8 +159,8 @@ final class ContainerShapes {
     }
 
     @Override
-    public String text() {
-      return "{" + key.text() + ": " + value.text() + "}";
+    public String schemaText() {
+      return "{" + key.schemaText() + ": " + value.schemaText() + "}";
     }
   }
 
@@ -178,7 +178,7 @@ final class ContainerShapes {
     }
 
     @Override
-    public Object absent() {
+    public Object valueIfMissing() {
       return Optional.empty();
     }
 
@@ -189,8 +189,8 @@ final class ContainerShapes {
     }
 
     @Override
-    public String text() {
-      return item.text() + "?";
+    public String schemaText() {
+      return item.schemaText() + "?";
     }
   }
 
@@ -199,7 +199,7 @@ final class ContainerShapes {
       if (value == null) throw CodecException.here("it is null");
       item.write(value, out);
     } catch (CodecException failure) {
-      throw failure.in("[" + Lines.line(String.valueOf(position)) + "]");
+      throw failure.enclosedBy("[" + Lines.line(String.valueOf(position)) + "]");
     }
   }
 
@@ -215,7 +215,7 @@ final class ContainerShapes {
     try {
       return Objects.requireNonNull(item.read(in, unknown));
     } catch (CodecException failure) {
-      throw failure.in("[" + Lines.line(String.valueOf(position)) + "]");
+      throw failure.enclosedBy("[" + Lines.line(String.valueOf(position)) + "]");
     }
   }
 }

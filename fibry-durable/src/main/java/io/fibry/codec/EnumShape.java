@@ -55,7 +55,7 @@ final class EnumShape implements Shape {
   }
 
   @Override
-  public String text() {
+  public String schemaText() {
     return type.getSimpleName();
   }
 

@@ -20,7 +20,7 @@ record OpaqueShape(Class<?> type, Object example) implements Shape {
   }
 
   @Override
-  public String text() {
+  public String schemaText() {
     return type.getSimpleName();
   }
 }

@@ -54,7 +54,7 @@ final class RecordShape implements Shape {
       return MethodHandles.lookup().unreflectConstructor(canonical).asFixedArity()
           .asType(MethodType.genericMethodType(types.length)).asSpreader(Object[].class, types.length);
     } catch (InaccessibleObjectException closed) {
-      throw closed(type, closed);
+      throw inaccessible(type, closed);
     } catch (ReflectiveOperationException impossible) {
       throw new LinkageError(type.getName(), impossible);
     }
@@ -69,18 +69,18 @@ final class RecordShape implements Shape {
     }
   }
 
-  static IllegalArgumentException closed(Class<?> type, Exception cause) {
+  static IllegalArgumentException inaccessible(Class<?> type, Exception cause) {
     return new IllegalArgumentException(type.getName() + " cannot be read or made from here; add 'opens "
         + type.getPackageName() + " to io.fibry.durable' to its module", cause);
   }
 
   /** Returns the names of the fields that bytes must have. */
-  Set<String> needed() {
-    return fields.stream().filter(field -> field.shape.absent() == null).map(RecordField::name)
+  Set<String> requiredFields() {
+    return fields.stream().filter(field -> field.shape.valueIfMissing() == null).map(RecordField::name)
         .collect(Collectors.toSet());
   }
 
-  Set<String> names() {
+  Set<String> fieldNames() {
     return indexes.keySet();
   }
 
@@ -94,9 +94,10 @@ final class RecordShape implements Shape {
         out.text(field.name);
         field.shape.write(fieldValue, out);
       } catch (CodecException failure) {
-        throw failure.in(field.name);
+        throw failure.enclosedBy(field.name);
       } catch (ClassCastException polluted) { // code without type arguments has put it into the record
-        throw CodecException.here("its values are not of their types: " + Lines.message(polluted)).in(field.name);
+        throw CodecException.here("its values are not of their types: " + Lines.message(polluted))
+            .enclosedBy(field.name);
       }
     }
     out.end();
@@ -140,12 +141,12 @@ final class RecordShape implements Shape {
     try {
       return field.shape.read(in, unknown);
     } catch (CodecException failure) {
-      throw failure.in(field.name);
+      throw failure.enclosedBy(field.name);
     }
   }
 
   private Object valueOfMissing(ItemReader in, RecordField field) {
-    Object absent = field.shape.absent();
+    Object absent = field.shape.valueIfMissing();
     if (absent == null) throw in.failure("field " + field.name + " of " + type.getSimpleName() + " is missing");
     return absent;
   }
@@ -172,13 +173,13 @@ final class RecordShape implements Shape {
   }
 
   @Override
-  public String text() {
+  public String schemaText() {
     return type.getSimpleName();
   }
 
   /** Returns the line of this record in a schema. */
   String definition() {
-    var fieldTexts = Stream.concat(fields.stream().map(field -> field.name + ": " + field.shape.text()),
+    var fieldTexts = Stream.concat(fields.stream().map(field -> field.name + ": " + field.shape.schemaText()),
         ignoredFields.stream().sorted().map(name -> name + " (gone)"));
     return fieldTexts.collect(Collectors.joining(", ", type.getSimpleName() + "(", ")"));
   }

@@ -67,7 +67,7 @@ final class Sampler {
   }
 
   private String name(Shape root, byte[] sample) {
-    if (!(root instanceof ChoiceShape)) return root.text();
+    if (!(root instanceof ChoiceShape)) return root.schemaText();
     var in = format.newReader(sample);
     in.beginMap();
     in.next();

@@ -37,7 +37,8 @@ final class ScalarShapes {
           .appendValue(ChronoField.MONTH_OF_YEAR, 2).toFormatter(Locale.ROOT);
   private static final Map<Class<?>, Shape> SHAPES = new HashMap<>();
 
-  private record ScalarShape(String text, BiConsumer<Object, ItemWriter> writer, Function<ItemReader, Object> reader,
+  private record ScalarShape(String schemaText, BiConsumer<Object, ItemWriter> writer,
+      Function<ItemReader, Object> reader,
       Object sample) implements Shape {
     @Override
     public void write(Object value, ItemWriter out) {

@@ -20,20 +20,20 @@ import java.util.function.Function;
  * @param <T> the type of the values
  */
 public final class SchemaEvolution<T> {
-  /** @param today makes a value of a current type from a value of the old form */
-  record OldForm(String name, Class<?> type, Function<Object, Object> today) {}
+  /** @param conversion makes a value of a current type from a value of the old form */
+  record OldForm(String name, Class<?> type, Function<Object, Object> conversion) {}
 
-  final Map<Class<?>, String> named; // names in bytes, by type
-  final List<OldForm> old;
+  final Map<Class<?>, String> namesByType; // names in bytes
+  final List<OldForm> oldForms;
   final Map<Class<?>, Set<String>> ignoredFields; // names in bytes, by record
 
   private SchemaEvolution(Map<Class<?>, String> named, List<OldForm> old, Map<Class<?>, Set<String>> ignoredFields) {
-    this.named = named;
-    this.old = old;
+    this.namesByType = named;
+    this.oldForms = old;
     this.ignoredFields = ignoredFields;
   }
 
-  static <T> SchemaEvolution<T> none() {
+  static <T> SchemaEvolution<T> empty() {
     return new SchemaEvolution<>(Map.of(), List.of(), Map.of());
   }
 
@@ -52,9 +52,9 @@ public final class SchemaEvolution<T> {
     checkName(name, form);
     Objects.requireNonNull(now, "now");
     if (!form.isRecord()) throw new IllegalArgumentException(form.getName() + " must be a record");
-    var forms = new ArrayList<>(old);
+    var forms = new ArrayList<>(oldForms);
     forms.add(new OldForm(name, form, value -> convert(form, now, (O) value)));
-    return new SchemaEvolution<>(named, List.copyOf(forms), ignoredFields);
+    return new SchemaEvolution<>(namesByType, List.copyOf(forms), ignoredFields);
   }
 
   private static <O> Object convert(Class<O> form, Function<? super O, ?> conversion, O value) {
@@ -79,9 +79,9 @@ public final class SchemaEvolution<T> {
    */
   public SchemaEvolution<T> named(Class<?> type, String name) {
     checkName(name, type);
-    var names = new HashMap<>(named);
-    names.put(type, name);
-    return new SchemaEvolution<>(Map.copyOf(names), old, ignoredFields);
+    var allNames = new HashMap<>(namesByType);
+    allNames.put(type, name);
+    return new SchemaEvolution<>(Map.copyOf(allNames), oldForms, ignoredFields);
   }
 
   /**
@@ -97,7 +97,7 @@ public final class SchemaEvolution<T> {
     var names = new HashSet<>(ignoredFields.getOrDefault(type, Set.of()));
     for (var field : Objects.requireNonNull(fields, "fields")) names.add(checkName(field, type));
     fieldsByType.put(type, Set.copyOf(names));
-    return new SchemaEvolution<>(named, old, Map.copyOf(fieldsByType));
+    return new SchemaEvolution<>(namesByType, oldForms, Map.copyOf(fieldsByType));
   }
 
   /** Checks and returns the name in bytes of a type, or of a field or constant of this type. */

@@ -22,7 +22,7 @@ interface Shape {
   }
 
   /** Returns the value of a missing field, or null if the field must not be missing. */
-  default Object absent() {
+  default Object valueIfMissing() {
     return null;
   }
 
@@ -35,5 +35,5 @@ interface Shape {
   void sample(Sampler sampler, int levels);
 
   /** Returns a text for a schema; two shapes that read the same bytes alike have the same text. */
-  String text();
+  String schemaText();
 }

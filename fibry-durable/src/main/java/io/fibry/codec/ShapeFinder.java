@@ -38,7 +38,7 @@ final class ShapeFinder {
   private final List<Supplier<String>> definitions = new ArrayList<>(); // each gives a line of the schema
 
   ShapeFinder(SchemaEvolution<?> forms, Format format) {
-    this.namesInBytes = forms.named;
+    this.namesInBytes = forms.namesByType;
     this.ignoredFields = forms.ignoredFields;
     this.format = format;
   }
@@ -55,7 +55,7 @@ final class ShapeFinder {
   }
 
   /** Returns the shape of a form that is no longer written. */
-  RecordShape old(Class<?> type) {
+  RecordShape oldForm(Class<?> type) {
     return (RecordShape) of(resolve(type, Map.of(), type.getTypeName()), type.getTypeName());
   }
 

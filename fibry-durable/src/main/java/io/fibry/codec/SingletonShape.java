@@ -11,7 +11,7 @@ import java.util.function.Consumer;
  * The shape of a class that has only one object. It is written as an empty map, like a record
  * without components.
  */
-record SingletonShape(Class<?> type, Object one) implements Shape {
+record SingletonShape(Class<?> type, Object instance) implements Shape {
   private static final String CONSTANT = "INSTANCE";
 
   /** Returns the shape of a class; empty if the class may have several objects, or has fields. */
@@ -38,7 +38,7 @@ record SingletonShape(Class<?> type, Object one) implements Shape {
       constant.setAccessible(true);
       return constant.get(null);
     } catch (InaccessibleObjectException closed) {
-      throw RecordShape.closed(constant.getDeclaringClass(), closed);
+      throw RecordShape.inaccessible(constant.getDeclaringClass(), closed);
     } catch (IllegalAccessException impossible) {
       throw new LinkageError(constant.toString(), impossible);
     }
@@ -58,7 +58,7 @@ record SingletonShape(Class<?> type, Object one) implements Shape {
       in.skip();
     }
     in.end();
-    return one;
+    return instance;
   }
 
   @Override
@@ -68,11 +68,11 @@ record SingletonShape(Class<?> type, Object one) implements Shape {
 
   @Override
   public void sample(Sampler sampler, int levels) {
-    write(one, sampler.out());
+    write(instance, sampler.out());
   }
 
   @Override
-  public String text() {
+  public String schemaText() {
     return type.getSimpleName();
   }
 

@@ -38,8 +38,9 @@ public final class TypeCodec<T> implements Codec<T> {
     var finder = new ShapeFinder(forms, format);
     this.root = finder.root(type);
     this.shapes = finder.allShapes();
-    for (var old : forms.old) rootChoice().addOld(old.name(), old.type(), finder.old(old.type()), old.today());
-    for (var namedType : forms.named.keySet())
+    for (var old : forms.oldForms)
+      rootChoice().addOld(old.name(), old.type(), finder.oldForm(old.type()), old.conversion());
+    for (var namedType : forms.namesByType.keySet())
       if (!finder.isNamed(namedType))
         throw new IllegalArgumentException(namedType.getName() + " has a name, but is no choice in " + type.getName());
     for (var record : forms.ignoredFields.keySet())
@@ -65,7 +66,7 @@ public final class TypeCodec<T> implements Codec<T> {
    */
   public static <T> TypeCodec<T> of(Class<T> type, UnaryOperator<SchemaEvolution<T>> forms, Format format) {
     Objects.requireNonNull(type, "type");
-    var evolution = Objects.requireNonNull(forms, "forms").apply(SchemaEvolution.none());
+    var evolution = Objects.requireNonNull(forms, "forms").apply(SchemaEvolution.empty());
     return new TypeCodec<>(type, Objects.requireNonNull(evolution, "what forms answers"),
         Objects.requireNonNull(format, "format"));
   }
@@ -107,7 +108,7 @@ public final class TypeCodec<T> implements Codec<T> {
       check(Objects.requireNonNull(value, "value"));
       root.write(value, out);
     } catch (CodecException failure) {
-      throw failure.in(type.getSimpleName());
+      throw failure.enclosedBy(type.getSimpleName());
     }
     return out.written();
   }
@@ -135,7 +136,7 @@ public final class TypeCodec<T> implements Codec<T> {
       in.checkEnd();
       return (T) value;
     } catch (CodecException failure) {
-      throw failure.in(type.getSimpleName());
+      throw failure.enclosedBy(type.getSimpleName());
     }
   }
 

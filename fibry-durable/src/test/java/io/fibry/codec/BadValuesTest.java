@@ -127,8 +127,8 @@ class BadValuesTest {
 
   @Test
   void aCodecExceptionMayHaveNoText() {
-    assertEquals("Added.null", new CodecException(null).in("Added").getMessage());
-    assertEquals("Added", new CodecException("").in("Added").getMessage());
+    assertEquals("Added.null", new CodecException(null).enclosedBy("Added").getMessage());
+    assertEquals("Added", new CodecException("").enclosedBy("Added").getMessage());
   }
 
   // ---- old forms

@@ -136,7 +136,7 @@ class CourierTest {
     Patience.acquired(begun);
     var late = new CompletableFuture<RequestException>();
     var future = ada.sendMessageReturn(new Add("b"), LIMIT);
-    Patience.elsewhere(() -> late.complete(assertThrows(RequestException.class, () -> ada.ask(new Add("a")))));
+    Patience.startFiber(() -> late.complete(assertThrows(RequestException.class, () -> ada.ask(new Add("a")))));
 
     Patience.eventually(() -> {
       clock.advance(LIMIT);

@@ -37,7 +37,7 @@ final class OutcomeClients {
       var dice = new Random(random.nextLong());
       var done = new CompletableFuture<Void>();
       running.add(done);
-      Patience.elsewhere(() -> {
+      Patience.startFiber(() -> {
         for (int i = 0; i < each; i++) send(new Put(client + ":" + i), actor, dice);
         return null;
       }, done);

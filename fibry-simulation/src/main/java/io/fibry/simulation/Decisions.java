@@ -26,7 +26,7 @@ final class Decisions {
   }
 
   /** {@return the indices of the decisions whose rank is not zero, in ascending order} */
-  int[] deviations() {
+  int[] deviationIndices() {
     int[] indices = new int[count];
     int size = 0;
     for (int i = 0; i < count; i++) if (ranks[i] != 0) indices[size++] = i;
@@ -37,7 +37,7 @@ final class Decisions {
    * {@return a copy in which some decisions have rank zero} The decisions are
    * {@code indices[from]} to {@code indices[to - 1]}; indices behind the last decision are ignored.
    */
-  Decisions without(int[] indices, int from, int to) {
+  Decisions withoutDeviations(int[] indices, int from, int to) {
     var copy = new Decisions();
     copy.ranks = ranks.clone();
     copy.count = count;
@@ -63,7 +63,7 @@ final class Decisions {
   @Override
   public String toString() {
     var text = new StringBuilder();
-    for (int index : deviations())
+    for (int index : deviationIndices())
       text.append(text.isEmpty() ? "" : ",").append(index).append('=').append(ranks[index]);
     return text.toString();
   }

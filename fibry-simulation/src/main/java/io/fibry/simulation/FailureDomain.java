@@ -22,7 +22,7 @@ final class FailureDomain {
    * Gives a simulated thread the instances of its failure domain. All other threads get the
    * instances of the process.
    */
-  static final Environment WORLD = new Environment() {
+  static final Environment ENVIRONMENT = new Environment() {
     @Override
     public <T> T instanceFor(T ofProcess, Supplier<? extends T> maker) {
       return MachineLookup.machine() instanceof SimulationRun run ? run.currentDomain().localCopy(ofProcess, maker)
@@ -37,7 +37,7 @@ final class FailureDomain {
   };
 
   final String name;
-  boolean crashed;
+  boolean isCrashed;
   private final SimulationRun run;
   private final Map<Object, Object> objects = new IdentityHashMap<>(); // the instances, by the instance of the process
   private final List<Runnable> heldTasks = new ArrayList<>(); // steps and timers that became due during the pause
@@ -63,7 +63,7 @@ final class FailureDomain {
 
   /** Runs all held tasks in their order, unless a longer pause has not ended. */
   void resume(long now) {
-    if (crashed || !isPaused || now < pausedUntil) return;
+    if (isCrashed || !isPaused || now < pausedUntil) return;
     isPaused = false;
     var tasks = List.copyOf(heldTasks);
     heldTasks.clear();

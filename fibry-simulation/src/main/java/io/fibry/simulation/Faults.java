@@ -158,9 +158,9 @@ public final class Faults {
     if (!tryStrike(FaultKind.JUMPS)) return;
     long nanos = drawAmount(FaultKind.JUMPS);
     switch ((int) draw(FaultKind.JUMPS, 3)) {
-      case 0 -> clock.jump(nanos, 0);
-      case 1 -> clock.jump(0, nanos / 1_000_000);
-      default -> clock.jump(0, -nanos / 1_000_000);
+      case 0 -> clock.advanceByFault(nanos, 0);
+      case 1 -> clock.advanceByFault(0, nanos / 1_000_000);
+      default -> clock.advanceByFault(0, -nanos / 1_000_000);
     }
   }
 
@@ -184,7 +184,7 @@ public final class Faults {
   /** Returns a random actor that may be killed, or null if there is none. */
   Actor<?> victim() {
     List<Actor<?>> candidates = new ArrayList<>(knownActors.keySet());
-    candidates.removeIf(actor -> knownActors.get(actor).crashed || !mayKill.test(actor));
+    candidates.removeIf(actor -> knownActors.get(actor).isCrashed || !mayKill.test(actor));
     return candidates.isEmpty() ? null : candidates.get((int) draw(FaultKind.KILLS, candidates.size()));
   }
 

@@ -24,7 +24,7 @@ final class Invariants {
         if (!condition.getValue().getAsBoolean())
           return RunFailure.of(RunFailure.FailureKind.INVARIANT_VIOLATED, "not always so: " + condition.getKey());
       } catch (Throwable thrown) {
-        return RunFailure.thrown(thrown);
+        return RunFailure.ofException(thrown);
       }
     }
     return null;

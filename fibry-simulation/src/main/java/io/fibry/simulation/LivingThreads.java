@@ -10,7 +10,7 @@ import org.jspecify.annotations.Nullable;
 
 /** The living threads of a run. Each has a number, which is the same in each run of a seed. */
 final class LivingThreads {
-  static final Comparator<SimulatedThread> BY_BIRTH = Comparator.comparingLong(thread -> thread.number);
+  static final Comparator<SimulatedThread> BY_NUMBER = Comparator.comparingLong(thread -> thread.number);
 
   private final Map<Runnable, SimulatedThread> living = new IdentityHashMap<>(); // by the runnable of their steps
   private final Map<Thread, Long> numbers = new WeakHashMap<>(); // never iterated, as its order is random
@@ -43,15 +43,15 @@ final class LivingThreads {
    * Returns the threads that have not ended, in the order of their numbers, without the threads of
    * crashed failure domains.
    */
-  List<SimulatedThread> livingThreads() {
+  List<SimulatedThread> list() {
     var threads = new ArrayList<SimulatedThread>();
-    for (var fiber : living.values()) if (fiber.thread.isAlive() && !fiber.isGone()) threads.add(fiber);
-    threads.sort(BY_BIRTH);
+    for (var fiber : living.values()) if (fiber.thread.isAlive() && !fiber.isCrashed()) threads.add(fiber);
+    threads.sort(BY_NUMBER);
     return threads;
   }
 
   /** Removes all threads, also from the JDK's list, which would keep threads that never end. */
-  void forget() {
+  void forgetAll() {
     for (var fiber : living.values()) if (fiber.thread.isAlive()) VirtualThreadInternals.forget(fiber.thread);
     living.clear();
   }

@@ -35,7 +35,7 @@ final class MessageProbe implements ContextPropagator<String> {
       sender = run.trace.name(run.current());
     }
     run.yieldPoint();
-    run.current().sendsTo = domain;
+    run.current().receiverDomain = domain;
     return sender;
   }
 
@@ -61,7 +61,7 @@ final class MessageProbe implements ContextPropagator<String> {
     var previousDomain = fiber.domain;
     fiber.actor = receiver;
     fiber.domain = domain;
-    if (fiber.isGone()) SimulatedThread.abandon();
+    if (fiber.isCrashed()) SimulatedThread.parkForever();
     if (domain.isPaused()) Thread.yield(); // the thread came from another domain, so the pause has not stopped it yet
     run.hasMessages = true;
     if (run.trace != null) run.trace.onHandle(run, sender, receiver, message);

@@ -24,7 +24,7 @@ final class NodeDisk implements StorageDirectory {
   /** Lets other threads run, and returns the disk. After a crash it does not return. */
   private StorageDirectory beforeOperation() {
     run.yieldPoint();
-    if (domain.crashed) SimulatedThread.abandon();
+    if (domain.isCrashed) SimulatedThread.parkForever();
     return files;
   }
 

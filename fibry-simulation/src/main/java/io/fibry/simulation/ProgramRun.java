@@ -33,24 +33,24 @@ final class ProgramRun {
   static RunOutcome of(Program program, Options options, RunReplay replay, long steps, RunEvents events,
       boolean isTraced) {
     var random = new SplittableRandom(replay.seed());
-    var faults = new Faults(random.split(), replay.without());
+    var faults = new Faults(random.split(), replay.disabledFaults());
     var chooser =
         replay.decisions() == null ? chooser(options, replay.seed(), steps) : ThreadChooser.of(replay.decisions());
     var trace = isTraced ? new MessageTrace() : null;
-    var run = new SimulationRun(faults, random.split(), chooser, events, options.steps(), trace);
+    var run = new SimulationRun(faults, random.split(), chooser, events, options.maxSteps(), trace);
     var programRun = new ProgramRun(run, program, options);
-    YieldPoints.run = options.finePoints() ? run : null;
+    YieldPoints.run = options.hasYieldPoints() ? run : null;
     SimulationCarrier.play(run, programRun::main);
     YieldPoints.run = null;
     var failure = programRun.failure();
-    run.livingThreads().forget();
-    return new RunOutcome(replay.with(run.decisions()), failure, run.steps(), run.hash(), run.clock.now(),
+    run.livingThreads().forgetAll();
+    return new RunOutcome(replay.withDecisions(run.decisions()), failure, run.steps(), run.hash(), run.clock.now(),
         faults.struck(), trace);
   }
 
   private static ThreadChooser chooser(Options options, long seed, long steps) {
-    var chooser = options.policy().choice(seed, steps);
-    return options.finePoints() ? ThreadChooser.withFinePoints(seed, chooser) : chooser;
+    var chooser = options.policy().chooser(seed, steps);
+    return options.hasYieldPoints() ? ThreadChooser.withYieldPoints(seed, chooser) : chooser;
   }
 
   private void main() {
@@ -60,7 +60,7 @@ final class ProgramRun {
       program.run(simulation);
       simulation.join();
     } catch (Throwable thrown) {
-      run.fail(RunFailure.thrown(thrown));
+      run.fail(RunFailure.ofException(thrown));
       return;
     }
     run.onProgramEnd();
@@ -86,7 +86,7 @@ final class ProgramRun {
     else if (report.queued() > 0) failLeftover("messages still wait: " + report);
     else if (report.sent() != report.handled() + report.unhandled().values().stream().mapToLong(n -> n).sum())
       failLeftover("the counts of messages do not add up: " + report);
-    else if (options.noDeadLetters() && !scope.deadLetters().isEmpty())
+    else if (options.failsOnDeadLetters() && !scope.deadLetters().isEmpty())
       failLeftover("there are dead letters: " + scope.deadLetters());
   }
 
@@ -96,7 +96,7 @@ final class ProgramRun {
 
   private RunFailure failure() {
     if (run.failure() != null) return run.failure();
-    var alive = run.livingThreads().livingThreads();
+    var alive = run.livingThreads().list();
     if (!isEnded) return RunFailure.of(RunFailure.FailureKind.DEADLOCK,
         "deadlock: nothing can run, and nothing is due; these wait\n" + ThreadReport.of(alive));
     return alive.isEmpty() ? null : RunFailure.of(RunFailure.FailureKind.LEFTOVER,

@@ -10,11 +10,11 @@ import org.jspecify.annotations.Nullable;
 final class RunEvents {
 
   enum RunEventKind {
-    READY("thread %d is ready"), RUNS("thread %d runs"), TIMER("a timer is set for %d ns"), CANCEL(
+    READY("thread %d is ready"), RUN("thread %d runs"), TIMER("a timer is set for %d ns"), CANCEL(
         "the timer for %d ns is cancelled"),
-    TIME("a timer is due at %d ns"), CHANCE("random number: %x"), SPIN("a spin moves the clock to %d ns"), LOOK(
+    TIME("a timer is due at %d ns"), RANDOM("random number: %x"), SPIN("a spin moves the clock to %d ns"), CLOCK_READ(
         "read %d of the clock"),
-    POINT(
+    YIELD_POINT(
         "thread %d passes a yield point");
 
     private final String text;

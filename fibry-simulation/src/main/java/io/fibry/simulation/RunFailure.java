@@ -12,10 +12,10 @@ import org.jspecify.annotations.Nullable;
 record RunFailure(FailureKind kind, String text, @Nullable Throwable cause) {
 
   enum FailureKind {
-    THROWN, INVARIANT_VIOLATED, DEADLOCK, LIVELOCK, LEFTOVER, CARRIER_HELD, UNCAUGHT, NOT_REPEATABLE
+    THROWN, INVARIANT_VIOLATED, DEADLOCK, LIVELOCK, LEFTOVER, CARRIER_HELD, EXTERNAL_WAKE_UP, NOT_REPEATABLE
   }
 
-  static RunFailure thrown(Throwable cause) {
+  static RunFailure ofException(Throwable cause) {
     return new RunFailure(FailureKind.THROWN, cause.toString(), cause);
   }
 

@@ -11,9 +11,9 @@ import org.jspecify.annotations.Nullable;
  *
  * @param seed the seed of the program's random numbers and of the faults
  * @param decisions the decisions of the run, or null for the decisions of the policy
- * @param without the kinds of faults that do not strike, although the program asks for them
+ * @param disabledFaults the kinds of faults that do not strike, although the program asks for them
  */
-record RunReplay(long seed, @Nullable Decisions decisions, Set<FaultKind> without) {
+record RunReplay(long seed, @Nullable Decisions decisions, Set<FaultKind> disabledFaults) {
 
   private static final int MAX_LENGTH = 500; // characters; see shortened()
 
@@ -34,13 +34,13 @@ record RunReplay(long seed, @Nullable Decisions decisions, Set<FaultKind> withou
     }
   }
 
-  RunReplay with(Decisions newDecisions) {
-    return new RunReplay(seed, newDecisions, without);
+  RunReplay withDecisions(Decisions newDecisions) {
+    return new RunReplay(seed, newDecisions, disabledFaults);
   }
 
   RunReplay without(FaultKind fault) {
     var faults = EnumSet.of(fault);
-    faults.addAll(without);
+    faults.addAll(disabledFaults);
     return new RunReplay(seed, decisions, faults);
   }
 
@@ -49,14 +49,14 @@ record RunReplay(long seed, @Nullable Decisions decisions, Set<FaultKind> withou
    * repeats the failure, too, but with more decisions.
    */
   RunReplay shortened() {
-    return toString().length() > MAX_LENGTH ? new RunReplay(seed, null, without) : this;
+    return toString().length() > MAX_LENGTH ? new RunReplay(seed, null, disabledFaults) : this;
   }
 
   @Override
   public String toString() {
     var text = new StringBuilder().append(seed);
     if (decisions != null) text.append(':').append(decisions);
-    for (var fault : without) text.append('!').append(fault.label());
+    for (var fault : disabledFaults) text.append('!').append(fault.label());
     return text.toString();
   }
 }

@@ -22,14 +22,14 @@ final class RunShrinker {
     this.runner = runner;
   }
 
-  static RunShrinker of(RunOutcome failed, Function<RunReplay, RunOutcome> runner) {
+  static RunShrinker shrink(RunOutcome failed, Function<RunReplay, RunOutcome> runner) {
     var shrinker = new RunShrinker(failed, runner);
     shrinker.shrinkDecisions();
     shrinker.shrinkFaults();
     return shrinker;
   }
 
-  RunOutcome best() {
+  RunOutcome shortest() {
     return shortest;
   }
 
@@ -41,10 +41,11 @@ final class RunShrinker {
       boolean isShorter;
       do {
         isShorter = false;
-        int[] indices = shortest.decisions().deviations();
+        int[] indices = shortest.decisions().deviationIndices();
         for (int from = 0; from < indices.length && mayContinue(); from += size)
           isShorter |= tryReplay(shortest.replay()
-              .with(shortest.decisions().without(indices, from, Math.min(indices.length, from + size))));
+              .withDecisions(
+                  shortest.decisions().withoutDeviations(indices, from, Math.min(indices.length, from + size))));
       } while (isShorter && size == 1 && mayContinue());
     }
   }
@@ -66,13 +67,13 @@ final class RunShrinker {
     var outcome = runner.apply(replay);
     boolean isShorter =
         deviations(outcome) + outcome.struckFaults().size() < deviations(shortest) + shortest.struckFaults().size();
-    if (!outcome.failed() || !outcome.failure().isSameFault(original.failure()) || !isShorter) return false;
+    if (!outcome.hasFailed() || !outcome.failure().isSameFault(original.failure()) || !isShorter) return false;
     shortest = outcome;
     return true;
   }
 
   private static int deviations(RunOutcome outcome) {
-    return outcome.decisions().deviations().length;
+    return outcome.decisions().deviationIndices().length;
   }
 
   /** Returns a text for the failure: how much shorter the run became. */

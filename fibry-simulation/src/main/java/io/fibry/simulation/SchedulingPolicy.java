@@ -29,7 +29,7 @@ public enum SchedulingPolicy {
   OLDEST_FIRST;
 
   /** {@return the chooser for one run} The number of steps is an estimate. */
-  ThreadChooser choice(long seed, long steps) {
+  ThreadChooser chooser(long seed, long steps) {
     long mixedSeed = seed * 0x9E3779B97F4A7C15L + 77;
     return switch (this) {
       case MIX -> switch ((int) Math.floorMod(seed, 4L)) {
@@ -41,7 +41,7 @@ public enum SchedulingPolicy {
       case RANDOM_WALK -> ThreadChooser.randomWalk(mixedSeed);
       case STICKY -> ThreadChooser.sticky(mixedSeed);
       case PRIORITIES -> ThreadChooser.priorities(mixedSeed, 1 + (int) Math.floorMod(seed, 2L), steps);
-      case OLDEST_FIRST -> ThreadChooser.oldest();
+      case OLDEST_FIRST -> ThreadChooser.oldestFirst();
     };
   }
 }

@@ -27,7 +27,7 @@ final class SeedSearch {
   }
 
   /** Runs all seeds, or only the replay of the options. */
-  Simulation.Summary all() {
+  Simulation.Summary runSeeds() {
     long startNanos = System.nanoTime();
     var quiet = runOldestFirst();
     expectedSteps = quiet.steps();
@@ -41,12 +41,12 @@ final class SeedSearch {
       record(outcome);
     }
     var summary = summary();
-    if (runs <= options.seeds()) LOG.warn("only {}, of {} seeds, in {}", summary, options.seeds(), options.limit());
+    if (runs <= options.seeds()) LOG.warn("only {}, of {} seeds, in {}", summary, options.seeds(), options.timeLimit());
     return summary;
   }
 
   private boolean isTimeUp(long startNanos) {
-    return options.limit() != null && System.nanoTime() - startNanos >= SimulatedClock.nanos(options.limit());
+    return options.timeLimit() != null && System.nanoTime() - startNanos >= SimulatedClock.nanos(options.timeLimit());
   }
 
   private Simulation.Summary summary() {
@@ -58,9 +58,9 @@ final class SeedSearch {
    * which may read the clock, so it differs from all later runs.
    */
   private RunOutcome runOldestFirst() {
-    var oldestFirst = RunReplay.of(0).with(new Decisions());
+    var oldestFirst = RunReplay.of(0).withDecisions(new Decisions());
     var first = run(oldestFirst, false);
-    return first.failed() && first.failure().kind() == RunFailure.FailureKind.CARRIER_HELD ? first
+    return first.hasFailed() && first.failure().kind() == RunFailure.FailureKind.CARRIER_HELD ? first
         : run(oldestFirst, false);
   }
 
@@ -71,27 +71,27 @@ final class SeedSearch {
   private void record(RunOutcome outcome) {
     runs++;
     steps += outcome.steps();
-    seconds += outcome.time() / 1e9;
+    seconds += outcome.simulatedNanos() / 1e9;
     hashes.add(outcome.hash());
-    if (outcome.failed()) throw failure(outcome);
+    if (outcome.hasFailed()) throw failure(outcome);
   }
 
   private Simulation.Summary replay(RunReplay replay) {
     run(replay, false); // not shown, because it may initialize a class that was not used before
     var outcome = run(replay, true);
-    if (outcome.failed()) throw FailureReport.of(outcome, outcome, "");
-    return new Simulation.Summary(1, 1, outcome.steps(), outcome.time() / 1e9);
+    if (outcome.hasFailed()) throw FailureReport.of(outcome, outcome, "");
+    return new Simulation.Summary(1, 1, outcome.steps(), outcome.simulatedNanos() / 1e9);
   }
 
   /** Repeats a failed run, looks for a shorter run that fails, and returns the failure to throw. */
   private SimulationFailure failure(RunOutcome failed) {
     if (failed.failure().kind() == RunFailure.FailureKind.CARRIER_HELD) return FailureReport.of(failed, failed, "");
     var first = repeat(failed);
-    if (!first.failed())
+    if (!first.hasFailed())
       throw notRepeatable(failed, "it failed once, but not when it was repeated\n" + failed.failure().text());
-    var shrinker = RunShrinker.of(first, replay -> run(replay, false));
-    var shown = run(shrinker.best().replay(), true);
-    if (shown.hash() != shrinker.best().hash()) return FailureReport.of(first, shown,
+    var shrinker = RunShrinker.shrink(first, replay -> run(replay, false));
+    var shown = run(shrinker.shortest().replay(), true);
+    if (shown.hash() != shrinker.shortest().hash()) return FailureReport.of(first, shown,
         "; another run is shown: the texts of messages, or something outside the simulation, change it");
     return FailureReport.of(first, shown, shrinker.toString());
   }

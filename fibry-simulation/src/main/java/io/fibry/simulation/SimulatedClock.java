@@ -93,9 +93,9 @@ final class SimulatedClock {
    * Counts a reading of the clock by the program, so that a program that only reads the clock sees
    * time pass.
    */
-  long read() {
+  long readByProgram() {
     if (++readCount > FREE_READS) now += READ_NANOS;
-    events.add(RunEvents.RunEventKind.LOOK, readCount);
+    events.add(RunEvents.RunEventKind.CLOCK_READ, readCount);
     return now;
   }
 
@@ -124,7 +124,7 @@ final class SimulatedClock {
   }
 
   /** Called for a fault: moves all clocks ahead, and then the wall clock alone, ahead or back. */
-  void jump(long nanos, long wallMillis) {
+  void advanceByFault(long nanos, long wallMillis) {
     now += nanos;
     wallJumps += wallMillis;
   }
@@ -139,7 +139,7 @@ final class SimulatedClock {
   /** Runs the next timer, after moving the clock to its time. */
   void runNext() {
     var first = timers.pollFirst();
-    if (first == null || first.domain.crashed) return;
+    if (first == null || first.domain.isCrashed) return;
     now = Math.max(now, first.time);
     events.add(RunEvents.RunEventKind.TIME, now);
     if (first.domain.isPaused()) first.domain.hold(first);

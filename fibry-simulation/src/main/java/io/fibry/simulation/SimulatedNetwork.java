@@ -91,25 +91,25 @@ public final class SimulatedNetwork {
   /** Ends all partitions. Bytes that were written during a partition arrive. */
   public void heal() {
     cuts.clear();
-    for (var pipe : pipes) pipe.onArrival();
+    for (var pipe : pipes) pipe.wakeReaderOnArrival();
   }
 
   // ---- called by sockets
 
   /** Returns whether no byte arrives: a partition separates the domains, or one has crashed. */
-  boolean isParted(FailureDomain from, FailureDomain to) {
-    if (from.crashed || to.crashed) return true;
+  boolean isSeparated(FailureDomain from, FailureDomain to) {
+    if (from.isCrashed || to.isCrashed) return true;
     for (var cut : cuts) if (cut.separates(from, to)) return true;
     return false;
   }
 
   /** Draws a latency in nanoseconds. */
-  long withLatency() {
+  long drawLatency() {
     return minLatency + (latencyRange == 0 ? 0 : run.faults.draw(FaultKind.NETWORK, latencyRange));
   }
 
   /** Returns how many of the given bytes arrive together: all, or a random number of them. */
-  int piece(int bytes) {
+  int drawPieceSize(int bytes) {
     return isFragmented ? 1 + (int) run.faults.draw(FaultKind.NETWORK, bytes) : bytes;
   }
 
@@ -132,7 +132,7 @@ public final class SimulatedNetwork {
   }
 
   @Nullable
-  SimulatedSocket server(int port) {
+  SimulatedSocket serverAt(int port) {
     return servers.get(port);
   }
 
@@ -147,6 +147,6 @@ public final class SimulatedNetwork {
   /** Called when a node restarts: its former servers and connections end. */
   void onRestart(FailureDomain domain) {
     servers.values().removeIf(server -> server.domain() == domain);
-    for (var pipe : List.copyOf(pipes)) if (pipe.from() == domain || pipe.to() == domain) pipe.breakOff();
+    for (var pipe : List.copyOf(pipes)) if (pipe.from() == domain || pipe.to() == domain) pipe.breakConnection();
   }
 }

@@ -98,10 +98,10 @@ public final class SimulatedNode {
    * return.
    */
   public void crash() {
-    if (domain.crashed) return;
-    domain.crashed = true;
+    if (domain.isCrashed) return;
+    domain.isCrashed = true;
     simulation.trace("crash of " + domain.name);
-    if (simulation.run().currentDomain() == domain) SimulatedThread.abandon();
+    if (simulation.run().currentDomain() == domain) SimulatedThread.parkForever();
   }
 
   /**
@@ -129,14 +129,14 @@ public final class SimulatedNode {
    * @throws IllegalStateException if this node has not crashed
    */
   public SimulatedNode restart() {
-    if (!domain.crashed)
+    if (!domain.isCrashed)
       throw new IllegalStateException("node " + domain.name + " has not crashed; end it by crash() first");
     simulation.run().network.onRestart(domain);
     return simulation.node(domain.name, files.cutPower(simulation.run().faults.draw(FaultKind.DISKS, Long.MAX_VALUE)));
   }
 
   private void checkRuns() {
-    if (domain.crashed) throw new IllegalStateException(
+    if (domain.isCrashed) throw new IllegalStateException(
         "node " + domain.name + " has crashed; use the one that restart() returns");
   }
 
@@ -145,6 +145,6 @@ public final class SimulatedNode {
   }
 
   void close(Duration limit) {
-    if (!domain.crashed && root != null) root.closeWithin(limit);
+    if (!domain.isCrashed && root != null) root.closeWithin(limit);
   }
 }

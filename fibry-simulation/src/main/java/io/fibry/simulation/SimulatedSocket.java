@@ -59,7 +59,7 @@ final class SimulatedSocket extends SocketBase {
   }
 
   /** Returns the end of a time-out that begins now, in nanoseconds of the run's clock. */
-  long timeLimit() {
+  long deadline() {
     return timeout == 0 ? NO_DEADLINE : run.clock.now() + timeout * 1_000_000L;
   }
 
@@ -95,7 +95,7 @@ final class SimulatedSocket extends SocketBase {
 
   @Override
   protected void accept(SocketImpl accepted) throws IOException {
-    long deadline = timeLimit();
+    long deadline = deadline();
     while (backlog.isEmpty()) {
       if (closed) throw new SocketException("Socket closed");
       if (run.clock.now() >= deadline) throw new SocketTimeoutException("Accept timed out");
@@ -132,14 +132,14 @@ final class SimulatedSocket extends SocketBase {
   protected void connect(SocketAddress remote, int timeoutMillis) throws IOException {
     var target = (InetSocketAddress) remote;
     run.yieldPoint();
-    long latency = network.withLatency();
+    long latency = network.drawLatency();
     if (latency > 0) LockSupport.parkNanos(latency);
-    var listener = network.server(target.getPort());
-    if (listener != null && network.isParted(domain, listener.domain)) {
+    var listener = network.serverAt(target.getPort());
+    if (listener != null && network.isSeparated(domain, listener.domain)) {
       long deadline = run.clock.now() + 1_000_000L * (timeoutMillis == 0 ? CONNECT_TIMEOUT : timeoutMillis);
-      while (network.isParted(domain, listener.domain) && run.clock.now() < deadline)
+      while (network.isSeparated(domain, listener.domain) && run.clock.now() < deadline)
         park(Math.min(deadline, run.clock.now() + 1_000_000_000));
-      if (network.isParted(domain, listener.domain))
+      if (network.isSeparated(domain, listener.domain))
         throw timeoutMillis == 0 ? new ConnectException("Connection timed out")
             : new SocketTimeoutException("Connect timed out");
     }
@@ -220,9 +220,9 @@ final class SimulatedSocket extends SocketBase {
   }
 
   /** Called for a fault: breaks the connection, for both sides. */
-  void breakOff() {
-    in.breakOff();
-    out.breakOff();
+  void breakConnection() {
+    in.breakConnection();
+    out.breakConnection();
   }
 
   @Override
@@ -234,8 +234,8 @@ final class SimulatedSocket extends SocketBase {
     if (accepter != null) LockSupport.unpark(accepter);
     if (in == null) return;
     boolean isReset = !in.isEmpty() || Integer.valueOf(0).equals(options.get(StandardSocketOptions.SO_LINGER));
-    in.breakOff();
-    if (isReset) out.breakOff();
+    in.breakConnection();
+    if (isReset) out.breakConnection();
     else out.end();
   }
 

@@ -17,11 +17,11 @@ final class SimulatedThread {
   Actor<?> actor; // the actor whose message the thread handles; null: none
   FailureDomain domain; // of that actor, or else of the start of the thread
   @Nullable
-  FailureDomain sendsTo; // of the receiver of the last message in this step; its thread starts there; null: none
+  FailureDomain receiverDomain; // of the receiver of the last message in this step; its thread starts there; null: none
   int priority; // for SchedulingPolicy.PRIORITIES: the highest runs first
   int yieldCount; // yields in a row without other progress
   int initializerDepth; // static initializers that run; above 0, the thread never gives way at yield points
-  boolean ready; // woken, also if a fault or a pause holds it back; further wake-ups have no effect
+  boolean isReady; // woken, also if a fault or a pause holds it back; further wake-ups have no effect
 
   SimulatedThread(Runnable continuation, Thread thread, long number, FailureDomain domain) {
     this.continuation = continuation;
@@ -55,15 +55,15 @@ final class SimulatedThread {
   }
 
   /** Returns whether the failure domain of this thread has crashed. */
-  boolean isGone() {
-    return domain.crashed;
+  boolean isCrashed() {
+    return domain.isCrashed;
   }
 
   /**
    * Stops the current thread forever, without finally blocks, because its failure domain has
    * crashed.
    */
-  static void abandon() {
+  static void parkForever() {
     while (true) LockSupport.park();
   }
 

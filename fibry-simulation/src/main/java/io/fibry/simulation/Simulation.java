@@ -96,7 +96,7 @@ public final class Simulation {
       throw new IllegalStateException("a simulation inside a simulation; run one after the other");
     SimulationCarrier.lock();
     try {
-      return new SeedSearch(changedOptions, program).all();
+      return new SeedSearch(changedOptions, program).runSeeds();
     } finally {
       SimulationCarrier.unlock();
     }
@@ -109,7 +109,7 @@ public final class Simulation {
 
   /** {@return the random numbers of this run, for the program} */
   public SplittableRandom random() {
-    return run.chance;
+    return run.random;
   }
 
   /** {@return the time since the run began, by the run's clock} */
@@ -137,7 +137,7 @@ public final class Simulation {
       try {
         code.call();
       } catch (Throwable thrown) {
-        run.fail(RunFailure.thrown(thrown));
+        run.fail(RunFailure.ofException(thrown));
       }
     });
   }
@@ -349,11 +349,11 @@ public final class Simulation {
     }
 
     @Nullable
-    Duration limit() {
+    Duration timeLimit() {
       return timeLimit;
     }
 
-    long steps() {
+    long maxSteps() {
       return maxSteps;
     }
 
@@ -361,11 +361,11 @@ public final class Simulation {
       return policy;
     }
 
-    boolean finePoints() {
+    boolean hasYieldPoints() {
       return hasYieldPoints;
     }
 
-    boolean noDeadLetters() {
+    boolean failsOnDeadLetters() {
       return failsOnDeadLetters;
     }
 

@@ -16,7 +16,8 @@ import org.jspecify.annotations.Nullable;
  * run fails, and the next run gets a new carrier.
  */
 final class SimulationCarrier {
-  static volatile int patience = Integer.getInteger("fibry.simulation.patience", 10); // s of a step; tests change it
+  // S of a step; tests change it.
+  static volatile int maxStepSeconds = Integer.getInteger("fibry.simulation.patience", 10);
   private static final ReentrantLock LOCK = new ReentrantLock(); // held by the thread that simulates
   private static @Nullable SimulationCarrier current; // guarded by LOCK; null: none
 
@@ -40,7 +41,7 @@ final class SimulationCarrier {
       Thread.currentThread().interrupt();
       throw new CancellationException("interrupted while it waited for another simulation in this JVM to end");
     }
-    Environment.simulated = FailureDomain.WORLD;
+    Environment.simulated = FailureDomain.ENVIRONMENT;
   }
 
   /** Ends a simulation. */
@@ -66,12 +67,12 @@ final class SimulationCarrier {
         done.countDown();
       }
     });
-    var watchdog = new StepWatchdog(patience);
+    var watchdog = new StepWatchdog(maxStepSeconds);
     while (!isLost) {
       try {
         if (done.await(1, TimeUnit.SECONDS)) break;
         var verdict = watchdog.check(run.steps(), processorTime(), isWaiting(run.current()));
-        if (verdict != StepWatchdog.StepVerdict.GOES_ON) onHeld(run, verdict);
+        if (verdict != StepWatchdog.StepVerdict.CONTINUES) onHeld(run, verdict);
       } catch (InterruptedException interrupt) {
         isInterrupted = true;
       }
@@ -134,8 +135,8 @@ final class SimulationCarrier {
     var stack = new Throwable(fiber + " is here");
     stack.setStackTrace(holder(fiber).getStackTrace());
     var reason = verdict == StepWatchdog.StepVerdict.COMPUTES
-        ? " has used " + patience + " s of processor time in one step"
-        : " has waited for " + patience + " s where its thread cannot be taken from it; on Java 21 also in"
+        ? " has used " + maxStepSeconds + " s of processor time in one step"
+        : " has waited for " + maxStepSeconds + " s where its thread cannot be taken from it; on Java 21 also in"
             + " synchronized code";
     run.fail(new RunFailure(RunFailure.FailureKind.CARRIER_HELD,
         "held: " + fiber + reason + ". A debugger needs more: -Dfibry.simulation.patience=3600", stack));

@@ -27,10 +27,10 @@ final class SimulationRun implements SimulatedMachine, SmallMailboxes.MailboxLim
   private static final int MAX_IDLE_STEPS = 100; // silent steps without progress, plus 10 for each ready thread
   private static final int SILENT_STEP_WEIGHT = 100; // of a step without messages; a step with messages has weight 1
   private static final MonitorBarrier MONITOR_BARRIER = new MonitorBarrier();
-  static volatile long waitForOthers = 500_000_000; // ns of real time; see awaitExternalStep; tests change it
+  static volatile long externalWaitNanos = 500_000_000; // ns of real time; see awaitExternalStep; tests change it
   private static final int SPINS_UNTIL_YIELD = 64; // spins or yields, after which all others run first
 
-  final SplittableRandom chance; // the random numbers of the program
+  final SplittableRandom random; // the random numbers of the program
   final Faults faults;
   final RunEvents events;
   final SimulatedClock clock;
@@ -44,7 +44,7 @@ final class SimulationRun implements SimulatedMachine, SmallMailboxes.MailboxLim
   private final Decisions decisions = new Decisions();
   private final LivingThreads livingThreads = new LivingThreads();
   private final List<SimulatedThread> ready = new ArrayList<>(); // the thread that has been ready for longest first
-  private final TreeSet<SimulatedThread> waitingForMonitors = new TreeSet<>(LivingThreads.BY_BIRTH);
+  private final TreeSet<SimulatedThread> waitingForMonitors = new TreeSet<>(LivingThreads.BY_NUMBER);
   // Steps of threads that were woken by threads outside of the run.
   private final ConcurrentLinkedQueue<Runnable> externalSteps = new ConcurrentLinkedQueue<>();
   private volatile @Nullable Thread player; // the thread that called play
@@ -66,7 +66,7 @@ final class SimulationRun implements SimulatedMachine, SmallMailboxes.MailboxLim
 
   SimulationRun(Faults faults, SplittableRandom chance, ThreadChooser chooser, RunEvents events, long maxSteps,
       @Nullable MessageTrace trace) {
-    this.chance = chance;
+    this.random = chance;
     this.faults = faults;
     this.chooser = chooser;
     this.events = events;
@@ -92,10 +92,10 @@ final class SimulationRun implements SimulatedMachine, SmallMailboxes.MailboxLim
     var fiber = livingThreads.of(step);
     if (fiber == null) fiber = register(step);
     events.add(RunEvents.RunEventKind.READY, fiber.number);
-    if (fiber.ready || fiber.isGone()) return;
+    if (fiber.isReady || fiber.isCrashed()) return;
     if (trace != null) trace.onWake(this, fiber);
     if (fiber != current) hasProgress = true;
-    fiber.ready = true;
+    fiber.isReady = true;
     if (faults.tryStrike(FaultKind.DELAYS)) {
       var delayed = fiber;
       clock.schedule(() -> ready.add(delayed), faults.drawAmount(FaultKind.DELAYS), fiber.domain);
@@ -119,7 +119,7 @@ final class SimulationRun implements SimulatedMachine, SmallMailboxes.MailboxLim
 
   private FailureDomain domainOfNewThread() {
     if (startingDomain != null) return startingDomain;
-    var target = current == null ? null : current.sendsTo;
+    var target = current == null ? null : current.receiverDomain;
     return target != null && target != current.domain && SimulatedThread.isStartedForActor() ? target : currentDomain();
   }
 
@@ -130,7 +130,7 @@ final class SimulationRun implements SimulatedMachine, SmallMailboxes.MailboxLim
 
   @Override
   public long nanoTime() {
-    return clock.read();
+    return clock.readByProgram();
   }
 
   @Override
@@ -146,8 +146,8 @@ final class SimulationRun implements SimulatedMachine, SmallMailboxes.MailboxLim
 
   @Override
   public long random() {
-    long drawn = chance.nextLong();
-    events.add(RunEvents.RunEventKind.CHANCE, drawn >>> 8);
+    long drawn = random.nextLong();
+    events.add(RunEvents.RunEventKind.RANDOM, drawn >>> 8);
     return drawn;
   }
 
@@ -165,7 +165,7 @@ final class SimulationRun implements SimulatedMachine, SmallMailboxes.MailboxLim
   }
 
   @Override
-  public int roomFor(int capacity) {
+  public int limitedCapacity(int capacity) {
     return faults.tryStrike(FaultKind.MAILBOXES) ? (int) Math.min(capacity, faults.drawAmount(FaultKind.MAILBOXES))
         : capacity;
   }
@@ -207,10 +207,10 @@ final class SimulationRun implements SimulatedMachine, SmallMailboxes.MailboxLim
   }
 
   /** Called at a yield point: lets other threads run first if the chooser decides so. */
-  void finePoint() {
+  void passYieldPoint() {
     var fiber = current;
     if (fiber == null || fiber.initializerDepth > 0) return;
-    events.add(RunEvents.RunEventKind.POINT, fiber.number);
+    events.add(RunEvents.RunEventKind.YIELD_POINT, fiber.number);
     if (ready.isEmpty()) return;
     boolean yields = chooser.shouldYield();
     decisions.add(yields ? 1 : 0);
@@ -238,12 +238,12 @@ final class SimulationRun implements SimulatedMachine, SmallMailboxes.MailboxLim
   void play(Runnable main) {
     player = Thread.currentThread();
     try {
-      RandomTap.reset(chance.nextLong());
+      RandomTap.reset(random.nextLong());
       start("main", outsideNodes, main);
       while (!isOver && runStep()) {
       }
     } catch (Throwable broken) {
-      fail(RunFailure.thrown(broken));
+      fail(RunFailure.ofException(broken));
     } finally {
       isOver = true;
     }
@@ -257,14 +257,14 @@ final class SimulationRun implements SimulatedMachine, SmallMailboxes.MailboxLim
     if (ready.isEmpty()) return moveToNextTimer();
     if (!endedAtYieldPoint && tryStall()) return true;
     var fiber = chooseNext();
-    if (fiber.isGone()) return true;
+    if (fiber.isCrashed()) return true;
     if (++steps > maxSteps) {
       fail(RunFailure.of(RunFailure.FailureKind.LIVELOCK,
           "live-lock: " + maxSteps + " steps and no end; next was " + fiber));
       return false;
     }
     mixIntoHash(fiber.number);
-    events.add(RunEvents.RunEventKind.RUNS, fiber.number);
+    events.add(RunEvents.RunEventKind.RUN, fiber.number);
     if (fiber != lastRun) clock.onThreadSwitch();
     lastRun = fiber;
     run(fiber);
@@ -283,8 +283,8 @@ final class SimulationRun implements SimulatedMachine, SmallMailboxes.MailboxLim
 
   /** Waits until an outside thread wakes a thread of a traced run; returns whether one did. */
   private boolean awaitExternalStep() {
-    if (trace == null || livingThreads.livingThreads().isEmpty()) return false;
-    long limit = waitForOthers;
+    if (trace == null || livingThreads.list().isEmpty()) return false;
+    long limit = externalWaitNanos;
     long deadline = System.nanoTime() + limit; // real time, because the player is no simulated thread
     for (long left = limit; externalSteps.isEmpty() && left > 0; left = deadline - System.nanoTime())
       LockSupport.parkNanos(left);
@@ -315,21 +315,21 @@ final class SimulationRun implements SimulatedMachine, SmallMailboxes.MailboxLim
     }
     isOvertaking = rank > 0;
     var fiber = ready.remove(rank);
-    fiber.ready = false;
+    fiber.isReady = false;
     return fiber;
   }
 
   private void run(SimulatedThread fiber) {
     hasProgress = hasMessages = endedAtYieldPoint = false;
     current = fiber;
-    fiber.sendsTo = null;
+    fiber.receiverDomain = null;
     fiber.continuation.run();
     current = null;
     if (!fiber.thread.isAlive()) livingThreads.remove(fiber);
     else if (VirtualThreadInternals.waitsForMonitor(fiber.thread)) waitingForMonitors.add(fiber);
     if (!waitingForMonitors.isEmpty()) wakeFromMonitors();
     if (endedAtYieldPoint && !hasProgress) return; // not idle: the thread is in the middle of its work
-    fiber.yieldCount = hasProgress || !fiber.ready ? 0 : fiber.yieldCount + 1;
+    fiber.yieldCount = hasProgress || !fiber.isReady ? 0 : fiber.yieldCount + 1;
     if (fiber.yieldCount == SPINS_UNTIL_YIELD) {
       fiber.yieldCount = 0;
       chooser.onYield(fiber);
@@ -364,7 +364,7 @@ final class SimulationRun implements SimulatedMachine, SmallMailboxes.MailboxLim
   }
 
   private void failExternalWakeUp(SimulatedThread fiber) {
-    fail(RunFailure.of(RunFailure.FailureKind.UNCAUGHT,
+    fail(RunFailure.of(RunFailure.FailureKind.EXTERNAL_WAKE_UP,
         "a thread from outside the simulation woke " + fiber + ", which waited\n"
             + ThreadReport.of(List.of(fiber)) + "Simulate the code of that thread, or keep it out"));
   }

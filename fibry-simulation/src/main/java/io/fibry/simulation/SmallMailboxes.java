@@ -9,7 +9,7 @@ public final class SmallMailboxes {
 
   /** A machine that may reduce the capacity of a mailbox. */
   interface MailboxLimiter {
-    int roomFor(int capacity);
+    int limitedCapacity(int capacity);
   }
 
   private SmallMailboxes() {}
@@ -22,6 +22,7 @@ public final class SmallMailboxes {
    */
   public static Mailbox<Object> bounded(int capacity, Overflow overflow) {
     return Mailbox.bounded(
-        MachineLookup.machine() instanceof MailboxLimiter limiter ? limiter.roomFor(capacity) : capacity, overflow);
+        MachineLookup.machine() instanceof MailboxLimiter limiter ? limiter.limitedCapacity(capacity) : capacity,
+        overflow);
   }
 }

@@ -48,7 +48,7 @@ final class SocketPipe {
   }
 
   void write(SimulatedSocket socket, byte[] bytes, int offset, int length) throws IOException {
-    if (network.shouldBreak()) socket.breakOff();
+    if (network.shouldBreak()) socket.breakConnection();
     int position = offset;
     for (int end = offset + length; position < end;) {
       while (size >= MAX_BYTES && !broken && !socket.isClosed()) {
@@ -57,18 +57,18 @@ final class SocketPipe {
       }
       if (socket.isClosed() || ended) throw new SocketException("Socket closed");
       if (broken) throw new SocketException("Broken pipe");
-      int count = network.piece(Math.min(end - position, MAX_BYTES));
-      lastDue = Math.max(lastDue, run.clock.now() + network.withLatency());
+      int count = network.drawPieceSize(Math.min(end - position, MAX_BYTES));
+      lastDue = Math.max(lastDue, run.clock.now() + network.drawLatency());
       chunks.add(new PipeChunk(Arrays.copyOfRange(bytes, position, position + count), lastDue));
       size += count;
       position += count;
-      onArrival();
+      wakeReaderOnArrival();
     }
     run.yieldPoint();
   }
 
   /** Wakes the reader when the last chunk, or the end, arrives. */
-  void onArrival() {
+  void wakeReaderOnArrival() {
     long delay = lastDue - run.clock.now();
     if (delay > 0) run.clock.schedule(() -> wake(reader), delay, to);
     else wake(reader);
@@ -76,7 +76,7 @@ final class SocketPipe {
 
   private boolean isReadable() {
     var first = chunks.peek();
-    return first != null && first.due <= run.clock.now() && !network.isParted(from, to);
+    return first != null && first.due <= run.clock.now() && !network.isSeparated(from, to);
   }
 
   /**
@@ -85,11 +85,11 @@ final class SocketPipe {
    */
   int read(SimulatedSocket socket, byte[] bytes, int offset, int length) throws IOException {
     if (length == 0) return 0;
-    long deadline = socket.timeLimit();
+    long deadline = socket.deadline();
     while (!isReadable()) {
       if (socket.isClosed()) throw new SocketException("Socket closed");
       if (broken) throw new SocketException("Connection reset");
-      if (ended && chunks.isEmpty() && run.clock.now() >= lastDue && !network.isParted(from, to)) return -1;
+      if (ended && chunks.isEmpty() && run.clock.now() >= lastDue && !network.isSeparated(from, to)) return -1;
       if (run.clock.now() >= deadline) throw new SocketTimeoutException("Read timed out");
       reader = Thread.currentThread();
       var first = chunks.peek();
@@ -120,12 +120,12 @@ final class SocketPipe {
   void end() {
     ended = true;
     lastDue = Math.max(lastDue, run.clock.now());
-    onArrival();
+    wakeReaderOnArrival();
     wake(writer);
   }
 
   /** Breaks the connection: the bytes that were not read are lost, and reads and writes fail. */
-  void breakOff() {
+  void breakConnection() {
     broken = true;
     chunks.clear();
     size = 0;

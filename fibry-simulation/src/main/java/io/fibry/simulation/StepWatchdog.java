@@ -16,7 +16,7 @@ import java.util.concurrent.TimeUnit;
 final class StepWatchdog {
 
   enum StepVerdict {
-    GOES_ON, COMPUTES, WAITS
+    CONTINUES, COMPUTES, WAITS
   }
 
   private static final int STARVATION_FACTOR = 6; // checks without processor time, as a multiple of the patience
@@ -44,12 +44,13 @@ final class StepWatchdog {
       lastStep = step;
       startTime = lastTime = processorTime;
       waitingChecks = idleChecks = 0;
-      return StepVerdict.GOES_ON;
+      return StepVerdict.CONTINUES;
     }
     waitingChecks = isWaiting ? waitingChecks + 1 : 0;
     idleChecks = isWaiting || processorTime == lastTime ? idleChecks + 1 : 0;
     lastTime = processorTime;
     if (waitingChecks >= patience || idleChecks >= STARVATION_FACTOR * patience) return StepVerdict.WAITS;
-    return processorTime - startTime >= TimeUnit.SECONDS.toNanos(patience) ? StepVerdict.COMPUTES : StepVerdict.GOES_ON;
+    return processorTime - startTime >= TimeUnit.SECONDS.toNanos(patience) ? StepVerdict.COMPUTES
+        : StepVerdict.CONTINUES;
   }
 }

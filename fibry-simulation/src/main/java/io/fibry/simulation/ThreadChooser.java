@@ -29,7 +29,7 @@ interface ThreadChooser {
     return false;
   }
 
-  static ThreadChooser oldest() {
+  static ThreadChooser oldestFirst() {
     return (ready, step) -> 0;
   }
 
@@ -91,7 +91,7 @@ interface ThreadChooser {
    * Returns a chooser that also gives way at yield points, with a probability that depends on the
    * seed.
    */
-  static ThreadChooser withFinePoints(long seed, ThreadChooser chooser) {
+  static ThreadChooser withYieldPoints(long seed, ThreadChooser chooser) {
     var random = new SplittableRandom(seed);
     int odds = 2 << random.nextInt(MAX_ODDS_EXPONENT);
     return new ThreadChooser() {

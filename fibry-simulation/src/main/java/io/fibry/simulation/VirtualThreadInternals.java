@@ -79,7 +79,7 @@ final class VirtualThreadInternals {
   }
 
   private static int state(String name) {
-    return (int) JdkInternals.shared(VIRTUAL, name, int.class).get();
+    return (int) JdkInternals.staticField(VIRTUAL, name, int.class).get();
   }
 
   private static MethodHandle findForget() {
@@ -89,7 +89,8 @@ final class VirtualThreadInternals {
     try {
       return remove
           .bindTo(
-              JdkInternals.function(JdkInternals.type("jdk.internal.vm.ThreadContainers"), "root", container).invoke());
+              JdkInternals.staticMethod(JdkInternals.type("jdk.internal.vm.ThreadContainers"), "root", container)
+                  .invoke());
     } catch (Throwable failure) {
       throw unexpected(failure);
     }
@@ -106,7 +107,7 @@ final class VirtualThreadInternals {
 
     private CapturedThread(Class<?> type) {
       this.type = type;
-      this.thread = JdkInternals.captured(type).asType(MethodType.methodType(Thread.class, Runnable.class));
+      this.thread = JdkInternals.capturedGetter(type).asType(MethodType.methodType(Thread.class, Runnable.class));
     }
   }
 }

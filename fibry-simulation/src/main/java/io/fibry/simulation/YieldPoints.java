@@ -20,7 +20,7 @@ public final class YieldPoints {
   /** Lets other threads run first, if the run decides so. */
   public static void pass() {
     var current = currentRun();
-    if (current != null) current.finePoint();
+    if (current != null) current.passYieldPoint();
   }
 
   /**

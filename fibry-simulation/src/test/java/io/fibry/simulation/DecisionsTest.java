@@ -18,7 +18,7 @@ class DecisionsTest {
     for (int i = 0; i < 100; i++) decisions.add(i == 3 ? 1 : i == 90 ? 2 : 0);
 
     assertEquals("3=1,90=2", decisions.toString());
-    assertArrayEquals(new int[] {3, 90}, decisions.deviations());
+    assertArrayEquals(new int[] {3, 90}, decisions.deviationIndices());
     assertEquals(100, decisions.count());
     assertEquals(0, decisions.rank(1_000));
   }
@@ -27,9 +27,9 @@ class DecisionsTest {
   void deviationsCanBeRemoved() {
     var decisions = Decisions.parse("1=1,4=7,9=2");
 
-    assertEquals("1=1", decisions.without(decisions.deviations(), 1, 3).toString());
+    assertEquals("1=1", decisions.withoutDeviations(decisions.deviationIndices(), 1, 3).toString());
     assertEquals("1=1,4=7,9=2", decisions.toString());
-    assertEquals("1=1,4=7", decisions.without(new int[] {9, 1_000}, 0, 2).toString());
+    assertEquals("1=1,4=7", decisions.withoutDeviations(new int[] {9, 1_000}, 0, 2).toString());
   }
 
   @ParameterizedTest
@@ -42,7 +42,7 @@ class DecisionsTest {
   void faultCanBeRemovedFromReplay() {
     var replay = RunReplay.parse("4:0=1!kills").without(FaultKind.STALLS);
 
-    assertEquals(Set.of(FaultKind.KILLS, FaultKind.STALLS), replay.without());
+    assertEquals(Set.of(FaultKind.KILLS, FaultKind.STALLS), replay.disabledFaults());
     assertEquals("4:0=1!kills!stalls", replay.toString());
   }
 

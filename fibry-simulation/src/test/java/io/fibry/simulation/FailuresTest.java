@@ -236,8 +236,8 @@ class FailuresTest {
   void lateWakeByOutsideThreadFailsSimulation() {
     var carrier = new AtomicReference<Thread>();
     var latest = new AtomicReference<CountDownLatch>(); // of the run that began last
-    long before = SimulationRun.waitForOthers;
-    SimulationRun.waitForOthers = Long.MAX_VALUE / 2;
+    long before = SimulationRun.externalWaitNanos;
+    SimulationRun.externalWaitNanos = Long.MAX_VALUE / 2;
     try {
       assertOutsideIsTold((sim, latch, outside) -> {
         latest.set(latch);
@@ -251,7 +251,7 @@ class FailuresTest {
         });
       });
     } finally {
-      SimulationRun.waitForOthers = before;
+      SimulationRun.externalWaitNanos = before;
     }
   }
 
@@ -276,8 +276,8 @@ class FailuresTest {
         else task.run();
       }
     });
-    int before = SimulationCarrier.patience;
-    SimulationCarrier.patience = 3_600; // the thread from outside may get no processor for long
+    int before = SimulationCarrier.maxStepSeconds;
+    SimulationCarrier.maxStepSeconds = 3_600; // the thread from outside may get no processor for long
     try {
       var failure = failure(sim -> {
         var latch = new CountDownLatch(1);
@@ -287,7 +287,7 @@ class FailuresTest {
 
       assertText("a thread from outside the simulation woke main, which waited\n", failure);
     } finally {
-      SimulationCarrier.patience = before;
+      SimulationCarrier.maxStepSeconds = before;
       over.set(true);
     }
   }
@@ -308,13 +308,13 @@ class FailuresTest {
   }
 
   private static SimulationFailure held(int patience, Program program) {
-    int before = SimulationCarrier.patience;
+    int before = SimulationCarrier.maxStepSeconds;
     SimulationFailure failure;
-    SimulationCarrier.patience = patience;
+    SimulationCarrier.maxStepSeconds = patience;
     try {
       failure = failure(program);
     } finally {
-      SimulationCarrier.patience = before;
+      SimulationCarrier.maxStepSeconds = before;
     }
     assertTrue(failure.getCause().getMessage().endsWith(" is here"), failure.getCause().getMessage());
     Simulation.run(options -> options.withSeeds(20), sim -> sim.yieldPoint()); // the next one has another carrier

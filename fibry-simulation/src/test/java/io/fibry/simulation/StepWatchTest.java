@@ -1,7 +1,7 @@
 package io.fibry.simulation;
 
 import static io.fibry.simulation.StepWatchdog.StepVerdict.COMPUTES;
-import static io.fibry.simulation.StepWatchdog.StepVerdict.GOES_ON;
+import static io.fibry.simulation.StepWatchdog.StepVerdict.CONTINUES;
 import static io.fibry.simulation.StepWatchdog.StepVerdict.WAITS;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
@@ -21,7 +21,7 @@ class StepWatchTest {
   }
 
   private void goesOn(int looks, long more, boolean waiting) {
-    for (int i = 0; i < looks; i++) assertEquals(GOES_ON, look(more, waiting), "look " + i);
+    for (int i = 0; i < looks; i++) assertEquals(CONTINUES, look(more, waiting), "look " + i);
   }
 
   @Test

@@ -155,7 +155,7 @@ final class TinyMachine implements SimulatedMachine, SmallMailboxes.MailboxLimit
   }
 
   @Override
-  public int roomFor(int capacity) {
+  public int limitedCapacity(int capacity) {
     return 1;
   }
 }

@@ -28,7 +28,7 @@ public final class Intercepted {
      * @param arguments of the call; empty if it has none
      * @param call passes the call on to the real object
      */
-    Object on(Method method, Object[] arguments, Call call) throws Throwable;
+    Object handle(Method method, Object[] arguments, Call call) throws Throwable;
   }
 
   /**
@@ -46,7 +46,7 @@ public final class Intercepted {
           case "equals" -> proxy == arguments[0];
           default -> {
             var passed = arguments == null ? new Object[0] : arguments;
-            yield code.on(method, passed, () -> pass(method, real, passed));
+            yield code.handle(method, passed, () -> pass(method, real, passed));
           }
         }));
   }

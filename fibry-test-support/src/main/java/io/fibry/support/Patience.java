@@ -160,13 +160,13 @@ public final class Patience {
   }
 
   /** Runs the code on a new virtual thread. The strategy CALLER handles its messages there. */
-  public static Thread elsewhere(Runnable code) {
+  public static Thread startFiber(Runnable code) {
     return Thread.ofVirtual().start(code);
   }
 
   /** Runs the code on a new virtual thread, and completes the future with its value or failure. */
-  public static <T> Thread elsewhere(Callable<T> code, CompletableFuture<T> result) {
-    return elsewhere(() -> {
+  public static <T> Thread startFiber(Callable<T> code, CompletableFuture<T> result) {
+    return startFiber(() -> {
       try {
         result.complete(code.call());
       } catch (Throwable failure) {

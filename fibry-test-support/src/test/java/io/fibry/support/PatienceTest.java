@@ -78,7 +78,7 @@ class PatienceTest {
   @Test
   void waitsReturnAsSoonAsTheFactIsTrue() throws InterruptedException {
     var latch = new CountDownLatch(1);
-    var thread = Patience.elsewhere(() -> Patience.await(latch));
+    var thread = Patience.startFiber(() -> Patience.await(latch));
     latch.countDown();
     Patience.joined(thread);
     var queue = new LinkedBlockingQueue<>(List.of("next"));

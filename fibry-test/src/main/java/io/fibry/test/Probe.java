@@ -146,7 +146,7 @@ public final class Probe<M> {
   private M next(Duration limit, String wanted) {
     try {
       var message = unseen.poll(TimeUnit.NANOSECONDS.convert(limit), TimeUnit.NANOSECONDS);
-      if (message == null) throw failure(wanted, "nothing within " + TestScope.shown(limit));
+      if (message == null) throw failure(wanted, "nothing within " + TestScope.format(limit));
       return message;
     } catch (InterruptedException interrupt) {
       Thread.currentThread().interrupt();
@@ -187,7 +187,7 @@ public final class Probe<M> {
   public void expectNothing() {
     var limit = limit();
     if (!scope.awaitQuiescence(limit))
-      throw failure("nothing", "no certainty within " + TestScope.shown(limit) + ": the scope did not become quiet");
+      throw failure("nothing", "no certainty within " + TestScope.format(limit) + ": the scope did not become quiet");
     if (!unseen.isEmpty()) throw failure("nothing", List.copyOf(unseen).toString());
   }
 

@@ -98,12 +98,12 @@ public final class TestScope implements ActorScope {
    */
   public void advance(Duration by) {
     if (Objects.requireNonNull(by, "by").isNegative())
-      throw new IllegalArgumentException("time cannot go back by " + shown(by) + "; give zero or more");
+      throw new IllegalArgumentException("time cannot go back by " + format(by) + "; give zero or more");
     long end = clock.nanoTime() + TimeUnit.NANOSECONDS.convert(by);
     boolean quiet = scope.awaitQuiescence(limit);
     for (int steps = 0; isDueUntil(end); steps++) {
       if (steps == MAX_STEPS) throw new AssertionError("scope '" + name() + "' still sets timers after " + MAX_STEPS
-          + " steps within " + shown(by) + ", so that never ends:\n" + scope.dump());
+          + " steps within " + format(by) + ", so that never ends:\n" + scope.dump());
       clock.advance(clock.untilNext().orElse(Duration.ZERO));
       quiet = quiet && scope.awaitQuiescence(limit); // a handler that waits costs one limit only, not one a step
     }
@@ -116,7 +116,7 @@ public final class TestScope implements ActorScope {
     return next.isPresent() && next.get().toNanos() <= end - clock.nanoTime();
   }
 
-  static String shown(Duration time) {
+  static String format(Duration time) {
     return time.abs().toSeconds() < 10 ? time.toMillis() + " ms" : time.toSeconds() + " s";
   }
 
@@ -129,7 +129,7 @@ public final class TestScope implements ActorScope {
    */
   public void assertQuiet() {
     if (!scope.awaitQuiescence(limit)) throw new AssertionError(
-        "scope '" + name() + "' did not become quiet within " + shown(limit) + ":\n" + scope.dump());
+        "scope '" + name() + "' did not become quiet within " + format(limit) + ":\n" + scope.dump());
   }
 
   /**
@@ -185,7 +185,7 @@ public final class TestScope implements ActorScope {
     var report = end(limit, () -> dumpAtLimit.set(scope.dump()));
     if (dumpAtLimit.get().isEmpty() && report.unresponsive().isEmpty()) return;
     var dump = dumpAtLimit.get().isEmpty() ? "" : "; before the interrupt:\n" + dumpAtLimit.get();
-    throw new AssertionError("scope '" + name() + "' did not end by itself within " + shown(limit)
+    throw new AssertionError("scope '" + name() + "' did not end by itself within " + format(limit)
         + ": before the test ends, end its actors, release what they wait for, or move the clock. Messages left: "
         + report.undelivered() + ", handlers that still run: " + report.unresponsive() + dump);
   }

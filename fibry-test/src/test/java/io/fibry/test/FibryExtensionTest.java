@@ -146,7 +146,7 @@ class FibryExtensionTest {
   void interruptedActorIsReportedAsLeak() {
     var failure = failureOf(LeaveAnActorAtWork.class);
 
-    assertContains("scope 'test(TestScope)' did not end by itself within " + TestScope.shown(SHORT), failure);
+    assertContains("scope 'test(TestScope)' did not end by itself within " + TestScope.format(SHORT), failure);
     assertContains("clerk (FIBER)", failure);
   }
 

@@ -90,7 +90,7 @@ class ProbeTest {
     Probe<Mail> post = Probe.of(scope, "post");
 
     assertContains(
-        "probe 'post' wanted Letter[to=Ada] and got nothing within " + TestScope.shown(SHORT)
+        "probe 'post' wanted Letter[to=Ada] and got nothing within " + TestScope.format(SHORT)
             + "; all messages so far: []",
         failureInVain(scope, () -> post.expect(new Letter("Ada"))));
     assertContains("wanted a message and got nothing within 1 ms",
@@ -124,7 +124,7 @@ class ProbeTest {
     var text = failureInVain(scope, post::expectNothing);
 
     gate.complete(null);
-    assertContains("got no certainty within " + TestScope.shown(SHORT), text);
+    assertContains("got no certainty within " + TestScope.format(SHORT), text);
     assertContains("postman (FIBER)", text);
   }
 

@@ -132,7 +132,7 @@ class TestScopeTest {
 
       var text = failureInVain(scope, scope::assertQuiet);
 
-      assertContains("scope 'test' did not become quiet within " + TestScope.shown(SHORT), text);
+      assertContains("scope 'test' did not become quiet within " + TestScope.format(SHORT), text);
       assertContains("clerk (FIBER)", text);
       gate.complete(null);
     }
@@ -213,7 +213,7 @@ class TestScopeTest {
 
     var text = failureInVain(scope, scope::close);
 
-    assertContains("scope 'test' did not end by itself within " + TestScope.shown(SHORT), text);
+    assertContains("scope 'test' did not end by itself within " + TestScope.format(SHORT), text);
     assertContains("handlers that still run: []; before the interrupt:\n", text);
     assertContains("clerk (FIBER)", text);
     assertTrue(clerk.onExit().isDone());

@@ -56,7 +56,7 @@ final class Appends {
 
   private static FigureBudget promiseAgainst(double bound, double aim, Peer peer) {
     return FigureBudget.atLeast(bound, aim, "appends by 1,024 threads, beside " + peer.name, OURS, peer.name)
-        .withSize(Askers.many());
+        .withSize(Askers.manyAskers());
   }
 
   /**
@@ -108,11 +108,11 @@ final class Appends {
     static Side of(String name, Appended store) {
       byte[] body = new byte[BODY_SIZE];
       new Random(1).nextBytes(body);
-      return new Side(name, store, new AtomicLongArray(Askers.many()), body);
+      return new Side(name, store, new AtomicLongArray(Askers.manyAskers()), body);
     }
 
     void addTo(Rounds rounds) {
-      for (int threads : new int[] {1, Askers.many()})
+      for (int threads : new int[] {1, Askers.manyAskers()})
         rounds.side(name, Askers.UNIT, threads, () -> Askers.rate(threads, this::append));
     }
 
@@ -131,7 +131,7 @@ final class Appends {
   private static Side folderStoreSide(Path folder) {
     var store = FolderStore.open(folder);
     var lives = new HashMap<String, Long>();
-    for (int i = 0; i < Askers.many(); i++) lives.put(ACTOR + i, store.load(id(ACTOR + i)).life());
+    for (int i = 0; i < Askers.manyAskers(); i++) lives.put(ACTOR + i, store.load(id(ACTOR + i)).life());
     return Side.of(OURS, new Appended() {
       @Override
       public void append(Entry entry) {

@@ -26,12 +26,12 @@ final class Askers {
   }
 
   /** Returns the number of askers in measurements with many: property {@code size}, or 1,024. */
-  static int many() {
+  static int manyAskers() {
     return Integer.getInteger("size", 1_024);
   }
 
   /** Returns the duration of a round in nanoseconds: property {@code seconds}, or 0.4 seconds. */
-  static long time() {
+  static long roundNanos() {
     return (long) (Double.parseDouble(System.getProperty("seconds", "0.4")) * 1e9);
   }
 
@@ -50,7 +50,7 @@ final class Askers {
   static double rateOf(int askers, Job job) throws Exception {
     try (var threads = Executors.newVirtualThreadPerTaskExecutor()) {
       long start = System.nanoTime();
-      long deadline = start + time();
+      long deadline = start + roundNanos();
       var results =
           IntStream.range(0, askers).mapToObj(asker -> threads.submit(() -> job.run(asker, deadline))).toList();
       long operations = 0;

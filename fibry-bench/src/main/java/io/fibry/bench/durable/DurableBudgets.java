@@ -30,7 +30,7 @@ public final class DurableBudgets {
    */
   public static void main(String[] names) throws Exception {
     if (names.length == 2 && names[0].equals(CHILD_ARGUMENT)) {
-      for (var figures : question(names[1]).program().measure()) ChildJvm.tell(figures.line());
+      for (var figures : question(names[1]).program().measure()) ChildJvm.tell(figures.toLine());
       System.exit(0); // threads of other libraries may still run
     }
     var chosenNames =

@@ -39,7 +39,7 @@ record DurableQuestion(String name, String title, int processes, Program program
     var results = new ArrayList<List<RoundFigures>>();
     for (int i = 0; i < Math.min(maxProcesses, processes); i++)
       results.add(
-          ChildJvm.run(List.of(), flags, main, childArgument, name).stream().map(RoundFigures::ofLine).toList());
+          ChildJvm.run(List.of(), flags, main, childArgument, name).stream().map(RoundFigures::parse).toList());
     return results;
   }
 

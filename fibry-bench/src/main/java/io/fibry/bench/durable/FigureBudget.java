@@ -8,15 +8,16 @@ import java.util.Locale;
  * A promise about the median of our side: a bound on the median itself, or on its ratio to the
  * median of another side.
  *
- * @param what the promised quantity, in words
- * @param ours the name of our side
- * @param other the name of the other side; empty if the bound is on our median itself
+ * @param quantity the promised quantity, in words
+ * @param ourSide the name of our side
+ * @param otherSide the name of the other side; empty if the bound is on our median itself
  * @param size the size of both sides, as in {@link RoundFigures}
- * @param minRatio whether {@code must} is a lower bound; otherwise it is an upper bound
- * @param must the bound: the promise is broken if the value is beyond it
+ * @param isMinimum whether {@code bound} is a lower bound; otherwise it is an upper bound
+ * @param bound the bound: the promise is broken if the value is beyond it
  * @param aim the value that we want to reach; it is printed, and never checked
  */
-record FigureBudget(String what, String ours, String other, long size, boolean minRatio, double must, double aim) {
+record FigureBudget(String quantity, String ourSide, String otherSide, long size, boolean isMinimum, double bound,
+    double aim) {
 
   static FigureBudget atLeast(double bound, double aim, String quantity, String ourSide, String otherSide) {
     return new FigureBudget(quantity, ourSide, otherSide, 0, true, bound, aim);
@@ -27,32 +28,32 @@ record FigureBudget(String what, String ours, String other, long size, boolean m
   }
 
   FigureBudget withSize(long size) {
-    return new FigureBudget(what, ours, other, size, minRatio, must, aim);
+    return new FigureBudget(quantity, ourSide, otherSide, size, isMinimum, bound, aim);
   }
 
   /** Returns the promised quantity, computed from the measurements of one process. */
   double value(List<RoundFigures> figures) {
-    double value = figure(figures, ours).median();
-    return other.isEmpty() ? value : value / figure(figures, other).median();
+    double value = figure(figures, ourSide).median();
+    return otherSide.isEmpty() ? value : value / figure(figures, otherSide).median();
   }
 
   private RoundFigures figure(List<RoundFigures> figures, String side) {
     return figures.stream().filter(candidate -> candidate.side().equals(side) && candidate.size() == size).findFirst()
         .orElseThrow(() -> new IllegalStateException(
-            "'" + what + "' needs the side '" + side + "', which was not measured"));
+            "'" + quantity + "' needs the side '" + side + "', which was not measured"));
   }
 
   /** Returns the median over the processes, with the verdict whether the promise is kept. */
   ResultRow judge(List<List<RoundFigures>> processes) {
     var values = processes.stream().mapToDouble(this::value).sorted().toArray();
     double median = values[values.length / 2];
-    String unit = other.isEmpty() ? figure(processes.getFirst(), ours).unit() : "x of " + other;
-    return new ResultRow(what, unit, median, values[0], values[values.length - 1], String.format(Locale.ROOT,
-        "at %s %s, aim %s: %s", minRatio ? "least" : "most", ResultRow.readable(must), ResultRow.readable(aim),
+    String unit = otherSide.isEmpty() ? figure(processes.getFirst(), ourSide).unit() : "x of " + otherSide;
+    return new ResultRow(quantity, unit, median, values[0], values[values.length - 1], String.format(Locale.ROOT,
+        "at %s %s, aim %s: %s", isMinimum ? "least" : "most", ResultRow.readable(bound), ResultRow.readable(aim),
         isKept(median) ? "kept" : "BROKEN"), 0);
   }
 
   boolean isKept(double value) {
-    return minRatio ? value >= must : value <= must;
+    return isMinimum ? value >= bound : value <= bound;
   }
 }

@@ -35,17 +35,17 @@ final class ManyAskers {
 
   static List<RoundFigures> measure() throws Exception {
     try (var folder = TemporaryFolder.create();
-        var file = PreparedFile.on(slowDisk(folder.path().resolve("file")));
+        var file = PreparedFile.createOn(slowDisk(folder.path().resolve("file")));
         var store = FolderStore.open(slowDisk(folder.path().resolve("store")), options -> options);
         var scope = ActorSystem.openScope("many")) {
-      int askers = Askers.many();
+      int askers = Askers.manyAskers();
       var counters = newActors("counter-", CountingActors.COUNTER, askers, scope, store);
       var senders = newActors("keeper-", CountingActors.KEEPER, askers, scope, store).stream()
           .map(CountingActors.Sender::new).toList();
       var shared = CountingActors.COUNTER.newActor(scope.named("hot"), store);
       var oneByOne = CountingActors.ONE_BY_ONE.newActor(scope.named("one-by-one"), store);
       return new Rounds()
-          .side(PreparedFile.SIDE, Askers.UNIT, file::rate)
+          .side(PreparedFile.SIDE, Askers.UNIT, file::writesPerSecond)
           .side(ACTOR_EACH, Askers.UNIT,
               () -> Askers.rate(askers, asker -> counters.get(asker).ask(new CountingActors.Count())))
           .side(SHARED_ACTOR, Askers.UNIT, () -> Askers.rate(askers, asker -> shared.ask(new CountingActors.Count())))

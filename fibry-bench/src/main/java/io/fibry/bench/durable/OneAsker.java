@@ -24,14 +24,14 @@ final class OneAsker {
 
   static List<RoundFigures> measure() throws Exception {
     try (var folder = TemporaryFolder.create();
-        var file = PreparedFile.on(StorageDirectory.open(folder.path().resolve("file")));
+        var file = PreparedFile.createOn(StorageDirectory.open(folder.path().resolve("file")));
         var store = FolderStore.open(folder.path().resolve("store"));
         var scope = ActorSystem.openScope("one")) {
       var counter = CountingActors.COUNTER.newActor(scope.named("counter"), store);
       var sender = new CountingActors.Sender(CountingActors.KEEPER.newActor(scope.named("keeper"), store));
       var inMemory = CountingActors.inMemory(scope.anonymous());
       return new Rounds()
-          .side(PreparedFile.SIDE, Askers.UNIT, file::rate)
+          .side(PreparedFile.SIDE, Askers.UNIT, file::writesPerSecond)
           .side(DURABLE_ACTOR, Askers.UNIT, () -> Askers.rate(1, asker -> counter.ask(new CountingActors.Count())))
           .side("fibry, a message is kept", Askers.UNIT,
               () -> Askers.rateOf(1, (asker, deadline) -> sender.send(deadline)))

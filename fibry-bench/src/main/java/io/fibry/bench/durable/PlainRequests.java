@@ -53,7 +53,7 @@ final class PlainRequests {
     try (var folder = TemporaryFolder.create()) {
       var classLog = folder.path().resolve("loaded");
       var flags = List.of("-Djdk.virtualThreadScheduler.parallelism=1", "-Xlog:class+load:file=" + classLog,
-          "-Drounds=" + Rounds.count(), "-Dseconds=" + Askers.time() / 1e9, "-cp", classPath);
+          "-Drounds=" + Rounds.measuredRounds(), "-Dseconds=" + Askers.roundNanos() / 1e9, "-cp", classPath);
       double[] nanos = ChildJvm.figures(flags, InProcess.class);
       checkNotLoaded(classLog);
       return RoundFigures.of(side, "ns", Arrays.stream(nanos).boxed().toArray(Double[]::new));

@@ -15,16 +15,16 @@ record PreparedFile(StorageDirectory disk) implements AutoCloseable {
   private static final int FILE_SIZE = 16 << 20;
   private static final int RECORD_SIZE = 256;
 
-  static PreparedFile on(StorageDirectory disk) throws IOException {
+  static PreparedFile createOn(StorageDirectory disk) throws IOException {
     disk.create(NAME, FILE_SIZE);
     return new PreparedFile(disk);
   }
 
   /** Returns how many writes, each with a sync, the disk completes per second. */
-  double rate() throws IOException {
+  double writesPerSecond() throws IOException {
     var bytes = ByteBuffer.allocateDirect(RECORD_SIZE);
     long start = System.nanoTime();
-    long deadline = start + Askers.time();
+    long deadline = start + Askers.roundNanos();
     long writes = 0;
     do {
       disk.write(NAME, writes * RECORD_SIZE % FILE_SIZE, bytes.putLong(0, ++writes));

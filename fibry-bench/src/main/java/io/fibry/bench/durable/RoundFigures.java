@@ -17,13 +17,13 @@ record RoundFigures(String side, String unit, long size, List<Double> rounds) {
     return new RoundFigures(side, unit, 0, List.of(rounds));
   }
 
-  /** Returns these results as a line for the parent process, which {@link #ofLine} parses. */
-  String line() {
+  /** Returns these results as a line for the parent process, which {@link #parse} parses. */
+  String toLine() {
     return String.join(SEPARATOR, side, unit, Long.toString(size),
         rounds.stream().map(Object::toString).collect(Collectors.joining(" ")));
   }
 
-  static RoundFigures ofLine(String line) {
+  static RoundFigures parse(String line) {
     var fields = line.split(SEPARATOR);
     return new RoundFigures(fields[0], fields[1], Long.parseLong(fields[2]),
         Arrays.stream(fields[3].split(" ")).map(Double::valueOf).toList());

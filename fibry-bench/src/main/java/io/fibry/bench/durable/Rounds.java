@@ -17,7 +17,7 @@ final class Rounds {
   private record Side(String name, String unit, long size, Trial trial, List<Double> results) {}
 
   /** Returns the number of rounds after the warm-up: property {@code rounds}, or 9. */
-  static int count() {
+  static int measuredRounds() {
     return Integer.getInteger("rounds", 9);
   }
 
@@ -33,7 +33,7 @@ final class Rounds {
   /** Returns the results of all rounds after the warm-up. Each round begins with another side. */
   List<RoundFigures> run() throws Exception {
     var order = new ArrayList<>(sides);
-    for (int round = -Math.min(WARM_UP_ROUNDS, count()); round < count(); round++) {
+    for (int round = -Math.min(WARM_UP_ROUNDS, measuredRounds()); round < measuredRounds(); round++) {
       for (var side : order) {
         System.gc(); // no side pays for the garbage of another
         double result = side.trial.run();

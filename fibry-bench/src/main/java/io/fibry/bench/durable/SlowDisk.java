@@ -6,12 +6,12 @@ import java.nio.ByteBuffer;
 import java.util.List;
 import java.util.concurrent.locks.LockSupport;
 
-/** A disk where each sync takes at least {@code force} nanoseconds. */
-record SlowDisk(StorageDirectory disk, long force) implements StorageDirectory {
+/** A disk where each sync takes at least {@code minSyncNanos} nanoseconds. */
+record SlowDisk(StorageDirectory disk, long minSyncNanos) implements StorageDirectory {
 
   @Override
   public void sync(String name) throws IOException {
-    long deadline = System.nanoTime() + force;
+    long deadline = System.nanoTime() + minSyncNanos;
     disk.sync(name);
     for (long remaining = deadline - System.nanoTime(); remaining > 0; remaining = deadline - System.nanoTime())
       LockSupport.parkNanos(remaining);

@@ -31,7 +31,7 @@ final class Stalls {
     try (var folder = TemporaryFolder.create();
         var store = FolderStore.open(folder.path());
         var scope = ActorSystem.openScope("stalls")) {
-      var numbers = IntStream.range(0, Askers.many());
+      var numbers = IntStream.range(0, Askers.manyAskers());
       var durable =
           numbers.mapToObj(number -> CountingActors.COUNTER.newActor(scope.named("counter-" + number), store)).toList();
       var inMemory = durable.stream().map(actor -> CountingActors.inMemory(scope.anonymous())).toList();

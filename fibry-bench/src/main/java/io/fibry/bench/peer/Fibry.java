@@ -30,7 +30,7 @@ final class Fibry implements Peer.Requests, Peer.BoundedMailboxes, Peer.Priority
     this.executor = executor;
   }
 
-  static Fibry on(Strategy strategy) {
+  static Fibry withStrategy(Strategy strategy) {
     return new Fibry(strategy, () -> {});
   }
 

@@ -21,7 +21,7 @@ final class JcTools implements Peer.Requests {
     private volatile boolean mayBeParked; // written by the receiver and by senders, read by senders
 
     ParkingReceiver(Consumer<M> handler) {
-      thread = ReceiverThreads.VIRTUAL.apply(ReceiverThreads.forEver(this, handler));
+      thread = ReceiverThreads.VIRTUAL.apply(ReceiverThreads.receiveLoop(this, handler));
     }
 
     @Override

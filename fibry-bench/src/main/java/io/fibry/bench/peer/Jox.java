@@ -39,7 +39,7 @@ final class Jox implements Peer.Requests, Peer.BoundedMailboxes {
 
   private static <M> Receiver<M> receiver(Channel<M> channel, Consumer<M> handler) {
     return new ChannelReceiver<>(channel,
-        ReceiverThreads.VIRTUAL.apply(ReceiverThreads.forEver(channel::receive, handler)));
+        ReceiverThreads.VIRTUAL.apply(ReceiverThreads.receiveLoop(channel::receive, handler)));
   }
 
   @Override

@@ -8,11 +8,11 @@ public final class Peers {
 
   public static Peer of(String name) {
     return switch (name) {
-      case "fiber" -> Fibry.on(Strategy.FIBER);
-      case "thread" -> Fibry.on(Strategy.THREAD);
-      case "resident" -> Fibry.on(Strategy.RESIDENT_FIBER);
+      case "fiber" -> Fibry.withStrategy(Strategy.FIBER);
+      case "thread" -> Fibry.withStrategy(Strategy.THREAD);
+      case "resident" -> Fibry.withStrategy(Strategy.RESIDENT_FIBER);
       case "forkjoin" -> Fibry.onForkJoinPool();
-      case "caller" -> Fibry.on(Strategy.CALLER);
+      case "caller" -> Fibry.withStrategy(Strategy.CALLER);
       case "sink" -> new FibrySink();
       case "pekko" -> Pekko.plain();
       case "pekko-tuned" -> Pekko.tuned();

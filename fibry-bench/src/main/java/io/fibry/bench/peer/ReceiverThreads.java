@@ -18,7 +18,7 @@ final class ReceiverThreads {
 
   private record Request<M, R>(M message, CompletableFuture<R> answer) {}
 
-  static <M> Runnable forEver(Source<M> source, Consumer<M> handler) {
+  static <M> Runnable receiveLoop(Source<M> source, Consumer<M> handler) {
     return () -> {
       try {
         while (true) handler.accept(source.take());

@@ -53,7 +53,7 @@ final class ThreadWithQueue implements Peer.Requests, Peer.BoundedMailboxes, Pee
   }
 
   private <M> Receiver<M> receiver(BlockingQueue<M> queue, Consumer<M> handler) {
-    return new QueueReceiver<>(queue, starter.apply(ReceiverThreads.forEver(queue::take, handler)));
+    return new QueueReceiver<>(queue, starter.apply(ReceiverThreads.receiveLoop(queue::take, handler)));
   }
 
   @Override

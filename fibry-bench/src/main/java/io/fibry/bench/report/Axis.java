@@ -7,18 +7,18 @@ import java.util.List;
 import java.util.Locale;
 
 /** An axis of a chart: maps values to positions, and has the values that get a label. */
-record Axis(double from, double to, boolean logarithmic, List<Double> ticks) {
+record Axis(double min, double max, boolean isLogarithmic, List<Double> ticks) {
   private static final int MAX_LINEAR_RATIO = 30; // if max/min is greater, the axis is logarithmic
   private static final int MAX_STEPS = 6; // of a linear axis
   private static final int FEW_DECADES = 3; // an axis of fewer decades has labels at 2 and 5, too
 
-  static Axis ofFigures(List<ResultRow> rows) {
+  static Axis ofValues(List<ResultRow> rows) {
     var statistics = rows.stream().mapToDouble(ResultRow::median).summaryStatistics();
-    return ofFigures(statistics.getMin(), statistics.getMax());
+    return ofValues(statistics.getMin(), statistics.getMax());
   }
 
   /** Returns an axis that begins at zero, or at a power of ten below {@code min}. */
-  static Axis ofFigures(double min, double max) {
+  static Axis ofValues(double min, double max) {
     return areFarApart(min, max) ? logarithmic(min, max) : linear(max);
   }
 
@@ -57,9 +57,9 @@ record Axis(double from, double to, boolean logarithmic, List<Double> ticks) {
   }
 
   /** Returns the position of a value: 0 is the beginning of the axis, and 1 its end. */
-  double place(double value) {
-    if (logarithmic) return Math.log(value / from) / Math.log(to / from);
-    return to == from ? 0.5 : (value - from) / (to - from);
+  double position(double value) {
+    if (isLogarithmic) return Math.log(value / min) / Math.log(max / min);
+    return max == min ? 0.5 : (value - min) / (max - min);
   }
 
   static String label(double tick) {

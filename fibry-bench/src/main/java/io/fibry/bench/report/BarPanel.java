@@ -29,7 +29,7 @@ record BarPanel(Result result, List<ResultRow> rows) implements Chart.Panel {
   public double draw(Svg svg, double top) {
     drawLegend(svg, top + LEGEND_HEIGHT - BAR_HEIGHT / 2.0);
     double bottom = top + LEGEND_HEIGHT + rows.size() * ROW_HEIGHT;
-    var axis = Axis.ofFigures(rows);
+    var axis = Axis.ofValues(rows);
     for (double tick : axis.ticks()) drawTick(svg, xOf(axis, tick), top + LEGEND_HEIGHT, bottom, Axis.label(tick));
     for (int i = 0; i < rows.size(); i++) drawRow(svg, axis, rows.get(i), top + LEGEND_HEIGHT + i * ROW_HEIGHT);
     svg.text("text middle", (plotLeft() + plotRight()) / 2, bottom + 34, Chart.label(rows, axis));
@@ -46,7 +46,7 @@ record BarPanel(Result result, List<ResultRow> rows) implements Chart.Panel {
   }
 
   private String cssClass(ResultRow row) {
-    return switch (result.side(row).whose()) {
+    return switch (result.side(row).owner()) {
       case OURS -> result.comparison().isBase(row) ? "bar base" : "bar ours";
       case OTHERS -> "bar others";
       case REFERENCE -> "hollow others";
@@ -65,7 +65,7 @@ record BarPanel(Result result, List<ResultRow> rows) implements Chart.Panel {
   }
 
   private String description(ResultRow row) {
-    String text = result.side(row).words();
+    String text = result.side(row).description();
     return row.size() == 0 ? text
         : text + String.format(Locale.ROOT, "; %,d %s", row.size(), result.comparison().sizes());
   }
@@ -80,6 +80,6 @@ record BarPanel(Result result, List<ResultRow> rows) implements Chart.Panel {
   }
 
   private double xOf(Axis axis, double value) {
-    return plotLeft() + axis.place(value) * (plotRight() - plotLeft());
+    return plotLeft() + axis.position(value) * (plotRight() - plotLeft());
   }
 }

@@ -31,7 +31,7 @@ final class Chart {
     var svg = new Svg().text("text title", Svg.MARGIN, TITLE_Y, title);
     double y = TITLE_Y;
     for (var rows : rowsByUnit(result)) y = GAP + panelOf(result, rows).draw(svg, y);
-    return svg.with(title, y);
+    return svg.document(title, y);
   }
 
   private static Panel panelOf(Result result, List<ResultRow> rows) {
@@ -48,8 +48,8 @@ final class Chart {
 
   /** Returns the label of the axis of values. */
   static String label(List<ResultRow> rows, Axis axis) {
-    return unitName(rows.getFirst().unit()) + (rows.getFirst().moreIsBetter() ? "; more is better" : "; less is better")
-        + (axis.logarithmic() ? "; logarithmic scale" : "");
+    return unitName(rows.getFirst().unit()) + (rows.getFirst().isMoreBetter() ? "; more is better" : "; less is better")
+        + (axis.isLogarithmic() ? "; logarithmic scale" : "");
   }
 
   private static String unitName(String unit) {

@@ -14,7 +14,7 @@ record LinePanel(Result result, List<ResultRow> rows) implements Chart.Panel {
 
   @Override
   public double draw(Svg svg, double top) {
-    var plane = new Plane(Axis.ofSizes(rows), Axis.ofFigures(rows), top + TITLE_HEIGHT);
+    var plane = new Plane(Axis.ofSizes(rows), Axis.ofValues(rows), top + TITLE_HEIGHT);
     plane.draw(svg, Chart.label(rows, plane.values), result.comparison().sizes());
     var sides = rows.stream().map(ResultRow::side).distinct().map(result.comparison()::side).toList();
     for (var side : sides) drawLine(svg, plane, side, cssClass(side, sides));
@@ -39,7 +39,7 @@ record LinePanel(Result result, List<ResultRow> rows) implements Chart.Panel {
   private static void drawLegendRow(Svg svg, double y, Side side, String cssClass) {
     svg.line("line " + cssClass, List.of(new Point(Svg.MARGIN, y - 4), new Point(Svg.MARGIN + 40, y - 4)))
         .dot("dot " + cssClass, new Point(Svg.MARGIN + 20, y - 4))
-        .text("text", Svg.MARGIN + 52, y, side.name(), side.words());
+        .text("text", Svg.MARGIN + 52, y, side.name(), side.description());
   }
 
   /** The area of the lines, with its two axes; {@code top} is its upper edge. */
@@ -54,11 +54,11 @@ record LinePanel(Result result, List<ResultRow> rows) implements Chart.Panel {
     }
 
     private double x(double size) {
-      return left() + INSET + sizes.place(size) * (right() - left() - 2 * INSET);
+      return left() + INSET + sizes.position(size) * (right() - left() - 2 * INSET);
     }
 
     private double y(double value) {
-      return top + PLANE_HEIGHT * (1 - values.place(value));
+      return top + PLANE_HEIGHT * (1 - values.position(value));
     }
 
     Point pointOf(ResultRow row) {

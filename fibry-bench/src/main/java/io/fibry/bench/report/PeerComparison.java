@@ -60,7 +60,7 @@ final class PeerComparison {
         .mapToDouble(row -> row.costAgainst(base(result))).min();
     if (cost.isEmpty()) return "";
     String text = ResultRow.readable(cost.getAsDouble());
-    return cost.getAsDouble() < RatioLoss.LEVEL ? "**" + text + "**" : text;
+    return cost.getAsDouble() < RatioLoss.REPORTED_BELOW ? "**" + text + "**" : text;
   }
 
   private static String value(ResultRow row) {

@@ -9,7 +9,7 @@ import java.util.stream.Stream;
 
 /** A row of a side that is not Fibry's, and its cost as a ratio to the base row of Fibry. */
 record RatioLoss(Result result, ResultRow row, double cost) {
-  static final double LEVEL = 0.95; // ratios above it are not reported
+  static final double REPORTED_BELOW = 0.95; // ratios above it are not reported
 
   /**
    * Returns a table of the rows that are more than 5 % better than their base row, the lowest ratio
@@ -30,7 +30,7 @@ record RatioLoss(Result result, ResultRow row, double cost) {
   }
 
   private static Stream<RatioLoss> losses(List<Result> results) {
-    return comparedRows(results).filter(row -> row.cost < LEVEL);
+    return comparedRows(results).filter(row -> row.cost < REPORTED_BELOW);
   }
 
   private static Stream<RatioLoss> comparedRows(List<Result> results) {
@@ -42,6 +42,6 @@ record RatioLoss(Result result, ResultRow row, double cost) {
   private String tableRow(Map<String, String> pages) {
     return "| " + PeerComparison.link(result.name(), result.question(), pages)
         + (row.size() > 0 ? String.format(Locale.ROOT, ", %,d", row.size()) : "") + " | " + row.side() + " | "
-        + result.side(row).words() + " | " + ResultRow.readable(cost) + " |\n";
+        + result.side(row).description() + " | " + ResultRow.readable(cost) + " |\n";
   }
 }

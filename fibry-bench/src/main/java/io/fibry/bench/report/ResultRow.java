@@ -30,7 +30,7 @@ public record ResultRow(String side, String unit, double median, double least, d
     return new ResultRow(side, unit, median, least, most, reference, size);
   }
 
-  boolean moreIsBetter() {
+  boolean isMoreBetter() {
     return unit.endsWith("/s") || unit.startsWith("ops/") || unit.equals("live");
   }
 
@@ -39,7 +39,7 @@ public record ResultRow(String side, String unit, double median, double least, d
    * is better.
    */
   public double costAgainst(ResultRow other) {
-    return moreIsBetter() ? other.median / median : median / other.median;
+    return isMoreBetter() ? other.median / median : median / other.median;
   }
 
   /** Returns a short text for the value, or a dash if it is infinite or no number. */

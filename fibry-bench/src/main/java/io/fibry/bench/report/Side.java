@@ -3,9 +3,9 @@ package io.fibry.bench.report;
 /**
  * A side of comparisons: an implementation by Fibry, by another library, or by hand.
  *
- * @param words describes the side for readers who have not seen its code
+ * @param description describes the side for readers who have not seen its code
  */
-record Side(String name, Whose whose, String words) {
+record Side(String name, Whose owner, String description) {
 
   enum Whose {
     OURS, OTHERS,
@@ -26,6 +26,6 @@ record Side(String name, Whose whose, String words) {
   }
 
   boolean isOurs() {
-    return whose == Whose.OURS;
+    return owner == Whose.OURS;
   }
 }

@@ -86,7 +86,7 @@ final class Svg {
   }
 
   /** Returns the content of the SVG file. */
-  String with(String title, double height) {
+  String document(String title, double height) {
     String heightText = number(height);
     return """
         <svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %1$d %2$s" width="%1$d" height="%2$s" role="img">

@@ -93,7 +93,7 @@ final class Banking {
     confirmations.forEach(CompletableFuture::join);
     long sum = 0;
     for (var account : actors) sum += account.ask(new FibryMessage.Read());
-    round.done(sum);
+    round.setResult(sum);
   }
 
   // ---- Fibry, messages only: an account that waits stashes other messages
@@ -153,7 +153,7 @@ final class Banking {
           if (++state.replies == payments)
             for (var account : actors) account.sendMessage(new TellMessage.Read(context.self()));
           if (state.replies > payments) state.sum += value;
-          if (state.replies == payments + accounts) round.done(state.sum);
+          if (state.replies == payments + accounts) round.setResult(state.sum);
         });
     var orders = new Orders(accounts);
     for (int i = 0; i < payments; i++) {
@@ -213,7 +213,7 @@ final class Banking {
   }
 
   private static void pekko(int accounts, int payments, Round round) {
-    round.pekko(Behaviors.<Long>setup(context -> {
+    round.spawn(Behaviors.<Long>setup(context -> {
       var refs = new ArrayList<ActorRef<PekkoMessage>>();
       for (int i = 0; i < accounts; i++) refs.add(context.spawnAnonymous(
           Behaviors.setup(account -> Behaviors.receiveMessage(new PekkoAccount(account.getSelf())::receive))));
@@ -227,7 +227,7 @@ final class Banking {
       return Behaviors.receiveMessage(value -> {
         if (++replies[0] == payments) for (var account : refs) account.tell(new PekkoMessage.Read(context.getSelf()));
         if (replies[0] > payments) sum[0] += value;
-        if (replies[0] == payments + accounts) round.done(sum[0]);
+        if (replies[0] == payments + accounts) round.setResult(sum[0]);
         return Behaviors.same();
       });
     }));
@@ -275,6 +275,6 @@ final class Banking {
     long sum = 0;
     for (var account : mailboxes) account.put(new QueueMessage.Read(teller));
     for (int i = 0; i < accounts; i++) sum += teller.take();
-    round.done(sum);
+    round.setResult(sum);
   }
 }

@@ -69,7 +69,7 @@ final class Big {
         case Message.Pong pong -> {
           if (pong.sender != target)
             round.fail(new IllegalStateException(self + " pinged " + target + " and heard from " + pong.sender));
-          if (++pongs == pings) round.part(pongs);
+          if (++pongs == pings) round.addPart(pongs);
           else ping();
         }
       }
@@ -77,7 +77,7 @@ final class Big {
   }
 
   private static void fibry(ActorBuilder<Object> actors, int workers, int pings, Round round) {
-    round.parts(workers);
+    round.expectParts(workers);
     var workerActors = new ArrayList<Actor<Message>>();
     var workerStates = new ArrayList<Worker>();
     for (int i = 0; i < workers; i++) {
@@ -89,8 +89,8 @@ final class Big {
   }
 
   private static void pekko(int workers, int pings, Round round) {
-    round.parts(workers);
-    round.pekko(Behaviors.setup(context -> {
+    round.expectParts(workers);
+    round.spawn(Behaviors.setup(context -> {
       var workerRefs = new ArrayList<ActorRef<Message>>();
       var workerStates = new ArrayList<Worker>();
       for (int i = 0; i < workers; i++) {
@@ -107,7 +107,7 @@ final class Big {
   }
 
   private static void queues(int workers, int pings, Round round) {
-    round.parts(workers);
+    round.expectParts(workers);
     var mailboxes = new ArrayList<BlockingQueue<Message>>();
     for (int i = 0; i < workers; i++) mailboxes.add(new LinkedTransferQueue<>());
     for (int i = 0; i < workers; i++) {

@@ -76,11 +76,11 @@ final class Chameneos {
   }
 
   private static void fibry(int creatures, int meetings, Round round) {
-    round.parts(creatures);
+    round.expectParts(creatures);
     var mall = Round.FIBERS.initialState(() -> new AskMall(meetings)).newActor(AskMall::handle);
     for (int i = 0; i < creatures; i++) {
       var initialColor = Color.of(i);
-      Stereotypes.fibers().runOnce(() -> round.part(meetOthers(initialColor, color -> mall.ask(new Meet(color)))));
+      Stereotypes.fibers().runOnce(() -> round.addPart(meetOthers(initialColor, color -> mall.ask(new Meet(color)))));
     }
   }
 
@@ -110,7 +110,7 @@ final class Chameneos {
   }
 
   private static void fibryMessages(ActorBuilder<Object> actors, int creatures, int meetings, Round round) {
-    round.parts(creatures);
+    round.expectParts(creatures);
     var mall = actors.initialState(() -> new MessageMall(meetings)).newActor(MessageMall::handle);
     for (int i = 0; i < creatures; i++) {
       var creature = new Creature(mall, Color.of(i), round);
@@ -155,7 +155,7 @@ final class Chameneos {
             .sendMessage(new FibryEvent.NewColor(color = color.afterMeeting(partner.color)));
         case FibryEvent.NewColor newColor -> color = newColor.color;
         case FibryEvent.MallClosed closed -> {
-          round.part(meetings);
+          round.addPart(meetings);
           return;
         }
       }
@@ -175,8 +175,8 @@ final class Chameneos {
   }
 
   private static void pekko(int creatures, int meetings, Round round) {
-    round.parts(creatures);
-    round.pekko(Behaviors.setup(context -> {
+    round.expectParts(creatures);
+    round.spawn(Behaviors.setup(context -> {
       ActorRef<PekkoGuest> mall = context.spawnAnonymous(mallBehavior(meetings));
       for (int i = 0; i < creatures; i++) context.spawnAnonymous(creatureBehavior(mall, Color.of(i), round));
       return Behaviors.empty();
@@ -209,7 +209,7 @@ final class Chameneos {
               .tell(new PekkoEvent.NewColor(color[0] = color[0].afterMeeting(partner.color)));
           case PekkoEvent.NewColor newColor -> color[0] = newColor.color;
           case PekkoEvent.MallClosed closed -> {
-            round.part(meetings[0]);
+            round.addPart(meetings[0]);
             return Behaviors.stopped();
           }
         }
@@ -223,7 +223,7 @@ final class Chameneos {
   private record QueueGuest(Color color, BlockingQueue<Color> replyTo) {}
 
   private static void queues(int creatures, int meetings, Round round) {
-    round.parts(creatures);
+    round.expectParts(creatures);
     var mall = new LinkedTransferQueue<QueueGuest>();
     round.start(() -> {
       for (int i = 0; i < meetings; i++) {
@@ -237,7 +237,7 @@ final class Chameneos {
     for (int i = 0; i < creatures; i++) {
       var initialColor = Color.of(i);
       var replies = new LinkedTransferQueue<Color>();
-      round.start(() -> round.part(meetOthers(initialColor, color -> {
+      round.start(() -> round.addPart(meetOthers(initialColor, color -> {
         mall.put(new QueueGuest(color, replies));
         return replies.take();
       })));

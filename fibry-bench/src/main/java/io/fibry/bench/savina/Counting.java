@@ -45,7 +45,7 @@ final class Counting {
         });
     Stereotypes.fibers().runOnce(() -> {
       for (int i = 0; i < increments; i++) counter.sendMessage(Counter.Add.ONE);
-      round.done(counter.ask(new Counter.Get()));
+      round.setResult(counter.ask(new Counter.Get()));
     });
   }
 
@@ -56,7 +56,7 @@ final class Counting {
   }
 
   private static void pekko(int increments, Round round) {
-    round.pekko(Behaviors.<Long>setup(context -> {
+    round.spawn(Behaviors.<Long>setup(context -> {
       var count = new Count();
       ActorRef<PekkoCounter> counter = context.spawnAnonymous(Behaviors.receiveMessage(message -> {
         switch (message) {
@@ -68,7 +68,7 @@ final class Counting {
       for (int i = 0; i < increments; i++) counter.tell(PekkoCounter.Add.ONE);
       counter.tell(new PekkoCounter.Get(context.getSelf()));
       return Behaviors.receiveMessage(value -> {
-        round.done(value);
+        round.setResult(value);
         return Behaviors.same();
       });
     }));
@@ -86,6 +86,6 @@ final class Counting {
     });
     for (int i = 0; i < increments; i++) counter.put(Counter.Add.ONE);
     counter.put(new Counter.Get());
-    round.done(answers.take());
+    round.setResult(answers.take());
   }
 }

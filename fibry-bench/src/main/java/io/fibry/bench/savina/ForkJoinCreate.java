@@ -26,23 +26,23 @@ final class ForkJoinCreate {
 
   // no actor is stopped: without a message and a reference it is garbage
   private static void fibry(ActorBuilder<Object> builder, int actors, Round round) {
-    round.parts(actors);
+    round.expectParts(actors);
     for (int i = 0; i < actors; i++) {
       builder.newActor((Integer number) -> {
         compute();
-        round.part(number);
+        round.addPart(number);
       }).sendMessage(i);
     }
   }
 
   // each actor stops itself, because it would live for ever otherwise
   private static void pekko(int actors, Round round) {
-    round.parts(actors);
-    round.pekko(Behaviors.setup(context -> {
+    round.expectParts(actors);
+    round.spawn(Behaviors.setup(context -> {
       for (int i = 0; i < actors; i++) {
         ActorRef<Integer> actor = context.spawnAnonymous(Behaviors.receiveMessage(number -> {
           compute();
-          round.part(number);
+          round.addPart(number);
           return Behaviors.stopped();
         }));
         actor.tell(i);
@@ -52,13 +52,13 @@ final class ForkJoinCreate {
   }
 
   private static void queues(int actors, Round round) {
-    round.parts(actors);
+    round.expectParts(actors);
     for (int i = 0; i < actors; i++) {
       var queue = new LinkedTransferQueue<Integer>();
       round.start(() -> {
         int number = queue.take();
         compute();
-        round.part(number);
+        round.addPart(number);
       });
       queue.put(i);
     }

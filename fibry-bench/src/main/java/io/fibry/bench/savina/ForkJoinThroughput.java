@@ -39,14 +39,14 @@ final class ForkJoinThroughput {
 
     void handleMessage() {
       ForkJoinCreate.compute();
-      if (++handled == messages) round.part(handled);
+      if (++handled == messages) round.addPart(handled);
     }
   }
 
   private static final Object MESSAGE = "work";
 
   private static void fibry(ActorBuilder<Object> builder, int actors, int messages, Round round) {
-    round.parts(actors);
+    round.expectParts(actors);
     var receivers = new ArrayList<Actor<Object>>();
     for (int i = 0; i < actors; i++) receivers.add(
         builder.initialState(() -> new Worker(messages, round))
@@ -55,8 +55,8 @@ final class ForkJoinThroughput {
   }
 
   private static void pekko(int actors, int messages, Round round) {
-    round.parts(actors);
-    round.pekko(Behaviors.setup(context -> {
+    round.expectParts(actors);
+    round.spawn(Behaviors.setup(context -> {
       var receivers = new ArrayList<ActorRef<Object>>();
       for (int i = 0; i < actors; i++) {
         var worker = new Worker(messages, round);
@@ -71,7 +71,7 @@ final class ForkJoinThroughput {
   }
 
   private static void queues(int actors, int messages, Round round) throws InterruptedException {
-    round.parts(actors);
+    round.expectParts(actors);
     var receivers = new ArrayList<BlockingQueue<Object>>();
     for (int i = 0; i < actors; i++) {
       var worker = new Worker(messages, round);

@@ -59,7 +59,7 @@ final class Philosophers {
     void leave() {
       if (++departed < taken.length) return;
       for (boolean fork : taken) if (fork) round.fail(new IllegalStateException("a fork is still taken"));
-      round.done(meals);
+      round.setResult(meals);
     }
   }
 
@@ -136,7 +136,7 @@ final class Philosophers {
   }
 
   private static void pekko(int seats, int meals, Round round) {
-    round.pekko(Behaviors.setup(context -> {
+    round.spawn(Behaviors.setup(context -> {
       var forks = new Forks(seats, round);
       ActorRef<PekkoMessage> table = context.spawnAnonymous(Behaviors.receiveMessage(message -> {
         switch (message) {

@@ -36,7 +36,7 @@ final class PingPong {
     Stereotypes.fibers().runOnce(() -> {
       int replies = 0;
       for (int i = 0; i < pings; i++) if (pong.ask(Ping.PING) == Pong.PONG) replies++;
-      round.done(replies);
+      round.setResult(replies);
     });
   }
 
@@ -48,7 +48,7 @@ final class PingPong {
     var replies = new int[1];
     var pong = actors.newActor((FibryPing ping) -> ping.pinger.sendMessage(Pong.PONG));
     var pinger = actors.newActor((Pong reply, ActorContext<Pong> context) -> {
-      if (++replies[0] == pings) round.done(replies[0]);
+      if (++replies[0] == pings) round.setResult(replies[0]);
       else pong.sendMessage(new FibryPing(context.self()));
     });
     pong.sendMessage(new FibryPing(pinger));
@@ -57,7 +57,7 @@ final class PingPong {
   private record PekkoPing(ActorRef<Pong> pinger) {}
 
   private static void pekko(int pings, Round round) {
-    round.pekko(Behaviors.setup(context -> {
+    round.spawn(Behaviors.setup(context -> {
       ActorRef<PekkoPing> pong = context.spawnAnonymous(Behaviors.receiveMessage(ping -> {
         ping.pinger.tell(Pong.PONG);
         return Behaviors.same();
@@ -70,7 +70,7 @@ final class PingPong {
   private static Behavior<Pong> pingBehavior(int pings, ActorRef<PekkoPing> pong, Round round) {
     var replies = new int[1];
     return Behaviors.receive((context, reply) -> {
-      if (++replies[0] == pings) round.done(replies[0]);
+      if (++replies[0] == pings) round.setResult(replies[0]);
       else pong.tell(new PekkoPing(context.getSelf()));
       return Behaviors.same();
     });
@@ -86,7 +86,7 @@ final class PingPong {
         pingQueue.put(Ping.PING);
         if (pongQueue.take() == Pong.PONG) replies++;
       }
-      round.done(replies);
+      round.setResult(replies);
     });
   }
 }

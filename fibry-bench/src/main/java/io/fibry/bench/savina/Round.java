@@ -40,7 +40,7 @@ final class Round implements AutoCloseable {
 
   // ---- the result
 
-  void done(long value) {
+  void setResult(long value) {
     endTime = System.nanoTime();
     result.complete(value);
   }
@@ -49,14 +49,14 @@ final class Round implements AutoCloseable {
     result.completeExceptionally(cause);
   }
 
-  /** Makes the result the sum of the next {@code count} calls of {@link #part}. */
-  void parts(int count) {
+  /** Makes the result the sum of the next {@code count} calls of {@link #addPart}. */
+  void expectParts(int count) {
     missingParts.set(count);
   }
 
-  void part(long value) {
+  void addPart(long value) {
     sum.addAndGet(value);
-    if (missingParts.decrementAndGet() == 0) done(sum.get());
+    if (missingParts.decrementAndGet() == 0) setResult(sum.get());
   }
 
   long result() throws Exception {
@@ -69,7 +69,7 @@ final class Round implements AutoCloseable {
     }
   }
 
-  long ended() {
+  long endTime() {
     return endTime;
   }
 
@@ -95,7 +95,7 @@ final class Round implements AutoCloseable {
   }
 
   /** Spawns the Pekko actor that spawns all others. */
-  <M> ActorRef<M> pekko(Behavior<M> main) {
+  <M> ActorRef<M> spawn(Behavior<M> main) {
     var actor = PekkoSystem.spawn(main);
     pekkoActors.add(actor);
     return actor;

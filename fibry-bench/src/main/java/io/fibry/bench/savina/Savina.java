@@ -86,7 +86,7 @@ public final class Savina {
       for (var side : List.copyOf(sides)) {
         try {
           System.gc(); // no side pays for the garbage of another
-          long nanos = program.nanos(side);
+          long nanos = program.measureNanos(side);
           if (round >= 0) System.out.println("TOOK " + side.name() + " " + nanos / 1e6);
         } catch (Throwable failure) {
           System.out.println("FAILED " + side.name() + " " + failure);

@@ -25,14 +25,14 @@ record SavinaProgram(String name, String size, long result, List<ProgramSide> si
    * Runs the program once, and cleans up. Returns the nanoseconds from the start until the result
    * was reported; throws if the result is wrong.
    */
-  long nanos(ProgramSide side) throws Exception {
+  long measureNanos(ProgramSide side) throws Exception {
     try (var round = new Round()) {
       long start = System.nanoTime();
       round.start(() -> side.body.start(round));
       long actual = round.result();
       if (actual != result) throw new IllegalStateException(
           "the result of " + name + " on " + side.name + " is " + actual + ", not " + result);
-      return round.ended() - start;
+      return round.endTime() - start;
     }
   }
 }

@@ -64,7 +64,7 @@ final class Sieve {
       switch (message) {
         case Message.Candidate candidate -> sift(candidate);
         case Message.End end -> {
-          if (next == null) round.done(end.primes + primeCount);
+          if (next == null) round.setResult(end.primes + primeCount);
           else next.accept(new Message.End(end.primes + primeCount));
         }
       }
@@ -89,7 +89,7 @@ final class Sieve {
   }
 
   private static void pekko(int maxNumber, int capacity, Round round) {
-    round.pekko(Behaviors.setup(context -> {
+    round.spawn(Behaviors.setup(context -> {
       produce(maxNumber, spawn(context, 2, capacity, round)::tell);
       return Behaviors.empty();
     }));

@@ -25,7 +25,7 @@ final class Skynet {
   static SavinaProgram program(int leaves) {
     return SavinaProgram.of("skynet", SavinaProgram.size(leaves, "leaves"), (long) leaves * (leaves - 1) / 2,
         new ProgramSide("fibry",
-            round -> round.done(Round.FIBERS.newActorWithReturn(Skynet::sumOf).ask(new Range(0, leaves)))),
+            round -> round.setResult(Round.FIBERS.newActorWithReturn(Skynet::sumOf).ask(new Range(0, leaves)))),
         new ProgramSide("fibry-messages", round -> fibryMessages(Round.FIBERS, leaves, round)),
         new ProgramSide("fibry-pool", round -> fibryMessages(Round.POOL, leaves, round)),
         new ProgramSide("pekko", round -> pekko(leaves, round)),
@@ -65,7 +65,7 @@ final class Skynet {
   }
 
   private static void fibryMessages(ActorBuilder<Object> actors, int leaves, Round round) {
-    Actor<NodeMessage.Sum> root = actors.newActor((NodeMessage.Sum total) -> round.done(total.value));
+    Actor<NodeMessage.Sum> root = actors.newActor((NodeMessage.Sum total) -> round.setResult(total.value));
     startNode(actors, new Range(0, leaves), root);
   }
 
@@ -90,10 +90,10 @@ final class Skynet {
   // ---- Pekko: a node stops when all children have answered
 
   private static void pekko(int leaves, Round round) {
-    round.pekko(Behaviors.<Long>setup(context -> {
+    round.spawn(Behaviors.<Long>setup(context -> {
       context.spawnAnonymous(nodeBehavior(new Range(0, leaves), context.getSelf()));
       return Behaviors.receiveMessage(sum -> {
-        round.done(sum);
+        round.setResult(sum);
         return Behaviors.same();
       });
     }));
@@ -122,7 +122,7 @@ final class Skynet {
   private static void queues(int leaves, Round round) throws InterruptedException {
     var root = new LinkedTransferQueue<Long>();
     startThread(new Range(0, leaves), root, round);
-    round.done(root.take());
+    round.setResult(root.take());
   }
 
   private static void startThread(Range range, BlockingQueue<Long> parent, Round round) {

@@ -30,7 +30,7 @@ final class ThreadRing {
     for (int i = 0; i < members; i++) {
       int number = i;
       ring.add(actors.newActor((Integer remainingHops) -> {
-        if (remainingHops == 0) round.done(number);
+        if (remainingHops == 0) round.setResult(number);
         else ring.get((number + 1) % members).sendMessage(remainingHops - 1);
       }));
     }
@@ -38,12 +38,12 @@ final class ThreadRing {
   }
 
   private static void pekko(int members, int hops, Round round) {
-    round.pekko(Behaviors.setup(context -> {
+    round.spawn(Behaviors.setup(context -> {
       var ring = new ArrayList<ActorRef<Integer>>();
       for (int i = 0; i < members; i++) {
         int number = i;
         ring.add(context.spawnAnonymous(Behaviors.receiveMessage(remainingHops -> {
-          if (remainingHops == 0) round.done(number);
+          if (remainingHops == 0) round.setResult(number);
           else ring.get((number + 1) % members).tell(remainingHops - 1);
           return Behaviors.same();
         })));
@@ -59,7 +59,7 @@ final class ThreadRing {
     for (int i = 0; i < members; i++) {
       int number = i;
       round.serve(ring.get(i), remainingHops -> {
-        if (remainingHops == 0) round.done(number);
+        if (remainingHops == 0) round.setResult(number);
         else ring.get((number + 1) % members).put(remainingHops - 1);
       });
     }

@@ -33,10 +33,10 @@ public final class ActorCreation {
           .side("fibry, platform threads", "us each", "3,000 in 210 ms: 70",
               () -> sinkMicros(onPlatformThreads, () -> Stereotypes.threads().sink(null), hasTask))
           .side("by hand: virtual threads, parked", "us each", "",
-              () -> threads(onVirtualThreads, Thread.ofVirtual(), hasTask))
+              () -> parkedThreads(onVirtualThreads, Thread.ofVirtual(), hasTask))
           .side("by hand: platform threads, parked", "us each", "",
-              () -> threads(onPlatformThreads, Thread.ofPlatform().daemon(), hasTask))
-          .inTurns();
+              () -> parkedThreads(onPlatformThreads, Thread.ofPlatform().daemon(), hasTask))
+          .runInTurns();
     }
   }
 
@@ -59,7 +59,7 @@ public final class ActorCreation {
    * Starts threads that park, and returns the microseconds for each. If {@code hasTask}, the time
    * to wake them and to await their end is included.
    */
-  static double threads(int count, Thread.Builder threads, boolean hasTask) throws Exception {
+  static double parkedThreads(int count, Thread.Builder threads, boolean hasTask) throws Exception {
     var parkedThreads = new Thread[count];
     var remaining = new CountDownLatch(count);
     long began = System.nanoTime();

@@ -29,7 +29,7 @@ public final class BlockingCalls {
             () -> rate(calls, Executors.newVirtualThreadPerTaskExecutor()))
         .side("by hand: newFixedThreadPool(64)", "calls/s", "100,000 in 162 s: 617",
             () -> rate(poolCalls, Executors.newFixedThreadPool(64)))
-        .once();
+        .runOnce();
   }
 
   private interface Maker {

@@ -23,7 +23,7 @@ public final class ContextSwitches {
         .side("by hand: two virtual threads, queue and future", "ms", "", () -> byHand(Thread.ofVirtual(), requests))
         .side("by hand: two platform threads, queue and future", "ms", "",
             () -> byHand(Thread.ofPlatform().daemon(), requests))
-        .inTurns();
+        .runInTurns();
   }
 
   private static double actors(Strategy strategy, int requests) throws Exception {

@@ -42,7 +42,7 @@ public final class DelayedTasks {
             () -> timerSeconds(fewerTasks, Duration.ofMillis(100), pool(MAX_RUNNING)))
         .side("by hand: scheduler and 64 platform threads, 100 ms", "s", "0.222 s for 10,000, IO", fewerTasks,
             () -> schedulerSeconds(fewerTasks, 100, Executors.newFixedThreadPool(64)))
-        .once();
+        .runOnce();
   }
 
   private static ActorBuilder<Object> pool(int workers) {

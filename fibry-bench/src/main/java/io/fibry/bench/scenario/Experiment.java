@@ -56,7 +56,7 @@ final class Experiment {
   }
 
   /** Runs all sides in turns, {@code -Drounds} times after a warm-up. */
-  void inTurns() throws Exception {
+  void runInTurns() throws Exception {
     for (int round = -1; round < ROUNDS; round++) {
       System.out.printf("round %d of %d%n", round + 1, ROUNDS);
       for (var side : sides) run(side, round < 0);
@@ -66,7 +66,7 @@ final class Experiment {
   }
 
   /** Runs each side once and without a warm-up, because a run takes long. */
-  void once() throws Exception {
+  void runOnce() throws Exception {
     for (var side : sides) {
       run(side, false);
       addRow(side);

@@ -59,7 +59,7 @@ public final class FileReads {
           () -> files.runInOnePool(reads, computations));
     }
     try {
-      experiment.inTurns();
+      experiment.runInTurns();
     } finally {
       for (int i = 0; i < reads; i++) Files.delete(folder.resolve("file" + i));
       Files.delete(folder);

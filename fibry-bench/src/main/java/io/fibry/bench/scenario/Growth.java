@@ -25,9 +25,9 @@ public final class Growth {
           .side("fibry, a message", "ns a message", "", size, () -> messages(size))
           .side("fibry, a request", "ns a request", "", size, () -> requests(size))
           .side("by hand: a parked virtual thread", "ns an actor", "", size,
-              () -> ActorCreation.threads(size, Thread.ofVirtual(), false) * 1e3);
+              () -> ActorCreation.parkedThreads(size, Thread.ofVirtual(), false) * 1e3);
     }
-    experiment.inTurns();
+    experiment.runInTurns();
   }
 
   private static double actors(int size) {

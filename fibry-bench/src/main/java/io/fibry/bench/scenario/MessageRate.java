@@ -26,7 +26,7 @@ public final class MessageRate {
           .side("by hand: virtual threads and a queue", "M/s", "", () -> byHand(Thread.ofVirtual(), senders, messages))
           .side("by hand: platform threads and a queue", "M/s", "",
               () -> byHand(Thread.ofPlatform().daemon(), senders, messages))
-          .inTurns();
+          .runInTurns();
     }
   }
 

@@ -20,7 +20,7 @@ final class OpenLoopClients implements AutoCloseable {
   }
 
   /** Answers in time per second, and the 99th percentile of their latencies in milliseconds. */
-  record Seen(double goodput, double slowest) {}
+  record LoadStatistics(double goodput, double p99) {}
 
   private final Service service;
   private final PoissonArrivals arrivals = new PoissonArrivals(42); // so all services get the same
@@ -34,14 +34,14 @@ final class OpenLoopClients implements AutoCloseable {
    * Starts {@code perSecond} clients a second for {@code seconds}, and returns the rate and the
    * latency of the answers in that time.
    */
-  Seen load(double perSecond, double seconds) {
+  LoadStatistics load(double perSecond, double seconds) {
     var latencies = new ConcurrentLinkedQueue<Long>(); // ns, of answers in time; of this call only
     long began = System.nanoTime();
     long end = began + (long) (seconds * 1e9);
     arrivals.run(perSecond, end, arrival -> clientThreads.execute(() -> client(arrival, latencies)));
     PoissonArrivals.waitUntil(end);
     long[] sorted = latencies.stream().mapToLong(Long::longValue).sorted().toArray();
-    return new Seen(sorted.length / Experiment.seconds(began),
+    return new LoadStatistics(sorted.length / Experiment.seconds(began),
         sorted.length == 0 ? 0 : sorted[(sorted.length - 1) * 99 / 100] / 1e6);
   }
 

@@ -10,7 +10,7 @@ import org.rocksdb.WriteBatch;
 import org.rocksdb.WriteOptions;
 
 /** RocksDB with its default options. Each batch is one write with a sync. */
-record RocksDb(RocksDB db, Options options, WriteOptions synced) implements EmbeddedStore {
+record RocksDb(RocksDB db, Options options, WriteOptions syncOptions) implements EmbeddedStore {
 
   static RocksDb open(Path folder) throws RocksDBException {
     var options = new Options().setCreateIfMissing(true);
@@ -22,7 +22,7 @@ record RocksDb(RocksDB db, Options options, WriteOptions synced) implements Embe
     try (var writes = new WriteBatch()) {
       for (var entry : batch)
         writes.put((entry.actor() + "/" + entry.number()).getBytes(StandardCharsets.UTF_8), entry.body());
-      db.write(synced, writes);
+      db.write(syncOptions, writes);
     }
   }
 
@@ -37,7 +37,7 @@ record RocksDb(RocksDB db, Options options, WriteOptions synced) implements Embe
 
   @Override
   public void close() {
-    synced.close();
+    syncOptions.close();
     db.close();
     options.close();
   }

@@ -126,7 +126,7 @@ class DurableBudgetsTest {
   void figuresRoundTripThroughTheirLine() {
     var figures = new RoundFigures("fibry, a side", "ops/s", 1_024, List.of(1.5, 2e9, 3.0));
 
-    assertEquals(figures, RoundFigures.ofLine(figures.line()));
+    assertEquals(figures, RoundFigures.parse(figures.toLine()));
     assertEquals(3.0, figures.median());
   }
 }

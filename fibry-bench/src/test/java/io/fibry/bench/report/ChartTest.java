@@ -155,22 +155,22 @@ class ChartTest {
 
   @Test
   void axisStartsAtZeroAndEndsAboveMaximum() {
-    assertEquals(List.of(0.0, 20.0, 40.0, 60.0, 80.0, 100.0), Axis.ofFigures(50, 91).ticks());
-    assertEquals(List.of(0.0, 0.002, 0.004, 0.006), Axis.ofFigures(0.005, 0.011).ticks().subList(0, 4));
-    assertEquals(0.5, Axis.ofFigures(50, 91).place(50));
+    assertEquals(List.of(0.0, 20.0, 40.0, 60.0, 80.0, 100.0), Axis.ofValues(50, 91).ticks());
+    assertEquals(List.of(0.0, 0.002, 0.004, 0.006), Axis.ofValues(0.005, 0.011).ticks().subList(0, 4));
+    assertEquals(0.5, Axis.ofValues(50, 91).position(50));
   }
 
   @Test
   void axisIsLogarithmicWhereFiguresAreFarApart() {
-    assertEquals(List.of(1.0, 10.0, 100.0, 1_000.0), Axis.ofFigures(9, 800).ticks());
-    assertEquals(List.of(10.0, 20.0, 50.0, 100.0, 200.0, 500.0, 1_000.0), Axis.ofFigures(21, 900).ticks());
-    assertEquals(0.5, Axis.ofFigures(2, 90).place(10), 1e-9);
+    assertEquals(List.of(1.0, 10.0, 100.0, 1_000.0), Axis.ofValues(9, 800).ticks());
+    assertEquals(List.of(10.0, 20.0, 50.0, 100.0, 200.0, 500.0, 1_000.0), Axis.ofValues(21, 900).ticks());
+    assertEquals(0.5, Axis.ofValues(2, 90).position(10), 1e-9);
   }
 
   @Test
   void zeroHasAPlaceOnEveryAxis() {
-    assertEquals(0, Axis.ofFigures(0, 1_000).place(0));
-    assertEquals(0, Axis.ofFigures(0, 0).place(0));
+    assertEquals(0, Axis.ofValues(0, 1_000).position(0));
+    assertEquals(0, Axis.ofValues(0, 0).position(0));
   }
 
   @Test

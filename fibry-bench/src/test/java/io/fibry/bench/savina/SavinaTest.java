@@ -34,7 +34,7 @@ class SavinaTest {
   @MethodSource("sides")
   void everySideComputesTheResult(String program, String name, SavinaProgram small, SavinaProgram.ProgramSide side)
       throws Exception {
-    assertTrue(small.nanos(side) > 0);
+    assertTrue(small.measureNanos(side) > 0);
   }
 
   @Test
@@ -45,9 +45,10 @@ class SavinaTest {
 
   @Test
   void wrongResultIsAFailure() {
-    var wrong = SavinaProgram.of("wrong", "size", 1, new SavinaProgram.ProgramSide("side", round -> round.done(2)));
+    var wrong =
+        SavinaProgram.of("wrong", "size", 1, new SavinaProgram.ProgramSide("side", round -> round.setResult(2)));
 
-    var failure = assertThrows(IllegalStateException.class, () -> wrong.nanos(wrong.sides().getFirst()));
+    var failure = assertThrows(IllegalStateException.class, () -> wrong.measureNanos(wrong.sides().getFirst()));
 
     assertEquals("the result of wrong on side is 2, not 1", failure.getMessage());
   }
@@ -58,6 +59,6 @@ class SavinaTest {
       throw new UnsupportedOperationException("broken");
     }));
 
-    assertThrows(UnsupportedOperationException.class, () -> broken.nanos(broken.sides().getFirst()));
+    assertThrows(UnsupportedOperationException.class, () -> broken.measureNanos(broken.sides().getFirst()));
   }
 }

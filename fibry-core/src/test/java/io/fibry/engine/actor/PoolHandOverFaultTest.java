@@ -189,7 +189,7 @@ class PoolHandOverFaultTest {
     moody.before = call -> slow.passDeaf();
     var pool = Pools.scaling(own.anonymous().strategy(moody), 0, 2).newActorWithReturn((Object message) -> message);
     var answer = new CompletableFuture<Object>();
-    var sender = Patience.elsewhere(() -> pool.sendMessageReturn((Object) "x")
+    var sender = Patience.startFiber(() -> pool.sendMessageReturn((Object) "x")
         .whenComplete((value, failure) -> answer.complete(failure == null ? value : failure)));
     Patience.await(slow.entered);
 

@@ -120,7 +120,7 @@ class AccountsTest {
   void waitingMessagesAreCounted(Variants.Variant variant) {
     var actor = variant.builder(scope).newActor(Gate::passOrThrow);
     var gate = Gate.occupy(actor);
-    Patience.joined(Patience.elsewhere(() -> send(actor, 6, 0)));
+    Patience.joined(Patience.startFiber(() -> send(actor, 6, 0)));
     var answer = Cells.sendRequest(actor, "request");
 
     is(scope.report(), 0, Reason.FAILED, 0, 7);
@@ -271,7 +271,7 @@ class AccountsTest {
       gate.pass();
       return 1;
     });
-    var asker = Patience.elsewhere(() -> {
+    var asker = Patience.startFiber(() -> {
       try {
         actor.ask("a", Duration.ofSeconds(1));
       } catch (AskTimeoutException over) {

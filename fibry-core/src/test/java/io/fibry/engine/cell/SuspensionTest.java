@@ -312,7 +312,7 @@ class SuspensionTest {
     });
     var asker = new CompletableFuture<Throwable>();
     var planned = new IllegalStateException("planned");
-    Patience.elsewhere(() -> {
+    Patience.startFiber(() -> {
       try {
         actor.ask(planned);
       } catch (Throwable thrown) {

@@ -28,7 +28,7 @@ class CoarseClockTest {
     var clock = new CoarseClock(Duration.ofNanos(50_000), 2); // it stops after two moves
     var random = new SplittableRandom(seed);
     var over = new AtomicBoolean();
-    var readers = IntStream.range(0, 3).mapToObj(i -> random.split()).map(own -> Patience.elsewhere(() -> {
+    var readers = IntStream.range(0, 3).mapToObj(i -> random.split()).map(own -> Patience.startFiber(() -> {
       while (!over.get()) {
         clock.nanoTime();
         LockSupport.parkNanos(own.nextInt(300_000));

@@ -191,7 +191,7 @@ class BaggageTest {
     var actor = scope.anonymous().inlineRequests().newActorWithReturn((String message) -> user.get());
     var answer = new CompletableFuture<String>();
 
-    Patience.elsewhere(() -> user.with("alice", () -> answer.complete(actor.ask("who?"))));
+    Patience.startFiber(() -> user.with("alice", () -> answer.complete(actor.ask("who?"))));
 
     assertEquals("alice", Patience.value(answer));
     assertEquals(0, user.captures.get());

@@ -47,7 +47,7 @@ class DeadlineTest {
   }
 
   private static void askWithin(Duration limit, ActorWithReturn<Object, Object> actor, Job job) {
-    Patience.elsewhere(() -> {
+    Patience.startFiber(() -> {
       try {
         actor.ask(job, limit);
       } catch (AskTimeoutException expected) {

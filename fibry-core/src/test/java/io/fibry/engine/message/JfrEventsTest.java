@@ -158,7 +158,7 @@ class JfrEventsTest {
   void aRequestHandledOnItsAskersThreadDidNotWait() {
     var actor = scope.named("inline").inlineRequests().newActorWithReturn((String message) -> message);
     try (var recorder = Recorder.of("fibry.Message")) {
-      Patience.joined(Patience.elsewhere(() -> actor.ask("request")));
+      Patience.joined(Patience.startFiber(() -> actor.ask("request")));
 
       assertEquals(0, only(recorder.events("inline")).getLong("wait"));
     }
@@ -344,7 +344,7 @@ class JfrEventsTest {
     var gate = Gate.occupy(actor);
     actor.sendMessage(1);
     try (var recorder = Recorder.of("fibry.MailboxPressure")) {
-      var sender = Patience.elsewhere(() -> actor.sendMessage(2));
+      var sender = Patience.startFiber(() -> actor.sendMessage(2));
       Patience.parked(sender);
       dawdle();
       gate.open();
@@ -363,7 +363,7 @@ class JfrEventsTest {
     Gate.occupy(actor);
     actor.sendMessage(1);
     try (var recorder = Recorder.of("fibry.MailboxPressure")) {
-      var sender = Patience.elsewhere(() -> actor.sendMessage(2));
+      var sender = Patience.startFiber(() -> actor.sendMessage(2));
       Patience.parked(sender);
       actor.askExit();
       Patience.joined(sender);

@@ -246,7 +246,7 @@ class NoRingTest {
         small.sendMessage(Job.act("slow", slow::pass));
         Patience.await(slow.entered);
         for (String message : List.of("fits", "waits")) {
-          if (message.equals("waits")) Patience.elsewhere(() -> {
+          if (message.equals("waits")) Patience.startFiber(() -> {
             Job.waiting(a);
             slow.open();
           });

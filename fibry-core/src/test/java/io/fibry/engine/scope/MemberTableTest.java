@@ -136,7 +136,7 @@ class MemberTableTest {
     var left = new ConcurrentLinkedQueue<>();
     var winners = new AtomicInteger();
     var done = new CountDownLatch(threads);
-    for (int t = 0; t < threads; t++) Patience.elsewhere(() -> {
+    for (int t = 0; t < threads; t++) Patience.startFiber(() -> {
       for (int i = 0; i < each; i++) {
         var member = new Object();
         roll.add(member);

@@ -52,7 +52,7 @@ class ScopeCloserCornerTest {
   /** Closes; fails if that takes too long. */
   private ActorScope.Report closed(ActorScope which, Duration limit) {
     var report = new CompletableFuture<ActorScope.Report>();
-    Patience.elsewhere(() -> report.complete(which.closeWithin(limit)));
+    Patience.startFiber(() -> report.complete(which.closeWithin(limit)));
     return Patience.value(report);
   }
 
@@ -121,7 +121,7 @@ class ScopeCloserCornerTest {
     member.sendMessage("close");
     Patience.await(gate.entered);
     var report = new CompletableFuture<ActorScope.Report>();
-    var closer = Patience.elsewhere(() -> report.complete(scope.closeWithin(Duration.ofDays(1))));
+    var closer = Patience.startFiber(() -> report.complete(scope.closeWithin(Duration.ofDays(1))));
     Patience.parked(closer);
 
     gate.open();
@@ -143,7 +143,7 @@ class ScopeCloserCornerTest {
     }).sendMessage("close");
     Patience.await(gate.entered);
     var report = new CompletableFuture<ActorScope.Report>();
-    var closer = Patience.elsewhere(() -> report.complete(scope.closeWithin(Duration.ofDays(1))));
+    var closer = Patience.startFiber(() -> report.complete(scope.closeWithin(Duration.ofDays(1))));
     Patience.parked(closer);
 
     gate.open();
@@ -185,7 +185,7 @@ class ScopeCloserCornerTest {
     for (int round = 0; round < 50; round++) {
       var brief = ActorSystem.openScope("brief", o -> o.withScheduler(clock));
       var made = new ArrayList<Actor<Object>>();
-      var maker = Patience.elsewhere(() -> makeUntilRefused(brief.anonymous().strategy(variant.strategy()), made));
+      var maker = Patience.startFiber(() -> makeUntilRefused(brief.anonymous().strategy(variant.strategy()), made));
       if (round % 2 == 0) Thread.yield();
 
       closed(brief, Duration.ofDays(1));
@@ -231,7 +231,7 @@ class ScopeCloserCornerTest {
       }));
     }
 
-    Patience.joined(Patience.elsewhere(() -> chain.getFirst().sendMessage("close")));
+    Patience.joined(Patience.startFiber(() -> chain.getFirst().sendMessage("close")));
 
     assertTrue(last.onExit().isDone());
   }
@@ -268,7 +268,7 @@ class ScopeCloserCornerTest {
       for (int i = 0; i < 4; i++) actors.add((i % 2 == 0 ? brief : inner).anonymous().newActor((Object m) -> {
         if (over.get()) late.incrementAndGet();
       }));
-      var senders = actors.stream().map(actor -> Patience.elsewhere(() -> {
+      var senders = actors.stream().map(actor -> Patience.startFiber(() -> {
         for (int i = 0; i < 10_000 && actor.sendMessage(i); i++) Thread.onSpinWait();
       })).toList();
 

@@ -194,7 +194,7 @@ final class ActorLocation {
    *
    * @param isOld whether the record is older than the history that its kind keeps
    */
-  synchronized boolean has(long number, LogRecord.RecordType type, long position, boolean isOld) {
+  synchronized boolean isLive(long number, LogRecord.RecordType type, long position, boolean isOld) {
     boolean isSnapshot = type == LogRecord.RecordType.SNAPSHOT;
     return isSnapshot || isOld ? Arrays.binarySearch(positions, 0, positionCount, position) >= 0
         : number >= lastFullTurn;
@@ -309,7 +309,7 @@ final class ActorLocation {
   }
 
   /** Returns the number of pending messages that are due at exactly this time. */
-  synchronized long due(Instant time) {
+  synchronized long countDue(Instant time) {
     return pending.isEmpty() ? 0 : pending.values().stream().filter(message -> message.due.equals(time)).count();
   }
 
@@ -321,11 +321,11 @@ final class ActorLocation {
     return pending.values().stream().filter(message -> !message.due.isAfter(until)).limit(max).toList();
   }
 
-  synchronized boolean has(String id, MessageLocation message) {
+  synchronized boolean isPending(String id, MessageLocation message) {
     return message.equals(pending.get(id));
   }
 
-  synchronized Optional<Instant> due(String id) {
+  synchronized Optional<Instant> dueTime(String id) {
     return Optional.ofNullable(pending.get(id)).map(MessageLocation::due);
   }
 }

@@ -21,7 +21,7 @@ import java.util.function.Function;
  *     | position 8, or if negative: the number of positions, and the link to the last of them
  * </pre>
  *
- * <p>Several positions of an actor are in a chain of {@link PlaceLists}.
+ * <p>Several positions of an actor are in a chain of {@link PositionChains}.
  */
 final class IndexStripe {
   private static final int WIDTH = 4; // longs of a slot
@@ -36,7 +36,7 @@ final class IndexStripe {
   private final int minSlots;
   private long[] slots = {};
   private int usedSlots; // slots that are not empty
-  private final PlaceLists placeLists = new PlaceLists();
+  private final PositionChains chains = new PositionChains();
   private final Map<Fingerprint, ActorLocation> expanded = new HashMap<>();
 
   IndexStripe(int minSlots) {
@@ -60,7 +60,7 @@ final class IndexStripe {
             : new ActorLocation(actor, print, positionsOf(slot), lastTurn(slot), lastFullTurn(slot));
     expanded.put(print, location); // before the slot is removed, because this throws if memory is short
     if (slot < 0) return location;
-    if (position < 0) placeLists.remove(link(position), count(position));
+    if (position < 0) chains.remove(link(position), count(position));
     remove(slot);
     return location;
   }
@@ -68,7 +68,7 @@ final class IndexStripe {
   private long[] positionsOf(int slot) {
     long position = slots[slot + POSITION];
     if (position >= 0) return new long[] {position};
-    var chain = placeLists.read(link(position), count(position));
+    var chain = chains.read(link(position), count(position));
     return fullStateBits(slot) == FULL_STATE_APART ? Arrays.copyOfRange(chain, 1, chain.length) : chain;
   }
 
@@ -93,7 +93,7 @@ final class IndexStripe {
       int stateBits = fullStateBits(location.lastTurn(), location.lastFullTurn(), positions.length);
       var chain = stateBits == FULL_STATE_APART ? addApart(location.lastFullTurn(), positions) : positions;
       int link = -1;
-      if (chain.length > 1) for (long position : chain) link = placeLists.add(position, link);
+      if (chain.length > 1) for (long position : chain) link = chains.add(position, link);
       insert(location.fingerprint().high(), location.fingerprint().low(), packTurn(location.lastTurn(), stateBits),
           chain.length == 1 ? chain[0] : packChain(chain.length, link));
     }
@@ -119,7 +119,7 @@ final class IndexStripe {
   synchronized void count(long[] sums) {
     sums[0] += usedSlots;
     for (var location : expanded.values()) {
-      long parked = location.due(Store.PendingMessage.NEVER);
+      long parked = location.countDue(Store.PendingMessage.NEVER);
       if (location.lastTurn() > 0) sums[0]++;
       sums[1] += location.pendingCount() - parked;
       sums[2] += parked;
@@ -163,27 +163,27 @@ final class IndexStripe {
     long oldPosition = slots[slot + POSITION];
     slots[slot + POSITION] = hasFullState ? position : add(oldPosition, position);
     slots[slot + LAST] = packTurn(number, hasFullState ? FULL_STATE_FIRST : fullStateBits(slot));
-    if (hasFullState && oldPosition < 0) placeLists.remove(link(oldPosition), count(oldPosition));
+    if (hasFullState && oldPosition < 0) chains.remove(link(oldPosition), count(oldPosition));
     return true;
   }
 
   private long add(long oldPosition, long position) {
-    if (oldPosition < 0) return packChain(count(oldPosition) + 1, placeLists.add(position, link(oldPosition)));
-    return packChain(2, placeLists.add(position, placeLists.add(oldPosition, -1)));
+    if (oldPosition < 0) return packChain(count(oldPosition) + 1, chains.add(position, link(oldPosition)));
+    return packChain(2, chains.add(position, chains.add(oldPosition, -1)));
   }
 
   /**
-   * Returns whether a record is still needed, like {@link ActorLocation#has(long,
+   * Returns whether a record is still needed, like {@link ActorLocation#isLive(long,
    * LogRecord.RecordType, long, boolean)}.
    */
-  synchronized boolean has(Fingerprint print, long number, LogRecord.RecordType type, long position, boolean isOld) {
+  synchronized boolean isLive(Fingerprint print, long number, LogRecord.RecordType type, long position, boolean isOld) {
     var location = expanded.get(print);
-    if (location != null) return location.has(number, type, position, isOld);
+    if (location != null) return location.isLive(number, type, position, isOld);
     int slot = find(print);
     if (slot < 0) return false;
     if (type != LogRecord.RecordType.SNAPSHOT && !isOld) return number >= lastFullTurn(slot);
     long stored = slots[slot + POSITION];
-    return stored < 0 ? placeLists.has(link(stored), count(stored), position) : stored == position;
+    return stored < 0 ? chains.contains(link(stored), count(stored), position) : stored == position;
   }
 
   /**
@@ -193,11 +193,11 @@ final class IndexStripe {
   synchronized void move(Relocations relocations) {
     for (var location : expanded.values()) location.move(relocations);
     for (int i = POSITION; i < slots.length; i += WIDTH) slots[i] = relocations.newPosition(slots[i]);
-    placeLists.move(relocations);
+    chains.move(relocations);
   }
 
   private long lastPosition(long position) {
-    return position < 0 ? placeLists.positionAt(link(position)) : position;
+    return position < 0 ? chains.positionAt(link(position)) : position;
   }
 
   private long lastTurn(int slot) {
@@ -212,7 +212,7 @@ final class IndexStripe {
     long position = slots[slot + POSITION];
     return switch (fullStateBits(slot)) {
       case FULL_STATE_FIRST -> lastTurn(slot) + 1 - (position < 0 ? count(position) : 1);
-      case FULL_STATE_APART -> ~placeLists.firstPosition(link(position), count(position));
+      case FULL_STATE_APART -> ~chains.firstPosition(link(position), count(position));
       default -> 0;
     };
   }

@@ -109,7 +109,7 @@ final class LiveRecordReader {
     for (int i = 0; i < original.outbox().size(); i++) {
       var sent = original.outbox().get(i);
       var location = new ActorLocation.MessageLocation(sent.due(), segment, offset, i);
-      if (index.expandedActor(sent.to()).filter(actor -> actor.has(sent.id(), location)).isPresent())
+      if (index.expandedActor(sent.to()).filter(actor -> actor.isPending(sent.id(), location)).isPresent())
         messages.add(i);
     }
     if (!isTurnLive && messages.isEmpty()) return null;

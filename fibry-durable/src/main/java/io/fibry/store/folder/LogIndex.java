@@ -217,7 +217,7 @@ final class LogIndex {
     var retention = retentions.get(kind);
     boolean isOld = retention != null && record.millis() < clock.instant().minus(retention).toEpochMilli();
     var print = fingerprints.of(record.actor());
-    return stripe(print).has(print, record.number(), record.type(), position, isOld)
+    return stripe(print).isLive(print, record.number(), record.type(), position, isOld)
         || !isOld && record.type() != LogRecord.RecordType.SNAPSHOT && isUnread.test(kind);
   }
 

@@ -210,7 +210,7 @@ final class LogStore extends FolderStore {
   public Optional<Instant> dueTime(ActorId actor, String id) {
     checkOpen();
     Objects.requireNonNull(id, "id");
-    return index.expandedActor(actor).flatMap(location -> location.due(id));
+    return index.expandedActor(actor).flatMap(location -> location.dueTime(id));
   }
 
   @Override

@@ -113,11 +113,11 @@ class StripeTest {
       assertEquals(last.getOrDefault(actor, 0L), where.lastTurn(), "seed " + seed);
     });
     for (long place : model.getOrDefault(actor, List.of()))
-      assertTrue(stripe.has(print(actor), 0, LogRecord.RecordType.SNAPSHOT, place, false), "seed " + seed);
+      assertTrue(stripe.isLive(print(actor), 0, LogRecord.RecordType.SNAPSHOT, place, false), "seed " + seed);
     long begin = first.getOrDefault(actor, 0L);
     if (!model.containsKey(actor)) return;
-    assertTrue(stripe.has(print(actor), begin, LogRecord.RecordType.TURN, -1, false), "seed " + seed);
-    assertTrue(!stripe.has(print(actor), begin - 1, LogRecord.RecordType.TURN, -1, false), "seed " + seed);
+    assertTrue(stripe.isLive(print(actor), begin, LogRecord.RecordType.TURN, -1, false), "seed " + seed);
+    assertTrue(!stripe.isLive(print(actor), begin - 1, LogRecord.RecordType.TURN, -1, false), "seed " + seed);
   }
 
   private static List<Long> boxed(long[] all) {

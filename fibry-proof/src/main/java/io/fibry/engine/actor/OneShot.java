@@ -40,12 +40,12 @@ public class OneShot {
   }
 
   @Actor
-  public void one() {
+  public void firstRunner() {
     firstActivation.run();
   }
 
   @Actor
-  public void other() {
+  public void secondRunner() {
     cell.sendMessage(2);
     firstActivation.run();
   }

@@ -44,7 +44,7 @@ public class SendAgainstEnd {
   public void verdict(IIII_Result result) {
     result.r1 = accepted ? 1 : 0;
     result.r2 = message.handled;
-    result.r3 = message.buried;
+    result.r3 = message.deadLetters;
     result.r4 = hookRuns;
   }
 }

@@ -42,7 +42,7 @@ public class SendAgainstEndIdle {
   public void verdict(IIII_Result result) {
     result.r1 = accepted ? 1 : 0;
     result.r2 = message.handled;
-    result.r3 = message.buried;
+    result.r3 = message.deadLetters;
     result.r4 = cell.onExit().isDone() ? 1 : 0;
   }
 }

@@ -33,13 +33,13 @@ public class ServeAgainstIdle {
   });
 
   @Actor
-  public void one() {
+  public void firstSender() {
     pool.sendMessage(1);
     pool.sendMessage(2);
   }
 
   @Actor
-  public void other() {
+  public void secondSender() {
     pool.sendMessage(3);
     pool.sendMessage(4);
   }

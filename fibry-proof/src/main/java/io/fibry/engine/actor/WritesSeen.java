@@ -54,12 +54,12 @@ public class WritesSeen {
   }
 
   @Actor
-  public void one() {
+  public void firstSender() {
     sendThree();
   }
 
   @Actor
-  public void other() {
+  public void secondSender() {
     sendThree();
   }
 

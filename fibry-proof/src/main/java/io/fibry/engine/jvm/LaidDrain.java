@@ -4,8 +4,8 @@ package io.fibry.engine.jvm;
 final class LaidDrain implements WokenDrain {
   private boolean written; // set by the waker, before it lays the drain
   // written by the thread that took the drain
-  int taken;
-  int unseen; // how often that thread did not see `written`
+  int takenCount;
+  int unseenCount; // how often that thread did not see `written`
 
   /** Writes the field that the thread that takes the drain must see. */
   LaidDrain write() {
@@ -19,8 +19,8 @@ final class LaidDrain implements WokenDrain {
 
   @Override
   public boolean runOnce() {
-    taken++;
-    if (!written) unseen++;
+    takenCount++;
+    if (!written) unseenCount++;
     return true;
   }
 

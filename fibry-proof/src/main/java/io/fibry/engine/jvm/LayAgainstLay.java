@@ -21,13 +21,13 @@ import org.openjdk.jcstress.infra.results.III_Result;
 public class LayAgainstLay extends TwoDrains {
   @Actor
   public void fiber() {
-    LaidDrain.take(slots.put(one.write()));
+    LaidDrain.take(slots.put(firstDrain.write()));
     LaidDrain.take(slots.take());
   }
 
   @Actor
   public void otherFiber() {
-    LaidDrain.take(slots.put(another.write()));
+    LaidDrain.take(slots.put(secondDrain.write()));
     LaidDrain.take(slots.take());
   }
 

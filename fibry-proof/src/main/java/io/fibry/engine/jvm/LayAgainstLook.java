@@ -21,8 +21,8 @@ import org.openjdk.jcstress.infra.results.III_Result;
 public class LayAgainstLook extends TwoDrains {
   @Actor
   public void fiber() {
-    LaidDrain.take(slots.put(one.write()));
-    LaidDrain.take(slots.put(another.write()));
+    LaidDrain.take(slots.put(firstDrain.write()));
+    LaidDrain.take(slots.put(secondDrain.write()));
     LaidDrain.take(slots.take());
   }
 

@@ -27,14 +27,14 @@ public class TwoRelayed {
   private final AtomicInteger secondRuns = new AtomicInteger();
 
   @Actor
-  public void one() {
+  public void firstStarter() {
     starter.handOver(firstRuns::incrementAndGet);
     runStarted();
     starter.startPending();
   }
 
   @Actor
-  public void other() {
+  public void secondStarter() {
     starter.handOver(secondRuns::incrementAndGet);
     runStarted();
   }

@@ -41,7 +41,7 @@ public class BeginAgainstCancel {
   public void verdict(IIII_Result result) {
     result.r1 = hasBegun ? 1 : 0;
     result.r2 = cancelled ? 1 : 0;
-    result.r3 = actor.withdrawn;
+    result.r3 = actor.withdrawnCount;
     result.r4 = request.isCancelled() ? -1 : request.join();
   }
 }

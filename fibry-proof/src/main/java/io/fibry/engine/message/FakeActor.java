@@ -17,9 +17,10 @@ public final class FakeActor implements Recipient {
       VarHandle.class, FakeActor.class, Wait.WaitingHandler.class);
 
   private Wait.WaitingHandler handler; // the running handler; null: none
-  public int withdrawn; // the number of withdrawn requests; a plain field on purpose
-  public final AtomicBoolean promised = new AtomicBoolean(); // whether an answer is promised
-  public final AtomicInteger told = new AtomicInteger(); // how often the actor was notified that an asker gave up
+  public int withdrawnCount; // the number of withdrawn requests; a plain field on purpose
+  public final AtomicBoolean isPromised = new AtomicBoolean(); // whether an answer is promised
+  // How often the actor was notified that an asker gave up.
+  public final AtomicInteger abandonedCount = new AtomicInteger();
 
   /** A handler that runs on the thread of the proof. */
   public static final class FakeHandler extends Wait.WaitingHandler {
@@ -141,12 +142,12 @@ public final class FakeActor implements Recipient {
 
   @Override
   public void onWithdrawn(RequestFuture<?> request, Reason reason) {
-    withdrawn++;
+    withdrawnCount++;
   }
 
   @Override
   public void removePromise(RequestFuture<?> request, boolean isAbandoned) {
-    if (promised.getAndSet(false) && isAbandoned) told.incrementAndGet();
+    if (isPromised.getAndSet(false) && isAbandoned) abandonedCount.incrementAndGet();
   }
 
   @Override

@@ -29,7 +29,7 @@ public class PromiseAgainstCancel {
   @Actor
   public void drain() {
     request.markAnswered();
-    actor.promised.setPlain(true);
+    actor.isPromised.setPlain(true);
     request.checkAbandoned();
   }
 
@@ -40,6 +40,6 @@ public class PromiseAgainstCancel {
 
   @Arbiter
   public void verdict(I_Result result) {
-    result.r1 = actor.told.get();
+    result.r1 = actor.abandonedCount.get();
   }
 }

@@ -38,7 +38,7 @@ public class EnterAgainstEnter {
   }
 
   @Actor
-  public void another() {
+  public void otherSender() {
     secondEntered = queue.enter(QueueEntry.of(4), true) == EnterResult.TAKEN;
   }
 

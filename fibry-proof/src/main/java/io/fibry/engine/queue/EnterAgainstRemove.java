@@ -36,7 +36,7 @@ public class EnterAgainstRemove {
   }
 
   @Actor
-  public void other() {
+  public void remover() {
     removed = queue.remove(entry);
   }
 

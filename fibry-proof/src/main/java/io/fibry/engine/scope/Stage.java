@@ -13,11 +13,11 @@ public final class Stage {
   /** The outcomes of one message that is not a request. */
   public static class Counted {
     public int handled; // written by the handler
-    public int buried; // dead letters; written by their listener
+    public int deadLetters; // dead letters; written by their listener
   }
 
   private static final Scope SCOPE =
-      scope(options -> options.withDeadLetters(letter -> ((Counted) letter.message()).buried++));
+      scope(options -> options.withDeadLetters(letter -> ((Counted) letter.message()).deadLetters++));
 
   private Stage() {}
 

@@ -63,8 +63,8 @@ class HandOverSlotsTest {
       var left = slots.peek(0);
       if (left != null && monitor.isAsleep()) throw new AssertionError("nobody will start what lies there");
       take(left);
-      for (var drain : drains) if (drain.taken != 1 || drain.unseen > 0)
-        throw new AssertionError("taken " + drain.taken + " times, unseen " + drain.unseen);
+      for (var drain : drains) if (drain.takenCount != 1 || drain.unseenCount > 0)
+        throw new AssertionError("taken " + drain.takenCount + " times, unseen " + drain.unseenCount);
     }
   }
 }

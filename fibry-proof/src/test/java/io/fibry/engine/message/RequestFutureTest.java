@@ -66,7 +66,7 @@ class RequestFutureTest {
     }
 
     int unhandled() {
-      return actor.withdrawn;
+      return actor.withdrawnCount;
     }
   }
 

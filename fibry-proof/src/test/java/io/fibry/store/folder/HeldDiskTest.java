@@ -93,7 +93,7 @@ class HeldDiskTest {
     hold();
 
     var late = new CompletableFuture<AskTimeoutException>();
-    Patience.elsewhere(() -> late
+    Patience.startFiber(() -> late
         .complete(assertThrows(AskTimeoutException.class, () -> counter.ask(new Count(), Duration.ofHours(1)))));
     Patience.acquired(handled);
     Patience.eventually(() -> {

@@ -21,7 +21,7 @@ public final class Agent {
    * The system property with the outcome of the start: {@link #READY}, or the reason why nothing
    * can be simulated. The property is unset before the start.
    */
-  static final String STATE = "fibry.simulation.agent";
+  static final String STATE_PROPERTY = "fibry.simulation.agent";
   static final String READY = "ready";
 
   private static final String TAP = "io.fibry.simulation.tap.";
@@ -51,18 +51,18 @@ public final class Agent {
 
   /**
    * Starts the agent once. A failure does not end the program: its text is stored in
-   * {@link #STATE}, and {@link AgentAttacher#ensure} throws it in each simulation.
+   * {@link #STATE_PROPERTY}, and {@link AgentAttacher#ensure} throws it in each simulation.
    */
   private static synchronized void start(Instrumentation jvm) {
-    if (READY.equals(System.getProperty(STATE))) return;
+    if (READY.equals(System.getProperty(STATE_PROPERTY))) return;
     try {
-      var redirects = RedirectTable.of(RedirectTable.TABLE, Runtime.version().feature());
+      var redirects = RedirectTable.of(RedirectTable.ALL_ROWS, Runtime.version().feature());
       open(jvm);
       redirect(jvm, redirects);
       ModuleLayer.boot().findModule("io.fibry").ifPresent(core -> connect(jvm, core));
-      System.setProperty(STATE, READY);
+      System.setProperty(STATE_PROPERTY, READY);
     } catch (Throwable failure) {
-      System.setProperty(STATE, textOf(failure));
+      System.setProperty(STATE_PROPERTY, textOf(failure));
     }
   }
 

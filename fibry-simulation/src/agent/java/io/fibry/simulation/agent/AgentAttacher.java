@@ -27,8 +27,8 @@ public final class AgentAttacher {
    * @throws UnsupportedOperationException if this JDK lacks what a simulation needs
    */
   public static synchronized void ensure() {
-    if (System.getProperty(Agent.STATE) == null) attach();
-    var state = System.getProperty(Agent.STATE);
+    if (System.getProperty(Agent.STATE_PROPERTY) == null) attach();
+    var state = System.getProperty(Agent.STATE_PROPERTY);
     if (state == null) throw failed("the agent was attached but did not start", null);
     if (!state.equals(Agent.READY)) throw new UnsupportedOperationException(state);
   }

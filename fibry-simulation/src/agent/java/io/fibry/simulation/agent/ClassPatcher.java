@@ -1,8 +1,8 @@
 package io.fibry.simulation.agent;
 
-import static io.fibry.simulation.agent.ConstantPool.four;
-import static io.fibry.simulation.agent.ConstantPool.put;
-import static io.fibry.simulation.agent.ConstantPool.two;
+import static io.fibry.simulation.agent.ConstantPool.readU2;
+import static io.fibry.simulation.agent.ConstantPool.readU4;
+import static io.fibry.simulation.agent.ConstantPool.writeU2;
 
 import java.util.HashMap;
 import java.util.Map;
@@ -41,33 +41,34 @@ final class ClassPatcher {
   /** Returns the name of a class's superclass, or null for Object and for modules. */
   static String superclass(byte[] bytes) {
     var constants = new ConstantPool(bytes);
-    int index = two(bytes, constants.end() + 4);
+    int index = readU2(bytes, constants.endOffset() + 4);
     return index == 0 ? null : constants.className(index);
   }
 
   private byte[] patch(RedirectTable redirects, ThreadTypes ancestry) {
-    String patchedClass = constants.className(two(bytes, constants.end() + 2));
+    String patchedClass = constants.className(readU2(bytes, constants.endOffset() + 2));
     for (int i = 1; i < constants.count(); i++) {
       if (!constants.isReference(i)) continue;
-      var row = redirects.find(patchedClass, constants.owner(i), constants.name(i), constants.type(i), ancestry);
-      if (row != null) replacements.put(i, constants.addMethod(row.target(), row.method(), row.call()));
+      var row = redirects.find(patchedClass, constants.owner(i), constants.name(i), constants.descriptor(i), ancestry);
+      if (row != null)
+        replacements.put(i, constants.addMethod(row.targetClass(), row.targetMethod(), row.targetDescriptor()));
     }
     if (replacements.isEmpty()) return null;
     byte[] changed = bytes.clone();
     patchHandles(changed);
     patchMethods(changed);
-    return constants.join(changed);
+    return constants.withNewConstants(changed);
   }
 
   /** Changes method references, such as Thread::start, into references to static methods. */
   private void patchHandles(byte[] changed) {
     for (int i = 1; i < constants.count(); i++) {
-      if (constants.tag(i) != ConstantPool.HANDLE) continue;
-      int offset = constants.at(i);
-      var call = replacements.get(two(bytes, offset + 2));
+      if (constants.tag(i) != ConstantPool.METHOD_HANDLE) continue;
+      int offset = constants.offset(i);
+      var call = replacements.get(readU2(bytes, offset + 2));
       if (call == null || !isRedirectable(bytes[offset + 1])) continue;
       changed[offset + 1] = 6; // REF_invokeStatic
-      put(changed, offset + 2, call);
+      writeU2(changed, offset + 2, call);
     }
   }
 
@@ -77,8 +78,8 @@ final class ClassPatcher {
   }
 
   private void patchMethods(byte[] changed) {
-    int interfaces = constants.end() + 6;
-    int fields = interfaces + 2 + 2 * two(bytes, interfaces);
+    int interfaces = constants.endOffset() + 6;
+    int fields = interfaces + 2 + 2 * readU2(bytes, interfaces);
     int methods = patchMembers(fields, null);
     patchMembers(methods, changed);
   }
@@ -90,19 +91,19 @@ final class ClassPatcher {
    * @return the position behind the last of them
    */
   private int patchMembers(int position, byte[] changed) {
-    int count = two(bytes, position);
+    int count = readU2(bytes, position);
     position += 2;
     for (int i = 0; i < count; i++) position = patchAttributes(position + 6, changed);
     return position;
   }
 
   private int patchAttributes(int position, byte[] changed) {
-    int count = two(bytes, position);
+    int count = readU2(bytes, position);
     position += 2;
     for (int i = 0; i < count; i++) {
-      if (changed != null && constants.text(two(bytes, position)).equals("Code"))
-        patchCode(position + 14, four(bytes, position + 10), changed);
-      position += 6 + four(bytes, position + 2);
+      if (changed != null && constants.text(readU2(bytes, position)).equals("Code"))
+        patchCode(position + 14, readU4(bytes, position + 10), changed);
+      position += 6 + readU4(bytes, position + 2);
     }
     return position;
   }
@@ -113,11 +114,12 @@ final class ClassPatcher {
       if (instruction != GETSTATIC && instruction != INVOKEVIRTUAL && instruction != INVOKESTATIC
           && instruction != INVOKEINTERFACE)
         continue;
-      var call = replacements.get(two(bytes, position + 1));
+      var call = replacements.get(readU2(bytes, position + 1));
       if (call == null) continue;
       changed[position] = (byte) INVOKESTATIC;
-      put(changed, position + 1, call);
-      if (instruction == INVOKEINTERFACE) put(changed, position + 3, 0); // two NOPs: INVOKEINTERFACE is 5 bytes long
+      writeU2(changed, position + 1, call);
+      // Two NOPs: INVOKEINTERFACE is 5 bytes long.
+      if (instruction == INVOKEINTERFACE) writeU2(changed, position + 3, 0);
     }
   }
 
@@ -125,8 +127,8 @@ final class ClassPatcher {
     int instruction = bytes[position] & 255;
     int aligned = position + 4 - (position - codeStart) % 4;
     return switch (instruction) {
-      case TABLESWITCH -> aligned + 12 + 4 * (four(bytes, aligned + 8) - four(bytes, aligned + 4) + 1) - position;
-      case LOOKUPSWITCH -> aligned + 8 + 8 * four(bytes, aligned + 4) - position;
+      case TABLESWITCH -> aligned + 12 + 4 * (readU4(bytes, aligned + 8) - readU4(bytes, aligned + 4) + 1) - position;
+      case LOOKUPSWITCH -> aligned + 8 + 8 * readU4(bytes, aligned + 4) - position;
       case WIDE -> (bytes[position + 1] & 255) == IINC ? 6 : 4;
       default -> LENGTHS.charAt(instruction) - '0';
     };

@@ -5,7 +5,7 @@ import java.nio.charset.StandardCharsets;
 
 /** Reads the constant pool of a class, and collects constants that are to be added to it. */
 final class ConstantPool {
-  static final int FIELD = 9, METHOD = 10, INTERFACE_METHOD = 11, HANDLE = 15;
+  static final int FIELD = 9, METHOD = 10, INTERFACE_METHOD = 11, METHOD_HANDLE = 15;
   private static final int UTF8 = 1, CLASS = 7, NAME_AND_TYPE = 12;
 
   private final byte[] bytes;
@@ -17,7 +17,7 @@ final class ConstantPool {
 
   ConstantPool(byte[] bytes) {
     this.bytes = bytes;
-    this.nextIndex = two(bytes, 8);
+    this.nextIndex = readU2(bytes, 8);
     this.offsets = new int[nextIndex];
     this.endOffset = findOffsets();
   }
@@ -36,11 +36,11 @@ final class ConstantPool {
 
   private int length(int tag, int position) {
     return switch (tag) {
-      case UTF8 -> 3 + two(bytes, position + 1);
+      case UTF8 -> 3 + readU2(bytes, position + 1);
       case 3, 4, FIELD, METHOD, INTERFACE_METHOD, NAME_AND_TYPE, 17, 18 -> 5;
       case 5, 6 -> 9;
       case CLASS, 8, 16, 19, 20 -> 3;
-      case HANDLE -> 4;
+      case METHOD_HANDLE -> 4;
       default -> throw new IllegalArgumentException("a constant of an unknown kind: " + tag);
     };
   }
@@ -51,12 +51,12 @@ final class ConstantPool {
   }
 
   /** Returns the offset of the first byte after the pool. */
-  int end() {
+  int endOffset() {
     return endOffset;
   }
 
   /** Returns the offset of a constant. */
-  int at(int index) {
+  int offset(int index) {
     return offsets[index];
   }
 
@@ -71,27 +71,27 @@ final class ConstantPool {
   }
 
   String owner(int reference) {
-    return className(two(bytes, offsets[reference] + 1));
+    return className(readU2(bytes, offsets[reference] + 1));
   }
 
   String name(int reference) {
-    return text(two(bytes, nameAndType(reference) + 1));
+    return text(readU2(bytes, nameAndType(reference) + 1));
   }
 
-  String type(int reference) {
-    return text(two(bytes, nameAndType(reference) + 3));
+  String descriptor(int reference) {
+    return text(readU2(bytes, nameAndType(reference) + 3));
   }
 
   String className(int index) {
-    return text(two(bytes, offsets[index] + 1));
+    return text(readU2(bytes, offsets[index] + 1));
   }
 
   String text(int utf8) {
-    return new String(bytes, offsets[utf8] + 3, two(bytes, offsets[utf8] + 1), StandardCharsets.UTF_8);
+    return new String(bytes, offsets[utf8] + 3, readU2(bytes, offsets[utf8] + 1), StandardCharsets.UTF_8);
   }
 
   private int nameAndType(int reference) {
-    return offsets[two(bytes, offsets[reference] + 3)];
+    return offsets[readU2(bytes, offsets[reference] + 3)];
   }
 
   /** Adds a reference to a static method, and returns its index. */
@@ -123,9 +123,9 @@ final class ConstantPool {
    *
    * @param changed the bytes of the class, whose pool still has its original length
    */
-  byte[] join(byte[] changed) {
+  byte[] withNewConstants(byte[] changed) {
     if (nextIndex > 65_535) return null;
-    put(changed, 8, nextIndex);
+    writeU2(changed, 8, nextIndex);
     var joined = new ByteArrayOutputStream(changed.length + newConstants.size());
     joined.write(changed, 0, endOffset);
     joined.writeBytes(newConstants.toByteArray());
@@ -133,15 +133,15 @@ final class ConstantPool {
     return joined.toByteArray();
   }
 
-  static int two(byte[] bytes, int position) {
+  static int readU2(byte[] bytes, int position) {
     return (bytes[position] & 255) << 8 | bytes[position + 1] & 255;
   }
 
-  static int four(byte[] bytes, int position) {
-    return two(bytes, position) << 16 | two(bytes, position + 2);
+  static int readU4(byte[] bytes, int position) {
+    return readU2(bytes, position) << 16 | readU2(bytes, position + 2);
   }
 
-  static void put(byte[] bytes, int position, int value) {
+  static void writeU2(byte[] bytes, int position, int value) {
     bytes[position] = (byte) (value >> 8);
     bytes[position + 1] = (byte) value;
   }

@@ -19,16 +19,16 @@ final class RedirectTable {
   private static final ClassFilter NOT_VIRTUAL_THREAD = type -> !type.equals("java/lang/VirtualThread");
 
   /** The rows for all supported JDKs. */
-  static final List<Redirect> TABLE = List.of(
+  static final List<Redirect> ALL_ROWS = List.of(
       // Clocks
       call("java/lang/System", "nanoTime", "()J", "ClockTap"),
       call("java/lang/System", "currentTimeMillis", "()J", "ClockTap"),
       call("jdk/internal/misc/VM", "getNanoTimeAdjustment", "(J)J", "ClockTap"),
       call("java/lang/Thread", "onSpinWait", "()V", "ClockTap"),
-      read(JdkVersions.EARLIER, "java/lang/VirtualThread", "UNPARKER", CONCURRENT + "ScheduledExecutorService",
+      read(JdkVersions.JAVA_21, "java/lang/VirtualThread", "UNPARKER", CONCURRENT + "ScheduledExecutorService",
           "ClockTap",
           "unparker", EVERYWHERE),
-      call(JdkVersions.LATER, "java/lang/VirtualThread$DelayedTaskSchedulers", "schedule",
+      call(JdkVersions.JAVA_25_OR_LATER, "java/lang/VirtualThread$DelayedTaskSchedulers", "schedule",
           "(Ljava/lang/Runnable;JLjava/util/concurrent/TimeUnit;)Ljava/util/concurrent/Future;", "ClockTap"),
 
       // Random numbers
@@ -58,16 +58,17 @@ final class RedirectTable {
       call(CONCURRENT + "Executors", "defaultThreadFactory", "()Ljava/util/concurrent/ThreadFactory;", "ThreadTap"),
 
       // Pools
-      read(JdkVersions.EARLIER, CONCURRENT + "CompletableFuture", "ASYNC_POOL", CONCURRENT + "Executor", "PoolTap",
+      read(JdkVersions.JAVA_21, CONCURRENT + "CompletableFuture", "ASYNC_POOL", CONCURRENT + "Executor", "PoolTap",
           "executor",
           EVERYWHERE),
-      read(JdkVersions.EARLIER, CONCURRENT + "SubmissionPublisher", "ASYNC_POOL", CONCURRENT + "Executor", "PoolTap",
+      read(JdkVersions.JAVA_21, CONCURRENT + "SubmissionPublisher", "ASYNC_POOL", CONCURRENT + "Executor", "PoolTap",
           "executor",
           EVERYWHERE),
-      read(JdkVersions.LATER, CONCURRENT + "CompletableFuture", "ASYNC_POOL", CONCURRENT + "ForkJoinPool", "PoolTap",
+      read(JdkVersions.JAVA_25_OR_LATER, CONCURRENT + "CompletableFuture", "ASYNC_POOL", CONCURRENT + "ForkJoinPool",
+          "PoolTap",
           "pool",
           EVERYWHERE),
-      new Redirect(JdkVersions.LATER, CONCURRENT + "ForkJoinPool", "asyncCommonPool",
+      new Redirect(JdkVersions.JAVA_25_OR_LATER, CONCURRENT + "ForkJoinPool", "asyncCommonPool",
           "()Ljava/util/concurrent/ForkJoinPool;", TAP + "PoolTap", "pool", "()Ljava/util/concurrent/ForkJoinPool;",
           only("SubmissionPublisher")),
       read(JdkVersions.ALL, CONCURRENT + "ForkJoinPool", "common", CONCURRENT + "ForkJoinPool", "PoolTap", "common",
@@ -79,16 +80,16 @@ final class RedirectTable {
           EVERYWHERE),
 
       // Delays
-      call(JdkVersions.EARLIER, CONCURRENT + "CompletableFuture$Delayer", "delay",
+      call(JdkVersions.JAVA_21, CONCURRENT + "CompletableFuture$Delayer", "delay",
           "(Ljava/lang/Runnable;JLjava/util/concurrent/TimeUnit;)Ljava/util/concurrent/ScheduledFuture;", "DelayTap"),
-      new Redirect(JdkVersions.LATER, CONCURRENT + "ForkJoinPool", "scheduleDelayedTask",
+      new Redirect(JdkVersions.JAVA_25_OR_LATER, CONCURRENT + "ForkJoinPool", "scheduleDelayedTask",
           "(Ljava/util/concurrent/DelayScheduler$ScheduledForkJoinTask;)"
               + "Ljava/util/concurrent/DelayScheduler$ScheduledForkJoinTask;",
           TAP + "DelayTap", "scheduleDelayedTask",
           "(Ljava/util/concurrent/ForkJoinPool;Ljava/util/concurrent/ScheduledFuture;)"
               + "Ljava/util/concurrent/ScheduledFuture;",
           EVERYWHERE),
-      new Redirect(JdkVersions.LATER, CONCURRENT + "Future", "cancel", "(Z)Z", TAP + "DelayTap", "cancel",
+      new Redirect(JdkVersions.JAVA_25_OR_LATER, CONCURRENT + "Future", "cancel", "(Z)Z", TAP + "DelayTap", "cancel",
           "(Ljava/util/concurrent/Future;Z)Z", only("CompletableFuture$Canceller")),
 
       // Sockets
@@ -115,7 +116,8 @@ final class RedirectTable {
   private final Map<String, Redirect> rows;
 
   private RedirectTable(List<Redirect> rows) {
-    this.rows = rows.stream().collect(Collectors.toMap(row -> key(row.owner(), row.name(), row.type()), row -> row));
+    this.rows =
+        rows.stream().collect(Collectors.toMap(row -> key(row.owner(), row.name(), row.descriptor()), row -> row));
   }
 
   /**
@@ -124,7 +126,7 @@ final class RedirectTable {
   static RedirectTable of(List<Redirect> table, int feature) {
     if (feature < 25 && feature != 21)
       throw new UnsupportedOperationException("cannot simulate on Java " + feature + ": run on Java 21 or 25");
-    var rows = table.stream().filter(row -> row.jdks().has(feature)).toList();
+    var rows = table.stream().filter(row -> row.jdkVersions().has(feature)).toList();
     for (var row : rows) {
       if (!row.owner().startsWith("io/fibry/") && !row.existsInJdk())
         throw new UnsupportedOperationException("cannot simulate on Java " + feature + ": " + row
@@ -148,13 +150,13 @@ final class RedirectTable {
   Redirect find(String within, String owner, String name, String type, ThreadTypes ancestry) {
     var row = rows.get(key(owner, name, type));
     if (row == null) row = findForThreadSubclass(owner, name, type, ancestry);
-    return row != null && row.where().changes(within) ? row : null;
+    return row != null && row.classFilter().accepts(within) ? row : null;
   }
 
   private Redirect findForThreadSubclass(String owner, String name, String type, ThreadTypes ancestry) {
     var row = rows.get(key(THREAD, name, type));
     // a static method of Thread, such as onSpinWait, keeps its descriptor
-    return row != null && !row.call().equals(type) && ancestry.isThread(owner) ? row : null;
+    return row != null && !row.targetDescriptor().equals(type) && ancestry.isThread(owner) ? row : null;
   }
 
   private static String key(String owner, String name, String type) {

@@ -10,16 +10,17 @@ import java.util.concurrent.TimeUnit;
  */
 public final class ClockTap {
   private static final MethodHandle ADJUSTMENT =
-      JdkInternals.function(JdkInternals.type("jdk.internal.misc.VM"), "getNanoTimeAdjustment", long.class, long.class);
-  private static final MethodHandle SCHEDULE = MachineLookup.LATER
-      ? JdkInternals.function(JdkInternals.type("java.lang.VirtualThread$DelayedTaskSchedulers"), "schedule",
+      JdkInternals.staticMethod(JdkInternals.type("jdk.internal.misc.VM"), "getNanoTimeAdjustment", long.class,
+          long.class);
+  private static final MethodHandle SCHEDULE = MachineLookup.IS_JAVA_25_OR_LATER
+      ? JdkInternals.staticMethod(JdkInternals.type("java.lang.VirtualThread$DelayedTaskSchedulers"), "schedule",
           Future.class,
           Runnable.class, long.class, TimeUnit.class)
       : null;
-  private static final ScheduledExecutorService UNPARKER = MachineLookup.LATER
+  private static final ScheduledExecutorService UNPARKER = MachineLookup.IS_JAVA_25_OR_LATER
       ? null
       : (ScheduledExecutorService) JdkInternals
-          .shared(JdkInternals.type("java.lang.VirtualThread"), "UNPARKER", ScheduledExecutorService.class).get();
+          .staticField(JdkInternals.type("java.lang.VirtualThread"), "UNPARKER", ScheduledExecutorService.class).get();
 
   private ClockTap() {}
 

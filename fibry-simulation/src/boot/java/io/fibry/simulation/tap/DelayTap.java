@@ -25,7 +25,7 @@ public final class DelayTap {
   public static ScheduledFuture<?> scheduleDelayedTask(ForkJoinPool pool, ScheduledFuture<?> task) {
     var machine = MachineLookup.machine();
     if (machine == null) return (ScheduledFuture<?>) MachineLookup.call(Of25.SCHEDULE, pool, task);
-    if (pool != PoolTap.pool()) throw PoolTap.refused("the delays of a ForkJoinPool");
+    if (pool != PoolTap.pool()) throw PoolTap.unsupported("the delays of a ForkJoinPool");
     long delay = (long) Of25.WHEN.get(task) - (long) MachineLookup.call(Of25.NOW);
     var delayed = new DelayedTask((Runnable) Of25.RUNNABLE.get(task));
     Of25.RUNNABLE.set(task, (Runnable) delayed);
@@ -68,7 +68,7 @@ public final class DelayTap {
   /** Internals of Java 21; the agent initializes this class on that JDK only. */
   static final class Of21 {
     private static final MethodHandle DELAY =
-        JdkInternals.function(JdkInternals.type("java.util.concurrent.CompletableFuture$Delayer"), "delay",
+        JdkInternals.staticMethod(JdkInternals.type("java.util.concurrent.CompletableFuture$Delayer"), "delay",
             ScheduledFuture.class,
             Runnable.class, long.class, TimeUnit.class);
 
@@ -81,7 +81,7 @@ public final class DelayTap {
     private static final VarHandle WHEN = JdkInternals.field(TASK, "when", long.class);
     private static final VarHandle RUNNABLE = JdkInternals.field(TASK, "runnable", Runnable.class);
     private static final MethodHandle NOW =
-        JdkInternals.function(JdkInternals.type("java.util.concurrent.DelayScheduler"), "now", long.class);
+        JdkInternals.staticMethod(JdkInternals.type("java.util.concurrent.DelayScheduler"), "now", long.class);
     private static final MethodHandle SCHEDULE =
         JdkInternals.method(ForkJoinPool.class, "scheduleDelayedTask", TASK, TASK);
 

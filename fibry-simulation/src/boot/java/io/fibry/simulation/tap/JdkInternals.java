@@ -1,8 +1,8 @@
 package io.fibry.simulation.tap;
 
 import java.lang.invoke.MethodHandle;
-import java.lang.invoke.MethodHandles.Lookup;
 import java.lang.invoke.MethodHandles;
+import java.lang.invoke.MethodHandles.Lookup;
 import java.lang.invoke.MethodType;
 import java.lang.invoke.VarHandle;
 
@@ -28,7 +28,7 @@ public final class JdkInternals {
   }
 
   /** Returns access to a static field. */
-  public static VarHandle shared(Class<?> owner, String name, Class<?> type) {
+  public static VarHandle staticField(Class<?> owner, String name, Class<?> type) {
     return find(owner, "static field `" + name + "`", lookup -> lookup.findStaticVarHandle(owner, name, type));
   }
 
@@ -39,7 +39,7 @@ public final class JdkInternals {
   }
 
   /** Returns a static method. */
-  public static MethodHandle function(Class<?> owner, String name, Class<?> result, Class<?>... parameters) {
+  public static MethodHandle staticMethod(Class<?> owner, String name, Class<?> result, Class<?>... parameters) {
     return find(owner, "static method `" + name + "`",
         lookup -> lookup.findStatic(owner, name, MethodType.methodType(result, parameters)));
   }
@@ -54,7 +54,7 @@ public final class JdkInternals {
    * Returns the getter of a lambda's only field, which holds the value that the lambda has
    * captured.
    */
-  public static MethodHandle captured(Class<?> lambda) {
+  public static MethodHandle capturedGetter(Class<?> lambda) {
     return find(lambda, "field for the value that it captured", lookup -> {
       var fields = lambda.getDeclaredFields();
       if (fields.length != 1) throw new NoSuchFieldException(fields.length + " fields instead of one");

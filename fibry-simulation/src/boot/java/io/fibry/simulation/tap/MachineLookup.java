@@ -14,7 +14,7 @@ public final class MachineLookup {
    * Whether this JDK is 25 or later. Otherwise it is 21, because versions between them are not
    * supported.
    */
-  static final boolean LATER = Runtime.version().feature() >= 25;
+  static final boolean IS_JAVA_25_OR_LATER = Runtime.version().feature() >= 25;
 
   private static final VarHandle SCHEDULER =
       JdkInternals.field(JdkInternals.type("java.lang.VirtualThread"), "scheduler", Executor.class);
@@ -33,7 +33,7 @@ public final class MachineLookup {
   }
 
   /** Returns the exception for a call of a simulated thread that cannot be simulated. */
-  static UnsupportedOperationException refused(String action, String reason) {
+  static UnsupportedOperationException unsupported(String action, String reason) {
     return new UnsupportedOperationException(
         "the simulated thread '" + Thread.currentThread().getName() + "' " + action + " at " + caller() + ", "
             + reason);

@@ -17,7 +17,8 @@ public final class PoolTap {
    */
   private static final Object DEFAULT =
       JdkInternals
-          .shared(CompletableFuture.class, "ASYNC_POOL", MachineLookup.LATER ? ForkJoinPool.class : Executor.class)
+          .staticField(CompletableFuture.class, "ASYNC_POOL",
+              MachineLookup.IS_JAVA_25_OR_LATER ? ForkJoinPool.class : Executor.class)
           .get();
   private static final MethodHandle SUBMIT =
       JdkInternals.method(ForkJoinPool.class, "poolSubmit", ForkJoinTask.class, boolean.class, ForkJoinTask.class);
@@ -26,7 +27,7 @@ public final class PoolTap {
    * they may wake such a thread.
    */
   private static final ForkJoinPool SCHEDULER = (ForkJoinPool) JdkInternals
-      .shared(JdkInternals.type("java.lang.VirtualThread"), "DEFAULT_SCHEDULER", ForkJoinPool.class).get();
+      .staticField(JdkInternals.type("java.lang.VirtualThread"), "DEFAULT_SCHEDULER", ForkJoinPool.class).get();
 
   private PoolTap() {}
 
@@ -42,19 +43,19 @@ public final class PoolTap {
 
   /** Replaces the common pool, to which a task is forked outside of a pool's worker threads. */
   public static ForkJoinPool common() {
-    if (MachineLookup.machine() != null) throw refused("the common pool");
+    if (MachineLookup.machine() != null) throw unsupported("the common pool");
     return ForkJoinPool.commonPool();
   }
 
   /** Replaces the method through which a {@link ForkJoinPool} gets each of its tasks. */
   public static ForkJoinTask<?> poolSubmit(ForkJoinPool pool, boolean signal, ForkJoinTask<?> task) throws Throwable {
     if (pool != SCHEDULER && MachineLookup.machine() != null)
-      throw refused(pool == ForkJoinPool.commonPool() ? "the common pool" : "a ForkJoinPool");
+      throw unsupported(pool == ForkJoinPool.commonPool() ? "the common pool" : "a ForkJoinPool");
     return (ForkJoinTask<?>) SUBMIT.invokeExact(pool, signal, task);
   }
 
-  static UnsupportedOperationException refused(String pool) {
-    return MachineLookup.refused("uses " + pool,
+  static UnsupportedOperationException unsupported(String pool) {
+    return MachineLookup.unsupported("uses " + pool,
         "whose threads are real and run in no order that a seed decides; make the stream sequential,"
             + " or give the task to an executor of your own, such as Executors.newVirtualThreadPerTaskExecutor()");
   }

@@ -13,11 +13,11 @@ import java.util.concurrent.atomic.AtomicLong;
 public final class RandomTap {
   private static final VarHandle SEED = JdkInternals.field(Thread.class, "threadLocalRandomSeed", long.class);
   private static final VarHandle PROBE = JdkInternals.field(Thread.class, "threadLocalRandomProbe", int.class);
-  private static final VarHandle SHUFFLE_RANDOM = JdkInternals.shared(Collections.class, "r", Random.class);
+  private static final VarHandle SHUFFLE_RANDOM = JdkInternals.staticField(Collections.class, "r", Random.class);
   private static final AtomicLong RANDOM_SEEDS =
-      (AtomicLong) JdkInternals.shared(Random.class, "seedUniquifier", AtomicLong.class).get();
+      (AtomicLong) JdkInternals.staticField(Random.class, "seedUniquifier", AtomicLong.class).get();
   private static final AtomicLong SPLITTABLE_SEEDS =
-      (AtomicLong) JdkInternals.shared(SplittableRandom.class, "defaultGen", AtomicLong.class).get();
+      (AtomicLong) JdkInternals.staticField(SplittableRandom.class, "defaultGen", AtomicLong.class).get();
 
   private RandomTap() {}
 

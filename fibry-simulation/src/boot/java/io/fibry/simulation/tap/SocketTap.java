@@ -14,9 +14,9 @@ import java.nio.channels.spi.SelectorProvider;
  */
 public final class SocketTap {
   private static final MethodHandle STREAM =
-      JdkInternals.function(SocketImpl.class, "createPlatformSocketImpl", SocketImpl.class, boolean.class);
+      JdkInternals.staticMethod(SocketImpl.class, "createPlatformSocketImpl", SocketImpl.class, boolean.class);
   private static final MethodHandle DATAGRAM =
-      JdkInternals.function(DatagramSocket.class, "createDelegate", DatagramSocket.class, SocketAddress.class,
+      JdkInternals.staticMethod(DatagramSocket.class, "createDelegate", DatagramSocket.class, SocketAddress.class,
           Class.class);
 
   private SocketTap() {}
@@ -48,7 +48,7 @@ public final class SocketTap {
   }
 
   private static void refuseIfSimulated(String kind) {
-    if (MachineLookup.machine() != null) throw MachineLookup.refused("opens " + kind,
+    if (MachineLookup.machine() != null) throw MachineLookup.unsupported("opens " + kind,
         "which is real, and waits for what no seed decides; use java.net.Socket, or keep it out of the simulation");
   }
 }

@@ -60,7 +60,7 @@ class PatcherTest {
 
   @Test
   void allClassesOfTheJdkCanBePatched() throws IOException {
-    var redirects = RedirectTable.of(RedirectTable.TABLE, Runtime.version().feature());
+    var redirects = RedirectTable.of(RedirectTable.ALL_ROWS, Runtime.version().feature());
     var ancestry = new ThreadTypes(null);
     int patched = 0;
     var names = classes(BASE);
@@ -87,7 +87,7 @@ class PatcherTest {
 
   @Test
   void aClassWithoutRedirectedCallsStaysAsItIs() throws IOException {
-    var redirects = RedirectTable.of(RedirectTable.TABLE, Runtime.version().feature());
+    var redirects = RedirectTable.of(RedirectTable.ALL_ROWS, Runtime.version().feature());
 
     assertEquals(null, ClassPatcher.patch(Files.readAllBytes(BASE.resolve("java/lang/Runnable.class")), redirects,
         new ThreadTypes(null)));

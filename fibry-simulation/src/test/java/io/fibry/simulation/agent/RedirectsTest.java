@@ -22,14 +22,14 @@ class RedirectsTest {
 
   @Test
   void eachTargetIsThere() throws Exception {
-    for (var row : RedirectTable.TABLE) {
-      var target = Class.forName(row.target().replace('/', '.'));
+    for (var row : RedirectTable.ALL_ROWS) {
+      var target = Class.forName(row.targetClass().replace('/', '.'));
       assertTrue(
           Arrays.stream(target.getMethods())
-              .anyMatch(method -> method.getName().equals(row.method()) && MethodType
+              .anyMatch(method -> method.getName().equals(row.targetMethod()) && MethodType
                   .methodType(method.getReturnType(), method.getParameterTypes()).descriptorString()
-                  .equals(row.call())),
-          row.target() + "." + row.method() + row.call());
+                  .equals(row.targetDescriptor())),
+          row.targetClass() + "." + row.targetMethod() + row.targetDescriptor());
     }
   }
 
@@ -53,14 +53,14 @@ class RedirectsTest {
 
   @Test
   void aRowForAnotherJdkIsLeftOut() {
-    var other = JAVA == 21 ? JdkVersions.LATER : JdkVersions.EARLIER;
+    var other = JAVA == 21 ? JdkVersions.JAVA_25_OR_LATER : JdkVersions.JAVA_21;
 
     RedirectTable.of(List.of(new Redirect(other, "java/lang/Nowhere", "planner", "J", "", "", "", type -> true)), JAVA);
   }
 
   @Test
   void versionsBetweenTheSupportedOnesAreRefused() {
-    var failure = assertThrows(UnsupportedOperationException.class, () -> RedirectTable.of(RedirectTable.TABLE, 23));
+    var failure = assertThrows(UnsupportedOperationException.class, () -> RedirectTable.of(RedirectTable.ALL_ROWS, 23));
 
     assertEquals("cannot simulate on Java 23: run on Java 21 or 25", failure.getMessage());
   }

@@ -35,7 +35,7 @@ final class AccessFilter implements Handler.Interceptor<HttpExchange> {
 
   AccessFilter(DashboardOptions options) {
     address = options.address;
-    hosts = new HashSet<>(options.hosts);
+    hosts = new HashSet<>(options.extraHosts);
     hosts.add("localhost");
     hosts.add("127.0.0.1");
     if (!address.isAnyLocalAddress()) hosts.add(address.getHostAddress());

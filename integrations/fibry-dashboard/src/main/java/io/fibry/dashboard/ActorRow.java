@@ -13,16 +13,16 @@ import java.util.stream.IntStream;
 /**
  * An actor on the page.
  *
- * @param figures the statistics of the actor
+ * @param stats the statistics of the actor
  * @param scope the index of its scope in the list of scopes
  * @param perSecond messages handled per second since the previous snapshot; NaN without one
  */
-record ActorRow(ActorStats figures, int scope, double perSecond) {
+record ActorRow(ActorStats stats, int scope, double perSecond) {
   static final int MAX_ROWS = 500;
 
   /** The page always shows the actors with the highest value of each measure. */
-  private static final List<ToDoubleFunction<ActorRow>> MEASURES = List.of(row -> row.figures.queued(),
-      row -> row.perSecond, row -> row.figures.busyFor().toNanos(), row -> row.figures.failed());
+  private static final List<ToDoubleFunction<ActorRow>> MEASURES = List.of(row -> row.stats.queued(),
+      row -> row.perSecond, row -> row.stats.busyFor().toNanos(), row -> row.stats.failed());
 
   private static final Pattern WORKERS_AT_WORK = Pattern.compile("\\d+ of \\d+ at work");
 
@@ -44,9 +44,9 @@ record ActorRow(ActorStats figures, int scope, double perSecond) {
   }
 
   Map<String, Object> asMap(boolean texts) {
-    return JsonText.object("scope", scope, "name", figures.name(), "kind", figures.kind(), "waiting", figures.queued(),
-        "handled", figures.handled(), "perSecond", rounded(perSecond), "failed", figures.failed(), "busyMillis",
-        figures.busyFor().toMillis(), "doing", texts ? figures.activity() : withoutTexts(figures.activity()));
+    return JsonText.object("scope", scope, "name", stats.name(), "kind", stats.kind(), "waiting", stats.queued(),
+        "handled", stats.handled(), "perSecond", rounded(perSecond), "failed", stats.failed(), "busyMillis",
+        stats.busyFor().toMillis(), "doing", texts ? stats.activity() : withoutTexts(stats.activity()));
   }
 
   /**

@@ -92,7 +92,8 @@ public final class Dashboard implements AutoCloseable {
             viewer.waitForExit();
           })
           .intercept(new AccessFilter(chosenOptions));
-      return new Dashboard(ownScope, HttpServer.open(ownScope.named("server"), port, routes, chosenOptions::of),
+      return new Dashboard(ownScope,
+          HttpServer.open(ownScope.named("server"), port, routes, chosenOptions::serverOptions),
           chosenOptions);
     } catch (Throwable failure) {
       ownScope.close();

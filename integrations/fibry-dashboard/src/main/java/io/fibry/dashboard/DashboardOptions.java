@@ -20,7 +20,7 @@ public final class DashboardOptions {
   private static final int MAX_EXCHANGES = 64;
 
   final InetAddress address;
-  final Set<String> hosts; // other permitted hosts than the address and localhost; in lower case
+  final Set<String> extraHosts; // other permitted hosts than the address and localhost; in lower case
   final Optional<String> password;
   final Optional<Tls> tls;
   final boolean messageTexts;
@@ -28,7 +28,7 @@ public final class DashboardOptions {
   private DashboardOptions(InetAddress address, Set<String> hosts, Optional<String> password, Optional<Tls> tls,
       boolean messageTexts) {
     this.address = address;
-    this.hosts = hosts;
+    this.extraHosts = hosts;
     this.password = password;
     this.tls = tls;
     this.messageTexts = messageTexts;
@@ -43,7 +43,7 @@ public final class DashboardOptions {
    * @return a changed copy
    */
   public DashboardOptions withAddress(InetAddress address) {
-    return new DashboardOptions(Objects.requireNonNull(address, "address"), hosts, password, tls, messageTexts);
+    return new DashboardOptions(Objects.requireNonNull(address, "address"), extraHosts, password, tls, messageTexts);
   }
 
   /**
@@ -58,7 +58,7 @@ public final class DashboardOptions {
     if (host.isBlank() || !host.startsWith("[") && host.contains(":") || host.contains("/"))
       throw new IllegalArgumentException(
           "'" + host + "' is no host of a browser's address; give the part between // and the port");
-    var allHosts = new HashSet<>(hosts);
+    var allHosts = new HashSet<>(extraHosts);
     allHosts.add(host.toLowerCase(Locale.ROOT));
     return new DashboardOptions(address, Set.copyOf(allHosts), password, tls, messageTexts);
   }
@@ -72,7 +72,7 @@ public final class DashboardOptions {
   public DashboardOptions withPassword(String password) {
     if (password.length() < MIN_PASSWORD_LENGTH) throw new IllegalArgumentException("a password of " + password.length()
         + " characters can be guessed; give at least " + MIN_PASSWORD_LENGTH);
-    return new DashboardOptions(address, hosts, Optional.of(password), tls, messageTexts);
+    return new DashboardOptions(address, extraHosts, Optional.of(password), tls, messageTexts);
   }
 
   /**
@@ -82,7 +82,7 @@ public final class DashboardOptions {
    * @return a changed copy
    */
   public DashboardOptions withTls(Tls tls) {
-    return new DashboardOptions(address, hosts, password, Optional.of(tls), messageTexts);
+    return new DashboardOptions(address, extraHosts, password, Optional.of(tls), messageTexts);
   }
 
   /**
@@ -92,7 +92,7 @@ public final class DashboardOptions {
    * @return a changed copy
    */
   public DashboardOptions withMessageContents() {
-    return new DashboardOptions(address, hosts, password, tls, true);
+    return new DashboardOptions(address, extraHosts, password, tls, true);
   }
 
   void check() {
@@ -101,7 +101,7 @@ public final class DashboardOptions {
         + "it on loopback");
   }
 
-  HttpOptions of(HttpOptions defaults) {
+  HttpOptions serverOptions(HttpOptions defaults) {
     var changed = defaults.withAddress(address).withMaxBody(0).withMaxExchanges(MAX_EXCHANGES);
     return tls.map(changed::withTls).orElse(changed);
   }

@@ -32,11 +32,11 @@ final class ScopeSnapshot {
 
     void add(ActorRow row) {
       actors++;
-      waiting += row.figures().queued();
-      handled += row.figures().handled();
-      failed += row.figures().failed();
+      waiting += row.stats().queued();
+      handled += row.stats().handled();
+      failed += row.stats().failed();
       perSecond += row.perSecond();
-      if (row.figures().handled() > 0) handledByName.put(row.figures().name(), row.figures().handled());
+      if (row.stats().handled() > 0) handledByName.put(row.stats().name(), row.stats().handled());
     }
   }
 
@@ -113,15 +113,15 @@ final class ScopeSnapshot {
    * Returns the actors whose name, or whose scope's name, contains the filter, as JSON. Ignores
    * upper and lower case.
    */
-  String filtered(String filter) {
+  String filteredJson(String filter) {
     var lowerCaseFilter = filter.toLowerCase(Locale.ROOT);
     var matchingRows = rows.stream().filter(row -> matches(lowerCaseFilter, row)).toList();
     return JsonText.of(JsonText.object("filter", filter, "rows", maps(matchingRows)));
   }
 
   private static boolean matches(String lowerCaseFilter, ActorRow row) {
-    return row.figures().name().toLowerCase(Locale.ROOT).contains(lowerCaseFilter)
-        || row.figures().scope().toLowerCase(Locale.ROOT).contains(lowerCaseFilter);
+    return row.stats().name().toLowerCase(Locale.ROOT).contains(lowerCaseFilter)
+        || row.stats().scope().toLowerCase(Locale.ROOT).contains(lowerCaseFilter);
   }
 
   private List<Map<String, Object>> maps(List<ActorRow> candidates) {

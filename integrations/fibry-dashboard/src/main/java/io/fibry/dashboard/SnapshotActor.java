@@ -28,7 +28,7 @@ final class SnapshotActor {
   record ViewerJoined(Actor<String> viewer) implements SnapshotMessage {}
 
   enum SnapshotSignal implements SnapshotMessage {
-    TICK, LEFT
+    TICK, VIEWER_LEFT
   }
 
   private final ActorScope scope;
@@ -53,15 +53,15 @@ final class SnapshotActor {
   private void handle(SnapshotMessage message, ActorContext<SnapshotMessage> context) {
     switch (message) {
       case SnapshotRequest request -> context.reply(request,
-          request.filter.isEmpty() ? snapshot().fullJson() : snapshot().filtered(request.filter));
+          request.filter.isEmpty() ? snapshot().fullJson() : snapshot().filteredJson(request.filter));
       case ViewerJoined(var viewer) -> join(viewer, context);
       case SnapshotSignal.TICK -> tick(context);
-      case SnapshotSignal.LEFT -> viewers--;
+      case SnapshotSignal.VIEWER_LEFT -> viewers--;
     }
   }
 
   private void join(Actor<String> viewer, ActorContext<SnapshotMessage> context) {
-    context.watch(viewer, reason -> SnapshotSignal.LEFT);
+    context.watch(viewer, reason -> SnapshotSignal.VIEWER_LEFT);
     topic.subscribe(viewer);
     if (viewers++ == 0) scheduleTick(context);
     viewer.sendMessage(snapshot().fullJson());

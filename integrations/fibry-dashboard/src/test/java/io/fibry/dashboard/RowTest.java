@@ -20,7 +20,7 @@ class RowTest {
   }
 
   private static List<String> names(List<ActorRow> rows) {
-    return rows.stream().map(row -> row.figures().name()).toList();
+    return rows.stream().map(row -> row.stats().name()).toList();
   }
 
   @Test

@@ -10,7 +10,7 @@ import tools.jackson.core.TokenStreamFactory;
 import tools.jackson.core.json.JsonFactory;
 
 /** The JSON format, independent of the settings of a user's mapper. */
-record JsonFormat(MapperTypes mapped) implements Format {
+record JsonFormat(MapperTypes mapperTypes) implements Format {
   static final int MAX_DIGITS = 1_000; // the time to read a number is quadratic in its digits
 
   static final JsonFactory FACTORY = JsonFactory.builder()
@@ -26,12 +26,12 @@ record JsonFormat(MapperTypes mapped) implements Format {
 
   @Override
   public ItemWriter newWriter() {
-    return new JsonWriter(mapped);
+    return new JsonWriter(mapperTypes);
   }
 
   @Override
   public ItemReader newReader(byte[] bytes) {
-    return JsonReader.of(bytes, mapped);
+    return JsonReader.of(bytes, mapperTypes);
   }
 
   @Override
@@ -51,6 +51,6 @@ record JsonFormat(MapperTypes mapped) implements Format {
 
   @Override
   public Optional<Object> example(Class<?> type) {
-    return mapped.find(type).map(MappedType::example);
+    return mapperTypes.find(type).map(MappedType::example);
   }
 }

@@ -31,13 +31,13 @@ final class ActorExceptionAdvice {
 
   @ExceptionHandler({MailboxFullException.class, ActorStoppedException.class, CircuitOpenException.class,
     RejectedExecutionException.class})
-  ResponseEntity<ProblemDetail> refused() {
+  ResponseEntity<ProblemDetail> serviceUnavailable() {
     return ResponseEntity.status(HttpStatus.SERVICE_UNAVAILABLE).header(HttpHeaders.RETRY_AFTER, retryAfterSeconds)
         .body(ProblemDetail.forStatusAndDetail(HttpStatus.SERVICE_UNAVAILABLE, "overloaded; try again later"));
   }
 
   @ExceptionHandler(AskTimeoutException.class)
-  ResponseEntity<ProblemDetail> late() {
+  ResponseEntity<ProblemDetail> gatewayTimeout() {
     return ResponseEntity.status(HttpStatus.GATEWAY_TIMEOUT)
         .body(ProblemDetail.forStatusAndDetail(HttpStatus.GATEWAY_TIMEOUT, "no answer in time"));
   }

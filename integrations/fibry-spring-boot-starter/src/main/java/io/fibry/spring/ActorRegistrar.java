@@ -26,13 +26,13 @@ final class ActorRegistrar implements BeanFactoryPostProcessor {
   private static void register(ConfigurableListableBeanFactory beans, String bean, ActorHandler annotation) {
     var type = type(beans, bean);
     var kind = HandlerKind.of(bean, type);
-    var messageType = kind.message(bean, type);
+    var messageType = kind.messageType(bean, type);
     if (!beans.getMergedBeanDefinition(bean).isSingleton())
       throw new BeanDefinitionValidationException("bean '" + bean
           + "' is marked @ActorHandler but is not a singleton, so its one actor would have several handlers; make it "
           + "a singleton, or make the actors with a builder");
     var actor = new RootBeanDefinition();
-    actor.setTargetType(kind.actor(type));
+    actor.setTargetType(kind.actorType(type));
     actor.setDependsOn(bean);
     actor.setDestroyMethodName(""); // the scope ends the actor, within the drain limit
     actor.setInstanceSupplier(() -> {

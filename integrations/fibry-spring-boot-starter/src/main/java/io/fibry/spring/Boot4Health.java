@@ -23,6 +23,6 @@ class Boot4Health {
   }
 
   private static Health health(ScopeHealth health) {
-    return Health.status(health.up() ? Status.UP : Status.DOWN).withDetails(health.details()).build();
+    return Health.status(health.isOpen() ? Status.UP : Status.DOWN).withDetails(health.details()).build();
   }
 }

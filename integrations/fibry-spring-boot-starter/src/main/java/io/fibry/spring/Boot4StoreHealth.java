@@ -22,7 +22,7 @@ class Boot4StoreHealth {
   @Bean
   @ConditionalOnMissingBean(name = "fibryStoreHealthIndicator")
   HealthIndicator fibryStoreHealthIndicator(Map<String, Store> stores) {
-    return () -> health(StoreHealth.now(stores));
+    return () -> health(StoreHealth.check(stores));
   }
 
   private static Health health(StoreHealth health) {

@@ -24,7 +24,7 @@ public final class FibryTomcatAutoConfiguration {
   @Bean
   FiberPool fibryTomcatPool(ScopeOptions options) {
     var size = options.properties().executor().tomcat();
-    return FiberPool.open("tomcat", size.concurrency(), size.maxQueued(), options.withoutCarriers("tomcat"));
+    return FiberPool.open("tomcat", size.concurrency(), size.maxQueued(), options.withoutPropagators("tomcat"));
   }
 
   @Bean

@@ -46,7 +46,7 @@ enum HandlerKind {
     return kinds.getFirst();
   }
 
-  Class<Object> message(String bean, ResolvableType type) {
+  Class<Object> messageType(String bean, ResolvableType type) {
     var messageType = type.as(handlerType).getGeneric(0).resolve();
     if (messageType == null) throw refusal(bean, type, "does not declare the type of its messages; declare it in the "
         + "class, or as the return type of the @Bean method, such as " + handlerType.getSimpleName() + "<Order, ..>");
@@ -59,7 +59,7 @@ enum HandlerKind {
   }
 
   /** Returns the type of the actor for a handler of this type, with its type arguments. */
-  ResolvableType actor(ResolvableType type) {
+  ResolvableType actorType(ResolvableType type) {
     return ResolvableType.forClassWithGenerics(actorType, type.as(handlerType).getGenerics());
   }
 }

@@ -8,7 +8,7 @@ import java.util.Map;
  * The health of a scope: whether it is open, and its message counts. A scope that a failure has
  * closed cannot be opened again.
  */
-record ScopeHealth(boolean up, Map<String, Object> details) {
+record ScopeHealth(boolean isOpen, Map<String, Object> details) {
 
   static ScopeHealth of(ActorScope scope) {
     var report = scope.report();

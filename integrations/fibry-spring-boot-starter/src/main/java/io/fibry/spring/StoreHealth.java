@@ -15,7 +15,7 @@ record StoreHealth(String status, Map<String, Object> details) {
   private static final String BROKEN = "DOWN";
   private static final Store.ActorId PROBE_ACTOR = new Store.ActorId("health", "nobody");
 
-  static StoreHealth now(Map<String, Store> stores) {
+  static StoreHealth check(Map<String, Store> stores) {
     var healths = new LinkedHashMap<String, StoreHealth>();
     stores.forEach((name, store) -> healths.put(name, check(store)));
     return of(healths);

@@ -26,7 +26,7 @@ class ActuatorTest {
 
       var health = ScopeHealth.of(context.getBean(ActorScope.class));
 
-      assertTrue(health.up());
+      assertTrue(health.isOpen());
       assertEquals("application", health.details().get("scope"));
       assertEquals(1L, health.details().get("handled"));
     });
@@ -45,7 +45,7 @@ class ActuatorTest {
 
       var health = ScopeHealth.of(context.getBean(ActorScope.class));
 
-      assertFalse(health.up());
+      assertFalse(health.isOpen());
       assertEquals("scope 'application' is closed", health.details().get("why"));
     });
   }

@@ -65,7 +65,7 @@ class StoreHealthTest {
   @Test
   void healthCoversNonFolderStores() {
     try (var store = FolderStore.open(folder)) {
-      var now = StoreHealth.now(Map.<String, Store>of("memory", MemoryStore.open(), "folder", store));
+      var now = StoreHealth.check(Map.<String, Store>of("memory", MemoryStore.open(), "folder", store));
 
       assertEquals("UP", now.status());
       assertTrue(now.details().get("folder").toString().contains("turns="), now::toString);
@@ -81,7 +81,7 @@ class StoreHealthTest {
       throw new StoreReadException("connection refused", null);
     });
 
-    var now = StoreHealth.now(Map.of("database", away, "memory", MemoryStore.open()));
+    var now = StoreHealth.check(Map.of("database", away, "memory", MemoryStore.open()));
 
     assertEquals("DOWN", now.status());
     assertEquals(Map.of("store", "the store in jdbc:postgresql://db/shop", "why", "connection refused"),

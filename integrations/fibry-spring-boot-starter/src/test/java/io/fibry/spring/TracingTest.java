@@ -101,7 +101,7 @@ class TracingTest {
   @Test
   void carrierOfTracesComesLast() {
     runner("n1").run(context -> {
-      var carriers = context.getBean(ScopeOptions.class).carriers();
+      var carriers = context.getBean(ScopeOptions.class).propagators();
       assertEquals(2, carriers.size());
       assertEquals(TracePropagator.class, carriers.getLast().getClass());
     });

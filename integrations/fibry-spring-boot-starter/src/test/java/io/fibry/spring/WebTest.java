@@ -44,8 +44,10 @@ class WebTest {
 
   @Test
   void retryAfterIsInWholeSeconds() {
-    assertEquals("2", new ActorExceptionAdvice(Duration.ofMillis(1500)).refused().getHeaders().getFirst("Retry-After"));
-    assertEquals("1", new ActorExceptionAdvice(Duration.ZERO).refused().getHeaders().getFirst("Retry-After"));
+    assertEquals("2",
+        new ActorExceptionAdvice(Duration.ofMillis(1500)).serviceUnavailable().getHeaders().getFirst("Retry-After"));
+    assertEquals("1",
+        new ActorExceptionAdvice(Duration.ZERO).serviceUnavailable().getHeaders().getFirst("Retry-After"));
   }
 
   @Test

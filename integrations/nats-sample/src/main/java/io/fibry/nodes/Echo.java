@@ -9,7 +9,7 @@ import io.fibry.nats.NatsNetwork;
 import io.nats.client.Nats;
 import java.time.Duration;
 
-/** The remote process of {@link Figures}: actors that reply, and a client of NATS that replies. */
+/** The remote process of {@link Measurements}: actors and a client of NATS, which reply. */
 final class Echo {
   sealed interface Message {}
 

@@ -22,8 +22,8 @@ import org.springframework.context.annotation.Bean;
  */
 @SpringBootApplication(proxyBeanMethods = false)
 class ShopApplication {
-  static final int AT_ONCE = 4;
-  static final int WAITING = 20;
+  static final int CLERKS = 4;
+  static final int MAX_QUEUED = 20;
 
   public static void main(String[] args) {
     SpringApplication.run(ShopApplication.class, args);
@@ -37,8 +37,8 @@ class ShopApplication {
   @Bean
   ActorWithReturn<Order, Receipt> clerks(ActorScope scope, Warehouse warehouse) {
     return Pools
-        .fixed(scope.named("clerks").strategy(Strategy.THREAD).mailbox(Mailbox.bounded(WAITING, Overflow.REJECT)),
-            AT_ONCE)
+        .fixed(scope.named("clerks").strategy(Strategy.THREAD).mailbox(Mailbox.bounded(MAX_QUEUED, Overflow.REJECT)),
+            CLERKS)
         .newActorWithReturn(warehouse::fetch);
   }
 

@@ -11,7 +11,7 @@ final class HeldWarehouse implements Warehouse {
   /** A period in which the warehouse holds the clerks. */
   private record Hold(CountDownLatch busy, CountDownLatch opened, AtomicLong sold) {
     Hold() {
-      this(new CountDownLatch(ShopApplication.AT_ONCE), new CountDownLatch(1), new AtomicLong());
+      this(new CountDownLatch(ShopApplication.CLERKS), new CountDownLatch(1), new AtomicLong());
     }
   }
 

@@ -26,7 +26,7 @@ import org.springframework.context.support.GenericApplicationContext;
 
 /** The whole application, over real HTTP, started again if a test has closed it. */
 class ShopTest {
-  private static final int ROOM = ShopApplication.AT_ONCE + ShopApplication.WAITING;
+  private static final int ROOM = ShopApplication.CLERKS + ShopApplication.MAX_QUEUED;
 
   @TempDir
   private static Path folder;
@@ -129,10 +129,10 @@ class ShopTest {
   /** Orders are refused while all clerks are held, so a refusal needs no order to be served. */
   @Test
   void excessOrdersAreRefusedAtOnceAndTheRestAreServed() throws Exception {
-    var answers = orders(ShopApplication.AT_ONCE);
+    var answers = orders(ShopApplication.CLERKS);
     WAREHOUSE.awaitBusy();
     var refused = new CountDownLatch(3 * ROOM);
-    for (var answer : orders(4 * ROOM - ShopApplication.AT_ONCE)) {
+    for (var answer : orders(4 * ROOM - ShopApplication.CLERKS)) {
       answers.add(answer);
       answer.thenAccept(come -> {
         if (come.statusCode() == 503) refused.countDown();
@@ -166,7 +166,7 @@ class ShopTest {
 
   @Test
   void anAcceptedOrderIsAnsweredAlthoughTheShopCloses() throws Exception {
-    var answers = orders(ShopApplication.AT_ONCE);
+    var answers = orders(ShopApplication.CLERKS);
     WAREHOUSE.awaitBusy();
     shop.addApplicationListener(event -> {
       if (event instanceof ContextClosedEvent) WAREHOUSE.open();

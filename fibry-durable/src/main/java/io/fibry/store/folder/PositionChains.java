@@ -7,7 +7,7 @@ import java.util.Arrays;
  * A link is the index of a position. The pages are never copied when this grows. Guarded by the
  * monitor of its stripe.
  */
-final class PlaceLists {
+final class PositionChains {
   private static final int PAGE_BITS = 8;
   private static final int PAGE_SIZE = 1 << PAGE_BITS;
 
@@ -72,7 +72,7 @@ final class PlaceLists {
   }
 
   /** Returns whether a chain contains a position. */
-  boolean has(int link, int count, long position) {
+  boolean contains(int link, int count, long position) {
     int currentLink = link;
     for (int i = 0; i < count; i++) {
       if (positionAt(currentLink) == position) return true;

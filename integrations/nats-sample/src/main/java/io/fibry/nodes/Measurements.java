@@ -34,7 +34,7 @@ import java.util.stream.IntStream;
  * Measures requests and messages to another process, and compares them with the plain client of
  * NATS. A run measures both sides alternately. The table shows the median of nine ratios.
  */
-final class Figures implements AutoCloseable {
+final class Measurements implements AutoCloseable {
   private static final int WARM_UP = 3;
   private static final int ROUNDS = 9;
   private static final Duration ROUND_TIME = Duration.ofMillis(700);
@@ -62,7 +62,7 @@ final class Figures implements AutoCloseable {
   private final JetStream stream;
   private final Cluster node;
 
-  private Figures(List<NatsServer> servers) throws Exception {
+  private Measurements(List<NatsServer> servers) throws Exception {
     this.servers = servers;
     urls = servers.stream().map(NatsServer::url).collect(Collectors.joining(","));
     remoteProcess = new ProcessBuilder(Path.of(System.getProperty("java.home"), "bin", "java").toString(), "-cp",
@@ -87,11 +87,11 @@ final class Figures implements AutoCloseable {
       System.exit(1);
     }
     System.out.println("| what | median | range | of |\n|---|--:|--:|---|");
-    try (var figures = new Figures(List.of(NatsServer.start(Files.createTempDirectory("figures"))))) {
-      figures.run();
+    try (var measurements = new Measurements(List.of(NatsServer.start(Files.createTempDirectory("measurements"))))) {
+      measurements.run();
     }
-    try (var figures = new Figures(NatsServer.cluster(Files.createTempDirectory("figures"), 3))) {
-      figures.durable();
+    try (var measurements = new Measurements(NatsServer.cluster(Files.createTempDirectory("measurements"), 3))) {
+      measurements.durable();
     }
   }
 

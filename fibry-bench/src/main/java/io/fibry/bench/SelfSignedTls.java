@@ -13,7 +13,7 @@ import javax.net.ssl.TrustManager;
 import javax.net.ssl.X509TrustManager;
 
 /** Makes the TLS contexts for load on this machine, with a self-signed certificate. */
-final class OwnCertificate {
+final class SelfSignedTls {
   private static final char[] PASSWORD = "secret".toCharArray();
 
   /** Trusts every certificate, which is enough for load on this machine. */
@@ -30,10 +30,10 @@ final class OwnCertificate {
     }
   };
 
-  private OwnCertificate() {}
+  private SelfSignedTls() {}
 
   /** Makes the context of a server. */
-  static SSLContext server() throws IOException {
+  static SSLContext serverContext() throws IOException {
     try {
       var keyStore = Files.createTempDirectory("certificate").resolve("keys.p12");
       var keytool = new ProcessBuilder(Path.of(System.getProperty("java.home"), "bin", "keytool").toString(),
@@ -50,7 +50,7 @@ final class OwnCertificate {
   }
 
   /** Makes the context of clients, which trust every server. */
-  static SSLContext client() throws IOException {
+  static SSLContext clientContext() throws IOException {
     try {
       return context(null, new TrustManager[] {TRUST_ALL});
     } catch (GeneralSecurityException failure) {
