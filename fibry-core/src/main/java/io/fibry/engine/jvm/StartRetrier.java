@@ -10,10 +10,13 @@ import java.util.concurrent.locks.LockSupport;
  * allocates no memory.
  *
  * <p>No start is missed. {@code add} fills a slot and then unparks the thread. The thread checks
- * all slots before it parks, and an unpark in between makes that park return at once.
+ * all slots before it parks, and an unpark in between makes that park return at once. If all slots
+ * are full, {@code add} waits: without memory, one sender may strand thousands of actors. A slot
+ * becomes empty when a thread starts, whatever its actor then does, so this wait ends as soon as
+ * there is memory.
  */
 final class StartRetrier {
-  private static final int SLOTS = 1024; // more than starts can be pending at once
+  private static final int SLOTS = 1024;
   private static final long PAUSE = 5_000_000; // ns between two checks of the slots
 
   /**
@@ -46,14 +49,16 @@ final class StartRetrier {
   }
 
   private void retryLater(Object start) {
-    putIntoSlot(start);
+    while (!putIntoSlot(start)) Thread.onSpinWait(); // a park of a virtual thread may need memory
     if (thread.getState() == Thread.State.NEW) startThread();
     LockSupport.unpark(thread);
   }
 
-  private void putIntoSlot(Object start) {
-    int slot = 0;
-    while (slot < SLOTS && pendingStarts.get(slot) != start && !pendingStarts.compareAndSet(slot, null, start)) slot++;
+  /** Returns false if all slots are full. */
+  private boolean putIntoSlot(Object start) {
+    for (int slot = 0; slot < SLOTS; slot++)
+      if (pendingStarts.get(slot) == start || pendingStarts.compareAndSet(slot, null, start)) return true;
+    return false;
   }
 
   private void startThread() {
@@ -83,13 +88,14 @@ final class StartRetrier {
     return allStarted;
   }
 
+  /** Returns false if the start failed and is in a slot again. */
   private boolean tryStart(Object start) {
-    try {
+    while (true) try {
       fibers.execute(start instanceof Runnable task ? task : new StrandedTask((Rescuable) start));
       return true;
     } catch (Throwable noThread) {
-      putIntoSlot(start); // without an unpark, which would end the pause at once
-      return false;
+      if (putIntoSlot(start)) return false; // without an unpark, which would end the pause at once
+      LockSupport.parkNanos(PAUSE); // others have filled the slot
     }
   }
 }

@@ -6,6 +6,7 @@ import io.fibry.StressHarness;
 import io.fibry.support.Patience;
 import java.util.SplittableRandom;
 import java.util.concurrent.ThreadLocalRandom;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicIntegerArray;
 import org.junit.jupiter.api.RepeatedTest;
@@ -50,6 +51,39 @@ class StartRetrierStressTest {
 
     for (var thread : threads) Patience.joined(thread);
     Patience.eventually(() -> done.get() == KEEPERS * EACH);
+
+    for (int n = 0; n < runs.length(); n++) assertEquals(1, runs.get(n), "runs of " + n);
+  }
+
+  /** While there is no memory, senders strand more actors than there are slots. */
+  @RepeatedTest(5)
+  void moreStartsThanSlotsRunOnce() {
+    int each = 2_000;
+    var hasMemory = new AtomicBoolean();
+    var runs = new AtomicIntegerArray(KEEPERS * each);
+    var done = new AtomicInteger();
+    var retrier = new StartRetrier(task -> {
+      if (!hasMemory.get()) throw new OutOfMemoryError("planned");
+      task.run();
+      done.incrementAndGet();
+    });
+    var added = new AtomicInteger();
+    var threads = new Thread[KEEPERS];
+    for (int i = 0; i < KEEPERS; i++) {
+      int first = i * each;
+      threads[i] = Thread.ofPlatform().start(() -> {
+        for (int n = first; n < first + each; n++) {
+          int number = n;
+          retrier.add((Runnable) () -> runs.incrementAndGet(number));
+          added.incrementAndGet();
+        }
+      });
+    }
+
+    Patience.eventually(() -> added.get() >= 1_024); // the slots are full
+    hasMemory.set(true);
+    for (var thread : threads) Patience.joined(thread);
+    Patience.eventually(() -> done.get() == KEEPERS * each);
 
     for (int n = 0; n < runs.length(); n++) assertEquals(1, runs.get(n), "runs of " + n);
   }

@@ -89,7 +89,7 @@ final class SegmentPreallocator {
       throw new CompletionException(failure);
     }
     if (hasLoggedFull)
-      LogWriter.log(() -> LoggerFactory.getLogger(SegmentPreallocator.class).info("{} has room again", disk));
+      LogWriter.log(() -> LoggerFactory.getLogger(SegmentPreallocator.class).info("{} can create files again", disk));
     hasLoggedFull = false;
   }
 
@@ -113,8 +113,8 @@ final class SegmentPreallocator {
     loggedAt = failedAt;
     hasLoggedFull = true;
     LogWriter.log(() -> LoggerFactory.getLogger(SegmentPreallocator.class).warn(
-        "{} has no room for {}, of {} bytes: it refuses new actors and messages, and turns when the current file "
-            + "is full. Free some space, and it continues",
+        "{} could not create {}, of {} bytes, perhaps because the disk is full: it refuses new actors and messages, and "
+            + "turns when the current file is full. It tries again; free some space, if there is none",
         disk, segment.name(), size, failure));
   }
 

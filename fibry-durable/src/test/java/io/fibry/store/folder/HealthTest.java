@@ -157,8 +157,8 @@ class HealthTest {
       Patience.eventually(() -> !store.health().isFull()); // though there is nothing to store
 
       append(store, GRACE, store.load(GRACE).life(), 1, 9_000).get();
-      assertEquals(1, logged.lines(folder + " has no room for 00000003.log").size());
-      assertEquals(1, logged.lines(folder + " has room again").size());
+      assertEquals(1, logged.lines(folder + " could not create 00000003.log").size());
+      assertEquals(1, logged.lines(folder + " can create files again").size());
     }
   }
 

@@ -136,7 +136,7 @@ class RecorderTest {
       assertEquals("00000003.log", event.getString("segment"));
       assertEquals(SEGMENT, event.getLong("size"));
       assertEquals("java.io.IOException: made up, for a test", event.getString("refusal"));
-      assertEquals(1, logged.lines(folder + " has no room for 00000003.log, of 16384 bytes").size());
+      assertEquals(1, logged.lines(folder + " could not create 00000003.log, of 16384 bytes").size());
     }
   }
 

@@ -32,8 +32,8 @@ class SparesTest {
 
       assertTrue(spares.isFull() && !spares.isReady());
       // At 0:00, 1:00 and 2:00 on the test's clock
-      assertEquals(3, logged.lines(folder + " has no room for 00000002.log").size());
-      assertEquals(0, logged.lines(folder + " has room again").size());
+      assertEquals(3, logged.lines(folder + " could not create 00000002.log").size());
+      assertEquals(0, logged.lines(folder + " can create files again").size());
       faulty.heal();
       spares.retry(next);
       assertTrue(spares.isFull(), "it is not tried again before a second is over");
@@ -41,7 +41,7 @@ class SparesTest {
       spares.retry(next);
       assertFalse(spares.isFull());
       assertTrue(spares.isReady());
-      assertEquals(1, logged.lines(folder + " has room again").size());
+      assertEquals(1, logged.lines(folder + " can create files again").size());
     }
   }
 }

@@ -40,8 +40,11 @@ public final class AgentAttacher {
           AttachProgram.class.getName(), Long.toString(ProcessHandle.current().pid()), agentJar(classes).toString())
           .redirectErrorStream(true).start();
       helper.getOutputStream().close();
-      var output = String.join(" ", helper.inputReader().lines().toList());
-      if (!helper.waitFor(TIMEOUT_SECONDS, TimeUnit.SECONDS)) throw failed("the helper process does not end", null);
+      if (!helper.waitFor(TIMEOUT_SECONDS, TimeUnit.SECONDS)) {
+        helper.destroyForcibly();
+        throw failed("the helper process did not end in " + TIMEOUT_SECONDS + " s", null);
+      }
+      var output = String.join(" ", helper.inputReader().lines().toList()); // few lines, which a pipe can hold
       if (helper.exitValue() != 0) throw failed(output, null);
     } catch (IOException | URISyntaxException failure) {
       throw failed(failure.toString(), failure);
