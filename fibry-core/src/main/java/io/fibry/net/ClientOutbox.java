@@ -11,6 +11,8 @@ import io.fibry.spi.BlockBuilder;
 import java.io.IOException;
 import java.util.List;
 import java.util.concurrent.CancellationException;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Function;
 import java.util.function.Predicate;
@@ -51,6 +53,8 @@ final class ClientOutbox<M> {
   private final MessageFormat<M> format;
   // bytes, including OVERHEAD for each message; added by senders, subtracted by the writer
   private final AtomicLong unsent = new AtomicLong();
+  // sends that {@link #actor} has passed to the counter, and that the counter has not handled yet
+  private final AtomicInteger inCounter = new AtomicInteger();
   private final Actor<M> writer;
   private final Actor<M> counter;
   final Actor<M> actor = new OutboxActor();
@@ -68,7 +72,7 @@ final class ClientOutbox<M> {
     @Override
     public boolean sendMessage(M message) {
       long cost = reserveFor(List.of(message));
-      if (cost < 0) return counter.sendMessage(message);
+      if (cost < 0) return sendToCounter(List.of(message));
       if (writer.sendMessage(message)) return true;
       unsent.addAndGet(-cost);
       return false;
@@ -77,10 +81,25 @@ final class ClientOutbox<M> {
     @Override
     public boolean sendMessages(List<? extends M> messages) {
       long cost = reserveFor(messages);
-      if (cost < 0) return counter.sendMessages(messages);
+      if (cost < 0) return sendToCounter(messages);
       if (writer.sendMessages(messages)) return true;
       unsent.addAndGet(-cost);
       return false;
+    }
+
+    /**
+     * Until the counter has handled these messages, all later messages go to the counter, too: sent
+     * to the writer, they would overtake earlier messages of the same sender.
+     */
+    private boolean sendToCounter(List<? extends M> messages) {
+      inCounter.incrementAndGet();
+      try {
+        return messages.size() == 1 ? counter.sendMessage(messages.getFirst()) : counter.sendMessages(messages);
+      } finally {
+        try {
+          counter.execute(inCounter::decrementAndGet); // runs after the messages
+        } catch (RejectedExecutionException ended) {} // from now on all messages go to the counter
+      }
     }
 
     /**
@@ -88,7 +107,7 @@ final class ClientOutbox<M> {
      * counter must decide about the messages, and report the reason of a refusal.
      */
     private long reserveFor(List<? extends M> messages) {
-      if (counter.onExit().isDone()) return -1;
+      if (inCounter.get() > 0 || counter.onExit().isDone()) return -1;
       long total = 0;
       try {
         for (var message : messages) {
@@ -157,9 +176,8 @@ final class ClientOutbox<M> {
   }
 
   private void write(M message) throws IOException {
-    var bytes = format.bytes.apply(message);
     try {
-      socket.sendFromOutbox(bytes);
+      socket.sendFromOutbox(format.bytes.apply(message));
     } catch (IOException failure) {
       // here, because a conversation may neither read nor write, and so miss the failure
       counter.askExit();

@@ -133,6 +133,44 @@ class ClientOutboxTest {
     System.out.println("cut off in " + cutOff + " of " + ROUNDS + " rounds");
   }
 
+  /** A message that waits in the counter for another sender's message is not overtaken. */
+  @Promise("25.8")
+  @Test
+  void senderIsNotOvertakenByItself() throws Exception {
+    var read = read(connect());
+    var counts = new Gate();
+    var writes = new Gate();
+    var sizes = new AtomicInteger(); // how often the size of "0 0 slow" was asked for
+    var client = accept();
+    var outbox =
+        new ClientOutbox<String>(scope.anonymous(), "lines", client, 1_000, new ClientOutbox.MessageFormat<>(text -> {
+          if (!text.endsWith("slow")) return text.length();
+          if (sizes.incrementAndGet() == 1) return 5_000; // too much, so the counter decides
+          counts.passDeaf();
+          return text.length();
+        }, text -> {
+          writes.passDeaf();
+          return line(text);
+        }));
+    outbox.actor.sendMessage("1 0 " + "x".repeat(900));
+    Patience.await(writes.entered);
+    var slow = Patience.startFiber(() -> outbox.actor.sendMessage("0 0 slow"));
+    Patience.await(counts.entered); // the counter is busy
+
+    assertTrue(outbox.actor.sendMessage("1 1 " + "x".repeat(200))); // does not fit now
+    writes.open();
+    Patience.eventually(() -> outbox.unsent() == 0);
+    assertTrue(outbox.actor.sendMessage("1 2 x"));
+    counts.open();
+    Patience.joined(slow);
+    outbox.finish();
+    client.close();
+
+    var lines = Patience.value(read);
+    assertEquals(4, lines.size(), lines.toString());
+    assertInOrder(1, lines);
+  }
+
   /** However many senders there are, no more is held in memory than the bound allows. */
   @Promise("25.8")
   @Test
