@@ -56,8 +56,16 @@ final class WorkerRetirement {
 
   private void retire() {
     isTimerSet.set(false);
-    for (var slot : queue.retire(clock.nanoTime(), MAX_IDLE.toNanos())) ((Exitable) slot.worker()).sendPoisonPill();
+    for (var slot : queue.retire(clock.nanoTime(), MAX_IDLE.toNanos())) end((Exitable) slot.worker());
     setTimer();
+  }
+
+  private void end(Exitable worker) {
+    try {
+      worker.sendPoisonPill();
+    } catch (Throwable failure) { // such as an OutOfMemoryError; the other retired workers end all the same
+      EngineLog.LOG.error("{} could not end an idle worker", pool, failure);
+    }
   }
 
   void stop() {

@@ -57,6 +57,7 @@ public final class Accounts {
 
   /** Runs the code on another thread. Until the code has returned, the scope is not quiet. */
   void runOffThread(Runnable code) {
+    StackProbe.probe(); // a stack overflow inside beginNotification would leave some levels counted
     beginNotification();
     try {
       GuaranteedStart.start(new NotificationTask(this, code));
@@ -71,7 +72,7 @@ public final class Accounts {
    * false if no fiber can be started.
    */
   boolean tryRunOnFiber(Runnable code) {
-    StackProbe.probe(); // an overflow after the count would leave it counted for ever
+    StackProbe.probe(); // a stack overflow inside beginNotification would leave some levels counted
     beginNotification();
     try {
       EngineThreads.startFiber(new NotificationTask(this, code));
