@@ -154,11 +154,11 @@ final class NatsTable implements TableWatches.WatchedTable, AutoCloseable {
   }
 
   private static TransportException toTransportException(String action, String key, Exception cause) {
-    return cause instanceof IllegalStateException
-        ? new TransportException(Failure.DISCONNECTED,
-            "'" + key + "' was not " + action + ": " + ConnectionErrors.text(cause))
-        : new TransportException(Failure.UNKNOWN,
-            "nobody knows whether '" + key + "' was " + action + ": " + ConnectionErrors.text(cause));
+    if (cause instanceof IllegalStateException) return new TransportException(Failure.DISCONNECTED,
+        "'" + key + "' was not " + action + ": " + ConnectionErrors.text(cause));
+    boolean isRefused = cause instanceof JetStreamApiException; // so no change is left in doubt
+    return new TransportException(Failure.UNKNOWN, (isRefused ? "the server refused, so '" + key + "' was not " + action
+        : "it is unknown whether '" + key + "' was " + action) + ": " + ConnectionErrors.text(cause));
   }
 
   // ---- reading
