@@ -17,7 +17,7 @@ class Batches {
 
   public static void main(String[] args) {
     Actor<Integer> log =
-        Stereotypes.def().batch(3, Duration.ofSeconds(1), batch -> System.out.println("written at once: " + batch));
+        Stereotypes.def().batch(3, Duration.ofSeconds(1), batch -> System.out.println("written together: " + batch));
     for (int i = 1; i <= 7; i++) log.sendMessage(i);
     log.close();
 

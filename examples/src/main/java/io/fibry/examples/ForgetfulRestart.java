@@ -18,7 +18,7 @@ class ForgetfulRestart {
       var printer =
           scope.named("printer").mailbox(Mailbox.bounded(1_000, Overflow.REJECT)).newActor((String line) -> {});
       return new Cart(scope.named("cart")
-          .onFailure(FailurePolicy.restart().withoutLog()) // the fix is resume(), with a rollback
+          .onFailure(FailurePolicy.restart().withoutLog()) // resume() keeps the items
           .initialState(() -> new ArrayList<String>())
           .newActorWithReturn((ArrayList<String> items, String item) -> {
             if (!printer.sendMessage(item)) throw new IllegalStateException("no room for " + item);
@@ -28,9 +28,9 @@ class ForgetfulRestart {
     }
 
     /** Adds items; returns false if the cart has lost an item that it had confirmed. */
-    boolean keeps(int items) {
+    boolean addAndCheck(int itemCount) {
       var confirmed = List.<String>of();
-      for (int i = 0; i < items; i++) {
+      for (int i = 0; i < itemCount; i++) {
         try {
           var content = actor.ask("item " + i);
           if (!content.containsAll(confirmed)) return false;
@@ -45,12 +45,12 @@ class ForgetfulRestart {
 
   public static void main(String[] args) {
     try (var scope = ActorSystem.openScope("shop")) {
-      System.out.println("real threads: the cart keeps 1000 items: " + Cart.open(scope).keeps(1_000));
+      System.out.println("real threads: the cart keeps 1000 items: " + Cart.open(scope).addAndCheck(1_000));
     }
     try {
       Simulation.run(sim -> {
-        sim.faults().withSmallMailboxes(0.5); // as if the printer were out of paper
-        if (!Cart.open(sim.scope()).keeps(5)) throw new AssertionError("the cart has forgotten an item");
+        sim.faults().withSmallMailboxes(0.5); // half of the bounded mailboxes get a capacity of 1 to 3
+        if (!Cart.open(sim.scope()).addAndCheck(5)) throw new AssertionError("the cart has forgotten an item");
       });
     } catch (SimulationFailure failure) {
       System.out.println(failure.getMessage());

@@ -28,7 +28,7 @@ class Generators {
     });
     try {
       for (var line : lines) System.out.println(line);
-    } catch (Exception failure) { // the producer's own exception, after the lines before it
+    } catch (Exception failure) { // the producer's own exception; the reader gets it after both lines
       System.out.println(failure);
     }
   }

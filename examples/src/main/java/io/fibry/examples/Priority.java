@@ -20,7 +20,7 @@ class Priority {
           System.out.println(job.name());
         });
 
-    printer.sendMessage(new Job("what it is at", 0));
+    printer.sendMessage(new Job("the job in progress", 0));
     hasBegun.await();
     printer.sendMessage(new Job("report", 1));
     printer.sendMessage(new Job("invoice", 5));

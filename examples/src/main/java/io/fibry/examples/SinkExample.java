@@ -3,7 +3,7 @@ package io.fibry.examples;
 import io.fibry.stereotype.Stereotypes;
 import java.util.TreeSet;
 
-/** Any object as an actor: many threads use a set that is not thread-safe. */
+/** Any object as an actor: many threads can use a set that is not thread-safe. */
 class SinkExample {
   public static void main(String[] args) {
     var names = Stereotypes.fibers().sink(new TreeSet<String>());

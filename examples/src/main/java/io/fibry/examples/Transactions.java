@@ -23,13 +23,13 @@ class Transactions {
     })).toList();
     senders.forEach(sender -> sender.waitForExit());
     printer.close();
-    System.out.println("blocks that were torn: " + printed.toString().replaceAll("<[abc]>", "").length());
+    System.out.println("characters outside of whole blocks: " + printed.toString().replaceAll("<[abc]>", "").length());
 
     var bank = ActorSystem.anonymous().onFailure(FailurePolicy.resume().withoutLog())
         .initialState(() -> new TreeMap<>(Map.of("Ada", 100, "Bob", 100)))
         .rollback(accounts -> new TreeMap<>(accounts))
         .newActorWithReturn((TreeMap<String, Integer> accounts, Move move) -> {
-          // rolled back if the next line throws
+          // rolled back if there is no account `to`
           accounts.merge(move.from(), -move.cents(), Integer::sum);
           if (accounts.computeIfPresent(move.to(), (name, cents) -> cents + move.cents()) == null)
             throw new IllegalArgumentException("no account " + move.to());

@@ -30,7 +30,7 @@ final class Printed {
           REJECT: taken [true, true, false], handled [1st, 2nd]
           DROP_NEWEST: taken [true, true, false], handled [1st, 2nd]
           DROP_OLDEST: taken [true, true, true], handled [2nd, 3rd]"""),
-      Map.entry("Priority", "what it is at\nalarm\ninvoice\nanother invoice\nreport"),
+      Map.entry("Priority", "the job in progress\nalarm\ninvoice\nanother invoice\nreport"),
       Map.entry("SelectiveReceive", "nobody bought 2\nhere is your hat"),
       Map.entry("Stash", "log.txt: first\nlog.txt: second\nlog.txt: third"),
       Map.entry("Door", "Ada came in\nthe door fell shut behind Ada\nopens with 1111: false\nopens with 1234: true"),
@@ -62,7 +62,7 @@ final class Printed {
           takes more: false"""),
       Map.entry("WatchedFolder", "changed: hat.txt\nwatches no more"),
       Map.entry("Transactions", """
-          blocks that were torn: 0
+          characters outside of whole blocks: 0
           {Ada=70, Bob=130}
           no account Eve
           {Ada=80, Bob=120}"""),
@@ -96,9 +96,9 @@ final class Printed {
       Map.entry("EntitiesExample",
           "account 0: 1 saved, 2 in all\n1000 accounts are alive\n1000 were idle and have been saved"),
       Map.entry("Batches", """
-          written at once: [1, 2, 3]
-          written at once: [4, 5, 6]
-          written at once: [7]
+          written together: [1, 2, 3]
+          written together: [4, 5, 6]
+          written together: [7]
           failed together: [bad, good]
           clicks: {home=2, shop=1}
           last prices: {apple=30, pear=45}"""),
