@@ -12,7 +12,7 @@ import java.util.concurrent.locks.LockSupport;
  * <p>No start is missed. {@code add} fills a slot and then unparks the thread. The thread checks
  * all slots before it parks, and an unpark in between makes that park return at once. If all slots
  * are full, {@code add} waits: without memory, one sender may strand thousands of actors. A slot
- * becomes empty when a thread starts, whatever its actor then does, so this wait ends as soon as
+ * becomes empty when a thread starts, before its actor does anything. So this wait ends when
  * there is memory.
  */
 final class StartRetrier {

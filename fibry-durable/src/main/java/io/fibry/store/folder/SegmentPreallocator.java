@@ -113,8 +113,8 @@ final class SegmentPreallocator {
     loggedAt = failedAt;
     hasLoggedFull = true;
     LogWriter.log(() -> LoggerFactory.getLogger(SegmentPreallocator.class).warn(
-        "{} could not create {}, of {} bytes, perhaps because the disk is full: it refuses new actors and messages, and "
-            + "turns when the current file is full. It tries again; free some space, if there is none",
+        "{} could not create {}, of {} bytes, perhaps because the disk is full: it refuses new actors and messages, "
+            + "and turns when the current file is full. It tries again; free some space, if there is none",
         disk, segment.name(), size, failure));
   }
 
