@@ -12,10 +12,9 @@ import io.fibry.DeadLetter;
 import io.fibry.Request;
 import io.fibry.cluster.spi.ClusterTransport;
 import io.fibry.codec.Codec;
+import io.fibry.support.Intercepted;
 import io.fibry.support.Patience;
 import io.fibry.time.ManualScheduler;
-import java.lang.reflect.InvocationTargetException;
-import java.lang.reflect.Proxy;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
@@ -92,22 +91,17 @@ class MembersTest {
 
   private static ClusterTransport recordingWatches(ClusterTransport transport,
       Map<Consumer<ClusterTransport.Entry>, ClusterTransport.Entry> last) {
-    return (ClusterTransport) Proxy.newProxyInstance(ClusterTransport.class.getClassLoader(),
-        new Class<?>[] {ClusterTransport.class}, (proxy, method, arguments) -> {
-          if (method.getName().equals("watch")) {
-            @SuppressWarnings("unchecked") // as `watch` declares
-            var reader = (Consumer<ClusterTransport.Entry>) arguments[1];
-            arguments[1] = (Consumer<ClusterTransport.Entry>) entry -> {
-              last.put(reader, entry);
-              reader.accept(entry);
-            };
-          }
-          try {
-            return method.invoke(transport, arguments);
-          } catch (InvocationTargetException failure) {
-            throw failure.getCause();
-          }
-        });
+    return Intercepted.of(ClusterTransport.class, transport, (method, arguments, call) -> {
+      if (method.getName().equals("watch")) {
+        @SuppressWarnings("unchecked") // as `watch` declares
+        var reader = (Consumer<ClusterTransport.Entry>) arguments[1];
+        arguments[1] = (Consumer<ClusterTransport.Entry>) entry -> {
+          last.put(reader, entry);
+          reader.accept(entry);
+        };
+      }
+      return call.pass();
+    });
   }
 
   record Hello() implements Request<Hello, String> {}

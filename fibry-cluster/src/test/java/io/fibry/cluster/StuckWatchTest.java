@@ -9,10 +9,9 @@ import io.fibry.ActorSystem;
 import io.fibry.Request;
 import io.fibry.cluster.TransportException.Failure;
 import io.fibry.cluster.spi.ClusterTransport;
+import io.fibry.support.Intercepted;
 import io.fibry.support.Patience;
 import io.fibry.time.ManualScheduler;
-import java.lang.reflect.InvocationTargetException;
-import java.lang.reflect.Proxy;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.function.Consumer;
@@ -42,23 +41,17 @@ class StuckWatchTest {
   }
 
   private ClusterTransport faulty(ClusterTransport engine, String node) {
-    return (ClusterTransport) Proxy.newProxyInstance(ClusterTransport.class.getClassLoader(),
-        new Class<?>[] {ClusterTransport.class},
-        (proxy, method, arguments) -> {
-          if (node.equals("b") && method.getName().equals("watch")) {
-            @SuppressWarnings("unchecked") var reader = (Consumer<Object>) arguments[1];
-            arguments[1] = (Consumer<Object>) news -> {
-              if (!stuck) reader.accept(news);
-            };
-          }
-          if (node.equals("a") && cut && method.getName().matches("get|create|update|delete"))
-            throw new TransportException(Failure.DISCONNECTED, "a test cut the connection");
-          try {
-            return method.invoke(engine, arguments);
-          } catch (InvocationTargetException thrown) {
-            throw thrown.getCause();
-          }
-        });
+    return Intercepted.of(ClusterTransport.class, engine, (method, arguments, call) -> {
+      if (node.equals("b") && method.getName().equals("watch")) {
+        @SuppressWarnings("unchecked") var reader = (Consumer<Object>) arguments[1];
+        arguments[1] = (Consumer<Object>) news -> {
+          if (!stuck) reader.accept(news);
+        };
+      }
+      if (node.equals("a") && cut && method.getName().matches("get|create|update|delete"))
+        throw new TransportException(Failure.DISCONNECTED, "a test cut the connection");
+      return call.pass();
+    });
   }
 
   private Cluster home(String name) {

@@ -9,10 +9,9 @@ import io.fibry.ActorSystem;
 import io.fibry.Request;
 import io.fibry.cluster.spi.ClusterTransport;
 import io.fibry.pool.Entities;
+import io.fibry.support.Intercepted;
 import io.fibry.support.Patience;
 import io.fibry.time.ManualScheduler;
-import java.lang.reflect.InvocationTargetException;
-import java.lang.reflect.Proxy;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
@@ -58,23 +57,17 @@ class SuspendedNodeTest {
   }
 
   private ClusterTransport machineOfA(ClusterTransport engine) {
-    return (ClusterTransport) Proxy.newProxyInstance(ClusterTransport.class.getClassLoader(),
-        new Class<?>[] {ClusterTransport.class},
-        (proxy, method, arguments) -> {
-          if (method.getName().equals("subscribe") || method.getName().equals("watch")) {
-            @SuppressWarnings("unchecked") var reader = (Consumer<Object>) arguments[arguments.length - 1];
-            arguments[arguments.length - 1] = (Consumer<Object>) one -> {
-              if (!suspended) reader.accept(one);
-              else if (one instanceof ClusterTransport.Entry) news.add(() -> reader.accept(one));
-              else if (buffered) messages.add(() -> reader.accept(one));
-            };
-          }
-          try {
-            return method.invoke(engine, arguments);
-          } catch (InvocationTargetException thrown) {
-            throw thrown.getCause();
-          }
-        });
+    return Intercepted.of(ClusterTransport.class, engine, (method, arguments, call) -> {
+      if (method.getName().equals("subscribe") || method.getName().equals("watch")) {
+        @SuppressWarnings("unchecked") var reader = (Consumer<Object>) arguments[arguments.length - 1];
+        arguments[arguments.length - 1] = (Consumer<Object>) one -> {
+          if (!suspended) reader.accept(one);
+          else if (one instanceof ClusterTransport.Entry) news.add(() -> reader.accept(one));
+          else if (buffered) messages.add(() -> reader.accept(one));
+        };
+      }
+      return call.pass();
+    });
   }
 
   private Cluster join(String node, ClusterNetwork of, ActorScope in, ManualScheduler time) {

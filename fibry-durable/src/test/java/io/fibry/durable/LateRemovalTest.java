@@ -9,9 +9,8 @@ import io.fibry.Outcome;
 import io.fibry.Request;
 import io.fibry.RequestException;
 import io.fibry.store.Store;
+import io.fibry.support.Intercepted;
 import io.fibry.support.Patience;
-import java.lang.reflect.InvocationTargetException;
-import java.lang.reflect.Proxy;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
@@ -32,17 +31,11 @@ class LateRemovalTest extends AtAStore {
 
   /** It stores turns at once, and says so late. */
   private Store slow() {
-    return (Store) Proxy.newProxyInstance(Store.class.getClassLoader(), new Class<?>[] {Store.class},
-        (proxy, method, given) -> {
-          if (method.getName().equals("equals")) return proxy == given[0];
-          try {
-            var answer = method.invoke(store, given);
-            if (!method.getName().equals("append")) return answer;
-            return ((CompletionStage<?>) answer).thenCombine(said, (stored, none) -> stored);
-          } catch (InvocationTargetException thrown) {
-            throw thrown.getCause();
-          }
-        });
+    return Intercepted.of(Store.class, store, (method, given, call) -> {
+      var answer = call.pass();
+      if (!method.getName().equals("append")) return answer;
+      return ((CompletionStage<?>) answer).thenCombine(said, (stored, none) -> stored);
+    });
   }
 
   @Test

@@ -8,13 +8,12 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.fibry.store.Store;
 import io.fibry.store.StoreClosedException;
 import io.fibry.store.StoreDamagedException;
+import io.fibry.support.Intercepted;
 import io.fibry.support.Patience;
 import io.fibry.support.Soak;
 import io.fibry.test.CrashDisk;
 import java.io.IOException;
 import java.io.UncheckedIOException;
-import java.lang.reflect.InvocationTargetException;
-import java.lang.reflect.Proxy;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.time.Instant;
@@ -171,17 +170,11 @@ class BackupTest {
         store.append(turn(writer(0), life, n, List.of(), List.of())).toCompletableFuture().get();
       var half = StorageDirectory.open(folder.resolve("half"));
       var renamed = new AtomicInteger();
-      var failing = (StorageDirectory) Proxy.newProxyInstance(StorageDirectory.class.getClassLoader(),
-          new Class<?>[] {StorageDirectory.class},
-          (self, method, arguments) -> {
-            if (method.getName().equals("rename") && renamed.incrementAndGet() == 3)
-              throw new IOException("made up, for a test");
-            try {
-              return method.invoke(half, arguments);
-            } catch (InvocationTargetException failure) {
-              throw failure.getCause();
-            }
-          });
+      var failing = Intercepted.of(StorageDirectory.class, half, (method, arguments, call) -> {
+        if (method.getName().equals("rename") && renamed.incrementAndGet() == 3)
+          throw new IOException("made up, for a test");
+        return call.pass();
+      });
 
       assertThrows(UncheckedIOException.class, () -> store.backup(failing));
       half.close();

@@ -11,8 +11,8 @@ import io.fibry.store.StoreClosedException;
 import io.fibry.store.StoreDamagedException;
 import io.fibry.store.StoreInUseException;
 import io.fibry.support.Child;
+import io.fibry.support.Intercepted;
 import java.io.UncheckedIOException;
-import java.lang.reflect.Proxy;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -97,12 +97,10 @@ class FolderStoreTest {
   void customStorageDirectoryMayWrapFolder() throws Exception {
     var forced = new AtomicInteger();
     var files = StorageDirectory.open(folder);
-    var counting = (StorageDirectory) Proxy.newProxyInstance(StorageDirectory.class.getClassLoader(),
-        new Class<?>[] {StorageDirectory.class},
-        (self, method, arguments) -> {
-          if (method.getName().equals("sync")) forced.incrementAndGet();
-          return method.invoke(files, arguments);
-        });
+    var counting = Intercepted.of(StorageDirectory.class, files, (method, arguments, call) -> {
+      if (method.getName().equals("sync")) forced.incrementAndGet();
+      return call.pass();
+    });
     try (var store = FolderStore.open(counting, options -> options.withSegmentBytes(1 << 14))) {
       assertThrows(StoreInUseException.class, () -> StorageDirectory.open(folder));
       long life = store.load(ADA).life();

@@ -7,11 +7,9 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.fibry.durable.Turning;
 import io.fibry.store.Store;
 import io.fibry.store.StoreFullException;
+import io.fibry.support.Intercepted;
 import io.fibry.support.Patience;
 import java.io.IOException;
-import java.lang.reflect.InvocationTargetException;
-import java.lang.reflect.Method;
-import java.lang.reflect.Proxy;
 import java.nio.file.Path;
 import java.util.concurrent.CompletionException;
 import org.junit.jupiter.api.Test;
@@ -29,18 +27,11 @@ class FullOfDeadTest {
 
   private StorageDirectory disk() throws IOException {
     files = StorageDirectory.open(folder);
-    return (StorageDirectory) Proxy.newProxyInstance(StorageDirectory.class.getClassLoader(),
-        new Class<?>[] {StorageDirectory.class}, this::invoke);
-  }
-
-  private Object invoke(Object proxy, Method method, Object[] arguments) throws Throwable {
-    if (method.getName().equals("create") && used() + (long) arguments[1] > ROOM)
-      throw new IOException("No space left on device, as the test has asked for");
-    try {
-      return method.invoke(files, arguments);
-    } catch (InvocationTargetException failure) {
-      throw failure.getCause();
-    }
+    return Intercepted.of(StorageDirectory.class, files, (method, arguments, call) -> {
+      if (method.getName().equals("create") && used() + (long) arguments[1] > ROOM)
+        throw new IOException("No space left on device, as the test has asked for");
+      return call.pass();
+    });
   }
 
   private long used() throws IOException {
