@@ -48,6 +48,7 @@ public final class Accounts {
    * not quiet.
    */
   private void beginNotification() {
+    StackProbe.probe(); // a stack overflow in the loop would leave some levels counted
     for (var level = this; level != null; level = level.parent) level.pendingNotifications.incrementAndGet();
   }
 
@@ -57,7 +58,6 @@ public final class Accounts {
 
   /** Runs the code on another thread. Until the code has returned, the scope is not quiet. */
   void runOffThread(Runnable code) {
-    StackProbe.probe(); // a stack overflow inside beginNotification would leave some levels counted
     beginNotification();
     try {
       GuaranteedStart.start(new NotificationTask(this, code));
@@ -72,7 +72,6 @@ public final class Accounts {
    * false if no fiber can be started.
    */
   boolean tryRunOnFiber(Runnable code) {
-    StackProbe.probe(); // a stack overflow inside beginNotification would leave some levels counted
     beginNotification();
     try {
       EngineThreads.startFiber(new NotificationTask(this, code));
