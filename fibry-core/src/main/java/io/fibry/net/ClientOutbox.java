@@ -96,10 +96,14 @@ final class ClientOutbox<M> {
       try {
         return messages.size() == 1 ? counter.sendMessage(messages.getFirst()) : counter.sendMessages(messages);
       } finally {
-        try {
-          counter.execute(inCounter::decrementAndGet); // runs after the messages
-        } catch (RejectedExecutionException ended) {} // from now on all messages go to the counter
+        if (!counter.onExit().isDone()) decrementAfterMessages();
       }
+    }
+
+    private void decrementAfterMessages() {
+      try {
+        counter.execute(inCounter::decrementAndGet);
+      } catch (RejectedExecutionException ended) {} // from now on all messages go to the counter
     }
 
     /**
