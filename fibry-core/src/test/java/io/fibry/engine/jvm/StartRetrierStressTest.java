@@ -4,11 +4,14 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 
 import io.fibry.StressHarness;
 import io.fibry.support.Patience;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.SplittableRandom;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicIntegerArray;
+import java.util.function.IntConsumer;
 import org.junit.jupiter.api.RepeatedTest;
 
 /**
@@ -36,21 +39,30 @@ class StartRetrierStressTest {
     var runs = new AtomicIntegerArray(KEEPERS * EACH);
     var done = new AtomicInteger();
     var resort = failing(done);
-    var threads = new Thread[KEEPERS];
-    for (int i = 0; i < KEEPERS; i++) {
-      int first = i * EACH;
-      var mine = random.split();
-      threads[i] = Thread.ofPlatform().start(() -> {
-        for (int n = first; n < first + EACH; n++) {
-          int number = n;
-          if (mine.nextInt(8) == 0) Thread.yield();
-          resort.add((Runnable) () -> runs.incrementAndGet(number));
-        }
-      });
-    }
+    var threads = startKeepers(EACH, random, number -> resort.add((Runnable) () -> runs.incrementAndGet(number)));
 
-    for (var thread : threads) Patience.joined(thread);
-    Patience.eventually(() -> done.get() == KEEPERS * EACH);
+    assertEachRunsOnce(threads, done, runs);
+  }
+
+  /** Starts threads that add tasks. Each task has a number of its own. */
+  private static List<Thread> startKeepers(int each, SplittableRandom random, IntConsumer add) {
+    var threads = new ArrayList<Thread>();
+    for (int i = 0; i < KEEPERS; i++) {
+      int first = i * each;
+      var mine = random.split();
+      threads.add(Thread.ofPlatform().start(() -> {
+        for (int number = first; number < first + each; number++) {
+          if (mine.nextInt(8) == 0) Thread.yield();
+          add.accept(number);
+        }
+      }));
+    }
+    return threads;
+  }
+
+  private static void assertEachRunsOnce(List<Thread> threads, AtomicInteger done, AtomicIntegerArray runs) {
+    threads.forEach(Patience::joined);
+    Patience.eventually(() -> done.get() == runs.length());
 
     for (int n = 0; n < runs.length(); n++) assertEquals(1, runs.get(n), "runs of " + n);
   }
@@ -58,6 +70,8 @@ class StartRetrierStressTest {
   /** While there is no memory, senders strand more actors than there are slots. */
   @RepeatedTest(5)
   void moreStartsThanSlotsRunOnce() {
+    long seed = StressHarness.seed();
+    System.out.println("more starts than slots: -Dfibry.seed=" + seed);
     int each = 2_000;
     var hasMemory = new AtomicBoolean();
     var runs = new AtomicIntegerArray(KEEPERS * each);
@@ -68,24 +82,15 @@ class StartRetrierStressTest {
       done.incrementAndGet();
     });
     var added = new AtomicInteger();
-    var threads = new Thread[KEEPERS];
-    for (int i = 0; i < KEEPERS; i++) {
-      int first = i * each;
-      threads[i] = Thread.ofPlatform().start(() -> {
-        for (int n = first; n < first + each; n++) {
-          int number = n;
-          retrier.add((Runnable) () -> runs.incrementAndGet(number));
-          added.incrementAndGet();
-        }
-      });
-    }
+    var threads = startKeepers(each, new SplittableRandom(seed), number -> {
+      retrier.add((Runnable) () -> runs.incrementAndGet(number));
+      added.incrementAndGet();
+    });
 
     Patience.eventually(() -> added.get() >= 1_024); // the slots are full
     hasMemory.set(true);
-    for (var thread : threads) Patience.joined(thread);
-    Patience.eventually(() -> done.get() == KEEPERS * each);
 
-    for (int n = 0; n < runs.length(); n++) assertEquals(1, runs.get(n), "runs of " + n);
+    assertEachRunsOnce(threads, done, runs);
   }
 
   /** It may be kept again while it is being rescued. */
