@@ -48,7 +48,7 @@ class ProseRulesTest {
    * reached.
    */
   private static final Map<String, Integer> AT_MOST = Map.ofEntries(
-      Map.entry("code of fibry-cluster", 6),
+      Map.entry("code of fibry-cluster", 5),
       Map.entry("code of fibry-core", 15),
       Map.entry("code of fibry-durable", 7),
       Map.entry("code of fibry-simulation", 3),

@@ -316,8 +316,8 @@ public sealed interface Cluster extends AutoCloseable permits ClusterNode {
      * Sets the lease. After this time without a heartbeat, other nodes declare the node dead, and
      * the requests that it had fail. It sends five heartbeats in this time.
      *
-     * @param lease at least 3 seconds. By default the network sets it to 6 seconds, or to 20
-     * seconds with several NATS servers, whose election of a leader may take 10
+     * @param lease at least 3 seconds. The network sets it to 6 seconds by default, or to
+     * 20 seconds with several NATS servers, whose election of a leader may take 10
      * @return a changed copy
      */
     public Options withLease(Duration lease) {
