@@ -8,9 +8,9 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executor;
 
 /**
- * Handles messages one at a time, by calling a handler with each. An actor is also an executor,
- * whose tasks take turns with the messages. The method reference {@code actor::sendMessage} can be
- * used as a {@code Consumer}. Thread-safe.
+ * Handles messages one at a time, by calling its handler with each message. An actor is also an
+ * executor, which runs a task between two messages. The method reference {@code actor::sendMessage}
+ * can be used as a {@code Consumer}. Thread-safe.
  * {@snippet class="io.fibry.JavadocSnippetsTest" region="actor"}
  *
  * <p>Messages from one sender are handled in the order in which they were sent, unless the mailbox
@@ -51,7 +51,8 @@ public interface Actor<M> extends Exitable, Executor {
    * asker to it as a suppressed exception. If there is no answer, it throws a
    * {@link RequestException}. If the thread is interrupted, it throws a
    * {@link java.util.concurrent.CancellationException} and keeps the interrupt flag set. The
-   * exception may be checked, although {@code ask} declares none: see {@link #declareThrown}.
+   * exception of the handler may be checked, although {@code ask} declares none: see
+   * {@link #declareThrown}.
    *
    * @param <Q> the type of the request
    * @param <R> the type of the answer
@@ -77,9 +78,9 @@ public interface Actor<M> extends Exitable, Executor {
    * future, the request is canceled. If it was still queued, it is never handled, and its place in
    * the mailbox is free at once.
    *
-   * <p>Code chained to the future never runs on the actor's thread while a message is handled; code
-   * chained to {@code allOf} or {@code anyOf} of it may. No such code runs on a thread that
-   * completes an answer promised by {@link ActorContext#replyWhen}.
+   * <p>Code chained to this future never runs on the actor's thread while a message is handled.
+   * Code chained to an {@code allOf} or {@code anyOf} of this future may run there. Neither runs on
+   * a thread that completes a stage given to {@link ActorContext#replyWhen}.
    *
    * @param <Q> the type of the request
    * @param <R> the type of the answer
@@ -97,15 +98,15 @@ public interface Actor<M> extends Exitable, Executor {
    * @param <Q> the type of the request
    * @param <R> the type of the answer
    * @param request never null
-   * @param limit more than zero; a wait for capacity in the mailbox counts
+   * @param limit more than zero; includes a wait for capacity in the mailbox
    * @return completes with the answer, or with the exception that {@code ask} would throw
    */
   <Q extends M, R> CompletableFuture<R> sendMessageReturn(Request<Q, R> request, Duration limit);
 
   /**
-   * {@return a timer that sends a message later} The timer never waits for capacity: a full mailbox
-   * that would make a sender wait drops the message. If the actor ends before the message is sent,
-   * the message is a dead letter.
+   * {@return a timer that sends a message later} The timer never waits for capacity: if a full
+   * mailbox would make a sender wait, it drops the message of the timer. If the actor ends before
+   * the message is sent, the message is a dead letter.
    *
    * @param message never null
    * @param delay from now; zero or more
@@ -114,8 +115,8 @@ public interface Actor<M> extends Exitable, Executor {
 
   /**
    * {@return a timer that sends a message later, and replaces the actor's timer with an equal key}
-   * Use it for alarms, such as a time-out. If the actor ends before the message is sent, the
-   * message is discarded and is no dead letter.
+   * Use this method for alarms, such as a time-out. If the actor ends before the message is sent,
+   * the message is discarded and is no dead letter.
    *
    * @param key identifies the timer, compared by {@code equals}
    * @param message never null

@@ -62,9 +62,9 @@ public interface ActorBuilder<M> {
 
   /**
    * {@return a copy whose actors, while idle, handle an {@code ask} on the virtual thread of the
-   * asker, which saves a switch of threads} This holds only for {@link Strategy#FIBER}, and only
-   * for an {@code ask} that is called without a limit. Messages are still handled one at a time,
-   * and a handler sees all writes of the previous handler.
+   * asker, which saves a switch of threads} This holds only for actors on {@link Strategy#FIBER},
+   * and only for an {@code ask} that is called without a limit. Messages are still handled one at a
+   * time, and a handler sees all writes of the previous handler.
    *
    * <p>The handler then sees the asker's thread-locals, thread name, context class loader and
    * interrupts. It runs on the asker's stack, so a {@link StackOverflowError} comes earlier. Such
@@ -76,8 +76,8 @@ public interface ActorBuilder<M> {
 
   /**
    * {@return a builder of actors with a state} The state is made on the thread of the actor, before
-   * the first message. If {@code initial} throws, that message has failed, and the next message
-   * calls {@code initial} again.
+   * the first message. If {@code initial} throws, the message that needed the state has failed, and
+   * the next message calls {@code initial} again.
    *
    * @param <S> the type of the state
    * @param initial makes the state, which is never null

@@ -79,7 +79,7 @@ public interface ActorContext<M> {
 
   /**
    * {@return how long the asker of the current message still waits, or empty if the asker has no
-   * limit or the message is no request} Use it as the limit of calls to other libraries. An
+   * limit or the message is no request} Use this time as the limit of calls to other libraries. An
    * {@code ask} in the handler applies this limit by itself.
    */
   Optional<Duration> remainingTime();
@@ -131,15 +131,16 @@ public interface ActorContext<M> {
 
   /**
    * Watches another actor or block: when it ends, this actor gets a message, even if its own
-   * mailbox is full. If the other has already ended, the message is sent at once. A second watch of
-   * the same actor or block replaces the message of the first. The watch ends when this actor ends.
+   * mailbox is full. If the watched actor has already ended, the message is sent at once. A second
+   * watch of the same actor or block replaces the message of the first watch. The watch ends when
+   * this actor ends.
    *
    * <p>While the watched actor is reachable, the watch keeps this actor from being garbage
    * collected. It does not keep the watched actor from being garbage collected.
    *
    * @param other the actor or block to watch
    * @param message makes the message; must be quick, because it runs on the thread that ends the
-   * other
+   * watched actor or block
    */
   void watch(Exitable other, Function<ExitReason, ? extends M> message);
 

@@ -67,7 +67,10 @@ public interface ActorScope extends AutoCloseable {
    */
   ActorScope openScope(String name, UnaryOperator<Options> options);
 
-  /** {@return counts of all messages so far; exact if no message moves, final after the close} */
+  /**
+   * {@return counts of all messages so far; exact while no message is sent or handled, and final
+   * after the close}
+   */
   Report report();
 
   /**
@@ -124,15 +127,15 @@ public interface ActorScope extends AutoCloseable {
   void close();
 
   /**
-   * Ends all actors and scopes in this scope, the last made first; each actor first handles its
-   * queued messages. When the limit is over, the remaining actors are interrupted. Actors that
-   * still run after the kill grace are cut off. No actor can be made after the close has begun,
-   * except by {@code Entities}, which end after the servers. No message is begun after this method
-   * has returned. The root scope ends the actors that it tracks, and stays open.
+   * Ends all actors and scopes in this scope, the newest first; each actor first handles its queued
+   * messages. When the limit is over, the remaining actors are interrupted. Actors that still run
+   * after the kill grace are cut off. No actor can be made after the close has begun, except by
+   * {@code Entities}, which make actors until the servers have ended. No message is begun after
+   * this method has returned. The root scope ends the actors that it tracks, and stays open.
    *
-   * <p>A second call waits for the report of the first. If a handler inside the scope calls this
-   * method, all other actors end, and the method returns; the handler's own actor ends after the
-   * current message.
+   * <p>A second call waits for the report of the first call. If a handler inside the scope calls
+   * this method, all other actors end, and the method returns; the handler's own actor ends after
+   * the current message.
    *
    * @param limit for all actors together; zero interrupts at once
    * @return the counts, and the dead letters that were left
@@ -183,11 +186,11 @@ public interface ActorScope extends AutoCloseable {
     private FailurePolicy failurePolicy = FailurePolicy.stop();
     private Duration askLimit = Duration.ofSeconds(30);
     private Duration drainLimit = Duration.ofSeconds(10);
-    private Duration grace = Duration.ofSeconds(1);
-    private Consumer<DeadLetter> deadLetters = letter -> {};
+    private Duration killGrace = Duration.ofSeconds(1);
+    private Consumer<DeadLetter> deadLetterListener = letter -> {};
     private Scheduler scheduler = Scheduler.system();
     private Watchdog watchdog; // null: none
-    private boolean messageTexts = true;
+    private boolean hasMessageContents = true;
     private List<ContextPropagator<?>> propagators = List.of();
 
     private Options() {}
@@ -274,7 +277,7 @@ public interface ActorScope extends AutoCloseable {
      */
     public Options withKillGrace(Duration grace) {
       requireNotNegative(grace, "grace");
-      return with(copy -> copy.grace = grace);
+      return with(copy -> copy.killGrace = grace);
     }
 
     /**
@@ -285,7 +288,7 @@ public interface ActorScope extends AutoCloseable {
      */
     public Options withDeadLetters(Consumer<DeadLetter> listener) {
       Objects.requireNonNull(listener, "listener");
-      return with(copy -> copy.deadLetters = listener);
+      return with(copy -> copy.deadLetterListener = listener);
     }
 
     /**
@@ -336,12 +339,12 @@ public interface ActorScope extends AutoCloseable {
      * or secrets. Names of actors and the texts of your own exceptions are shown in any case.
      *
      * <p>A message is shown by its {@code toString}, in one line of at most 200 characters, and a
-     * string in quotes. A {@code toString} has a limit of 50 ms, or of a second if it computes.
+     * string in quotes. A {@code toString} may wait for 50 ms, or compute for a second.
      *
-     * @param shown true, the default, shows the texts of messages; false shows only their class
+     * @param isShown true, the default, shows the texts of messages; false shows only their class
      */
-    public Options withMessageContents(boolean shown) {
-      return with(copy -> copy.messageTexts = shown);
+    public Options withMessageContents(boolean isShown) {
+      return with(copy -> copy.hasMessageContents = isShown);
     }
 
     private static void requireNotNegative(Duration limit, String name) {
@@ -377,12 +380,12 @@ public interface ActorScope extends AutoCloseable {
 
     /** {@return the time in which a handler must obey an interrupt by a kill or close} */
     public Duration killGrace() {
-      return grace;
+      return killGrace;
     }
 
     /** {@return the listener that gets every dead letter} */
     public Consumer<DeadLetter> deadLetters() {
-      return deadLetters;
+      return deadLetterListener;
     }
 
     /** {@return the clock of timers, limits, back-offs and grace periods} */
@@ -397,7 +400,7 @@ public interface ActorScope extends AutoCloseable {
 
     /** {@return whether logs, dumps and exceptions show texts of messages} */
     public boolean hasMessageContents() {
-      return messageTexts;
+      return hasMessageContents;
     }
 
     /** {@return the context propagators, in the order in which they were added} */

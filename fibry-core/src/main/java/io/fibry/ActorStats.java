@@ -18,7 +18,8 @@ import java.util.List;
  * @param busyFor how long at least the actor has been handling its current message or step; zero if
  * it handles none. For a pool, it is the longest such time of its workers. In a scope with a
  * scheduler of your own, for inline requests, and for steps of your own
- * {@link io.fibry.spi.MultiStepMessage}, the time begins when the library first observes them
+ * {@link io.fibry.spi.MultiStepMessage}, the time begins when the library first observes the
+ * message or step
  */
 public record ActorStats(List<String> scopes, String name, String kind, long queued, long handled, long failed,
     String activity, Duration busyFor) {

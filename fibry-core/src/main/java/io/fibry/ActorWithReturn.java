@@ -5,8 +5,8 @@ import java.util.concurrent.CompletableFuture;
 
 /**
  * An actor that answers every message with an {@code R}: a function with a mailbox. If {@code M} is
- * a {@link Request}, let {@code R} be the type of answer that the request declares. Otherwise
- * {@link Actor#ask(Request)} throws a ClassCastException. Thread-safe.
+ * a {@link Request}, let {@code R} be the type of answer that the request declares. With another
+ * {@code R}, {@link Actor#ask(Request)} throws a ClassCastException. Thread-safe.
  * {@snippet class="io.fibry.JavadocSnippetsTest" region="openWithReturn"}
  *
  * @param <M> the type of the messages

@@ -3,7 +3,8 @@ package io.fibry;
 /**
  * Passes a context of the sender's thread, such as the MDC, to the handler of a message. The
  * context is captured when the message is sent or its timer is started, and restored while the
- * message is handled. It is not captured for a request that is handled on the asker's own thread.
+ * message is handled. The context is not captured for a request that is handled on the asker's own
+ * thread.
  *
  * <p>A propagator must be thread-safe and quick. If it throws, the exception is logged, and the
  * message is still handled.
@@ -26,8 +27,8 @@ public interface ContextPropagator<C> {
   /**
    * {@return the context of the current thread, as an object that does not change} Override this
    * method if the context depends on the message; by default it calls {@link #capture()}. The
-   * library calls only this method. It does so before it offers the message to the mailbox, and
-   * while it holds no lock.
+   * library calls only this method, before it offers the message to the mailbox, and without a
+   * lock.
    *
    * @param recipient the actor that the message is sent to; for a pool the pool, not a worker
    * @param message the message; for {@link Actor#sendMessages} the list, for a task the
@@ -41,23 +42,24 @@ public interface ContextPropagator<C> {
    * Sets a captured context on the current thread. Called on the handler's thread, before the
    * handler and its interceptors.
    *
-   * @param captured the context that was captured for the message
+   * @param context the context that was captured for the message
    * @return restores the previous context of the thread; closed on the same thread, after the
    * message was handled
    */
-  AutoCloseable restore(C captured);
+  AutoCloseable restore(C context);
 
   /**
    * Sets a captured context on the current thread. Override this method if the context depends on
    * the message; by default it calls {@link #restore(Object)}. The library calls only this method.
    *
-   * @param captured the context that was captured for the message
+   * @param context the context that was captured for the message
    * @param actor the actor that handles the message; for a pool the pool, not a worker
-   * @param message the message that is handled; for {@link Actor#sendMessages} one of the list
+   * @param message the message that is handled; for {@link Actor#sendMessages} one message of the
+   * list
    * @return restores the previous context of the thread; closed on the same thread, after the
    * message was handled
    */
-  default AutoCloseable restore(C captured, Actor<?> actor, Object message) {
-    return restore(captured);
+  default AutoCloseable restore(C context, Actor<?> actor, Object message) {
+    return restore(context);
   }
 }

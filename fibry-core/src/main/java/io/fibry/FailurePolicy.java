@@ -57,8 +57,8 @@ public final class FailurePolicy {
   /**
    * How long an actor is suspended before it restarts or resumes.
    *
-   * @param initial how long before the first restart
-   * @param max how long at most before each later restart
+   * @param initial how long before the first restart or resumption
+   * @param max how long at most before each later restart or resumption
    */
   public record Backoff(Duration initial, Duration max) {}
 
@@ -311,7 +311,11 @@ public final class FailurePolicy {
     return Optional.ofNullable(requestPolicy);
   }
 
-  /** Returns the chosen policy, with those modifiers of this policy that it does not have. */
+  /**
+   * Returns a copy of the chosen policy with the modifiers of this policy. If both policies have a
+   * budget or a back-off, that of the chosen policy counts; if both have retries, the larger number
+   * counts.
+   */
   private FailurePolicy addModifiersTo(FailurePolicy chosen) {
     return new FailurePolicy(chosen.kind, isLogged && chosen.isLogged, Math.max(retries, chosen.retries),
         Math.max(redeliveries, chosen.redeliveries), chosen.budget != null ? chosen.budget : budget,

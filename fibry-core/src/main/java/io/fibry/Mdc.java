@@ -20,9 +20,9 @@ final class Mdc implements ContextPropagator<Map<String, String>> {
 
   /** Replaces the MDC even if the captured MDC is empty, because the thread may have an MDC. */
   @Override
-  public AutoCloseable restore(Map<String, String> captured) {
+  public AutoCloseable restore(Map<String, String> context) {
     var previous = capture();
-    put(captured);
+    put(context);
     return () -> put(previous);
   }
 

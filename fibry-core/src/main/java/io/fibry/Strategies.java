@@ -9,14 +9,14 @@ import java.util.concurrent.ExecutorService;
 
 /** Implements the strategies that {@link Strategy} offers. */
 final class Strategies {
-  static final Strategy FIBER = new Labelled("FIBER", EngineThreads::startFiber, false);
-  static final Strategy RESIDENT_FIBER = new Labelled("RESIDENT_FIBER", EngineThreads::startFiber, true);
-  static final Strategy THREAD = new Labelled("THREAD", EngineThreads::startPlatformThread, true);
-  static final Strategy CALLER = new Labelled("CALLER", CallerThreadRunner::run, false);
+  static final Strategy FIBER = new NamedStrategy("FIBER", EngineThreads::startFiber, false);
+  static final Strategy RESIDENT_FIBER = new NamedStrategy("RESIDENT_FIBER", EngineThreads::startFiber, true);
+  static final Strategy THREAD = new NamedStrategy("THREAD", EngineThreads::startPlatformThread, true);
+  static final Strategy CALLER = new NamedStrategy("CALLER", CallerThreadRunner::run, false);
 
   private Strategies() {}
 
-  private record Labelled(String label, Executor executor, boolean isResident) implements Strategy {
+  private record NamedStrategy(String name, Executor executor, boolean isResident) implements Strategy {
     @Override
     public void activate(Runnable activation) {
       executor.execute(activation);
@@ -24,7 +24,7 @@ final class Strategies {
 
     @Override
     public String toString() {
-      return label;
+      return name;
     }
   }
 

@@ -4,8 +4,8 @@ import java.util.concurrent.Executor;
 
 /**
  * Gives an actor a thread when it has work. A strategy of your own implements {@code activate}; for
- * example, {@code activation -> Thread.ofPlatform().start(activation)} is a strategy. It must be
- * thread-safe.
+ * example, {@code activation -> Thread.ofPlatform().start(activation)} is a strategy. A strategy
+ * must be thread-safe.
  * {@snippet class="io.fibry.JavadocSnippetsTest" region="strategy"}
  *
  * <p>On {@link #FIBER}, {@link #THREAD} and {@link #RESIDENT_FIBER} a handler may block, which
@@ -70,9 +70,9 @@ public interface Strategy {
 
   /**
    * Called when an actor without a thread has work. An implementation runs the activation soon, on
-   * any thread that sees all writes made before this call. It must return soon, because senders,
-   * kills and closes call it. If the activation is run twice, the second run does nothing. If this
-   * method throws, it is called again later.
+   * any thread that sees all writes made before this call. This method must return soon, because
+   * senders, kills and closes call it. If the activation is run twice, the second run does nothing.
+   * If this method throws, it is called again later.
    *
    * <p>A resident strategy is called once for each new actor, and {@code newActor} throws its
    * exceptions.

@@ -20,10 +20,10 @@ public interface TextContextPropagator<C> extends ContextPropagator<C> {
   /**
    * Writes a captured context as texts. Called on the sender's thread.
    *
-   * @param captured the result of {@link #capture(Actor, Object)}, not null
+   * @param context the result of {@link #capture(Actor, Object)}, not null
    * @return the texts by name; empty if there is no context to pass on
    */
-  Map<String, String> write(C captured);
+  Map<String, String> write(C context);
 
   /**
    * Reads a context from texts. Called in the process of the actor, before the message is sent to

@@ -164,7 +164,7 @@ final class MemoryStorm {
 
   /** Nor does it ever run this one again: it may run, but does not, though others do. */
   private static boolean isLost(Object actor) {
-    var drain = ((Cell) actor).worker();
+    var drain = ((Cell) actor).drain();
     var fiber = drain == null ? null : drain.thread;
     return fiber != null && fiber.toString().endsWith("/runnable"); // and not "runnable@carrier"
   }

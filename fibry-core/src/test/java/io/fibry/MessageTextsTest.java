@@ -152,7 +152,7 @@ class MessageTextsTest {
   void namesWithControlCharactersAreRefusedOrEscaped() {
     var bad = assertThrows(IllegalArgumentException.class, () -> scope.named("a\nb"));
 
-    assertEquals("a name such as \"a\\nb\" would break the lines of logs; give one without control characters",
+    assertEquals("a name such as \"a\\nb\" would break the lines of logs; give a name without control characters",
         bad.getMessage());
     assertThrows(IllegalArgumentException.class, () -> scope.openScope("a\tb"));
     assertEquals("x/a\\nb", BlockBuilder.of(scope.named("x")).child("a\nb").name().orElseThrow());

@@ -49,8 +49,8 @@ class ProseRulesTest {
    */
   private static final Map<String, Integer> AT_MOST = Map.ofEntries(
       Map.entry("code of fibry-cluster", 5),
-      Map.entry("code of fibry-core", 15),
-      Map.entry("code of fibry-durable", 7),
+      Map.entry("code of fibry-core", 14),
+      Map.entry("code of fibry-durable", 5),
       Map.entry("code of fibry-simulation", 3),
       Map.entry("code of integrations/fibry-nats", 1),
       Map.entry("documents of integrations/fibry-dashboard", 1),

@@ -35,9 +35,9 @@ class RetiredWordsRulesTest {
    * Uses of a word as an identifier in the libraries. Write a smaller number when it is reached.
    */
   private static final Map<String, Integer> COUNTS =
-      Map.ofEntries(Map.entry("gone", 21), Map.entry("here", 22), Map.entry("how", 2),
-          Map.entry("leaving", 8), Map.entry("most", 4), Map.entry("place", 7),
-          Map.entry("ring", 2), Map.entry("sign", 1), Map.entry("what", 6), Map.entry("why", 10));
+      Map.ofEntries(Map.entry("gone", 13), Map.entry("here", 22), Map.entry("how", 2),
+          Map.entry("leaving", 8), Map.entry("most", 4), Map.entry("place", 4),
+          Map.entry("ring", 2), Map.entry("sign", 1), Map.entry("what", 4), Map.entry("why", 9));
   private static final Pattern IDENTIFIER = Pattern.compile("[A-Za-z_]\\w*");
   private static final Pattern BRITISH = Pattern.compile("(?i)\\w*(?:behaviour|colour|neighbour|honour|favour(?!ite)"
       + "|initialis|serialis|recognis|organis|normalis|optimise|catalogue|artefact|centre)\\w*");

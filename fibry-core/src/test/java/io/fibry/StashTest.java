@@ -8,6 +8,7 @@ import io.fibry.DeadLetter.Reason;
 import io.fibry.engine.cell.Inside;
 import io.fibry.mailbox.Mailbox;
 import io.fibry.mailbox.Overflow;
+import io.fibry.spi.BlockBuilder;
 import io.fibry.support.Patience;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
@@ -46,6 +47,23 @@ class StashTest {
 
     assertEquals(List.of("open", 1, 2, "after"), seen);
     assertEquals(5, scope.report().handled());
+  }
+
+  @Test
+  void errorAtOneStashedMessageHidesNeitherTheOthersNorTheStopHook() {
+    var builder = BlockBuilder.of(selective).ignoreLost(m -> {
+      if (m.equals("broken")) throw new StackOverflowError("made up");
+      return false;
+    }).onFailure(FailurePolicy.resume());
+    var actor = builder.initialState(() -> "").onStop(state -> seen.add("stopped"))
+        .newActor((String state, Object m, ActorContext<Object> context) -> context.stash());
+    for (var m : List.of("broken", "second")) actor.sendMessage(m);
+    Patience.eventually(() -> Inside.stashSize(actor) == 2);
+
+    actor.close();
+
+    assertEquals(List.of("stopped"), seen);
+    assertEquals(List.of("second"), scope.deadLetters().stream().map(DeadLetter::message).toList());
   }
 
   @Test

@@ -26,7 +26,6 @@ class TypeNamesRulesTest {
       Map.entry("Done", STORED),
       Map.entry("Failed", STORED),
       Map.entry("Kind", STORED),
-      Map.entry("State", STORED),
       Map.entry("Health", "of a cluster and of a folder store; users write both with their owners"),
       Map.entry("Options", "of each thing that is opened with options, in its class"),
       Map.entry("Program", "a program of the system, and a program that is simulated"),

@@ -14,7 +14,7 @@ import java.util.stream.Stream;
 public final class ChangedCopy {
   private ChangedCopy() {}
 
-  /** Returns a clone that was changed before any other thread can see it. */
+  /** Makes a clone, and changes it before any other thread can see it. */
   @SuppressWarnings("unchecked") // a clone is of the same type
   public static <O> O of(Callable<Object> clone, Consumer<O> change) {
     O copy;

@@ -4,7 +4,8 @@ import io.fibry.engine.jvm.StackProbe;
 
 /**
  * Checks for free space on the stack. A block calls this before it acquires a lock or another thing
- * that it must release: a StackOverflowError before the release would leave it acquired for ever.
+ * that must be released: a StackOverflowError before the release would leave that thing acquired
+ * for ever.
  */
 public final class SendStackProbe {
   private SendStackProbe() {}

@@ -8,7 +8,7 @@ import java.util.concurrent.locks.LockSupport;
  * A lock that works correctly even if a waiting thread overflows its stack. A park near the end of
  * a fiber's stack throws a StackOverflowError. A {@link java.util.concurrent.locks.ReentrantLock}
  * would then keep the thread in its queue for ever, and would wake no thread behind it. This lock
- * is neither reentrant nor fair, and an interrupt does not end a wait for it. Use it by
+ * is neither reentrant nor fair, and an interrupt does not end a wait for it. Use the lock by
  * {@code try (var held = lock.acquire())}, which releases it at the end.
  *
  * <p>A waiting thread adds itself to {@code waiters} and then tries to take the lock. A thread that

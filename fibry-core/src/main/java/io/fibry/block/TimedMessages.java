@@ -4,7 +4,7 @@ import io.fibry.Actor;
 import io.fibry.engine.actor.TimedMessage;
 import io.fibry.time.Scheduler;
 
-/** Sends messages of a block to its own actor at a given time. */
+/** Sends messages of a block to the block's own actor at a given time. */
 public final class TimedMessages {
   private TimedMessages() {}
 

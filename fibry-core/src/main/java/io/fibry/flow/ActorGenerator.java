@@ -21,12 +21,13 @@ import java.util.stream.StreamSupport;
 record ActorGenerator<T>(ActorBuilder<Object> builder, int maxUnread, List<Handler<Generator.Output<T>>> producers)
     implements Generator<T> {
 
-  static <T> Generator<T> of(ActorBuilder<?> builder, int ahead, List<Handler<Generator.Output<T>>> producers) {
+  static <T> Generator<T> of(ActorBuilder<?> builder, int maxUnread, List<Handler<Generator.Output<T>>> producers) {
     Objects.requireNonNull(builder, "builder");
-    Arguments.requireAtLeastOne(ahead, "producers that may be " + ahead + " elements ahead could never hand one over");
+    Arguments.requireAtLeastOne(maxUnread,
+        "producers that may be " + maxUnread + " elements ahead could never hand one over");
     if (producers.isEmpty())
       throw new IllegalArgumentException("a generator without a producer makes nothing; give at least one");
-    return new ActorGenerator<>(ChangedCopy.withOwnMessages(builder), ahead, List.copyOf(producers));
+    return new ActorGenerator<>(ChangedCopy.withOwnMessages(builder), maxUnread, List.copyOf(producers));
   }
 
   @Override
@@ -34,15 +35,15 @@ record ActorGenerator<T>(ActorBuilder<Object> builder, int maxUnread, List<Handl
     var buffer = new ReadAheadBuffer<T>(maxUnread, producers.size());
     var iteration = new ReadAheadIteration<>(buffer);
     // on the reader's own thread, a producer could not wait for the reader
-    boolean onCaller = BlockBuilder.of(builder).strategy() == Strategy.CALLER;
-    var producerBuilder = onCaller ? builder.strategy(Strategy.FIBER) : builder;
+    boolean isOnCaller = BlockBuilder.of(builder).strategy() == Strategy.CALLER;
+    var producerBuilder = isOnCaller ? builder.strategy(Strategy.FIBER) : builder;
     try {
       for (var producer : producers) buffer.start(producerBuilder, producer);
     } catch (Throwable failure) {
       buffer.end();
       throw failure;
     }
-    buffer.allStarted();
+    buffer.markAllStarted();
     return iteration;
   }
 
@@ -63,7 +64,8 @@ record ActorGenerator<T>(ActorBuilder<Object> builder, int maxUnread, List<Handl
    * this object, so the cleaner ends the producers when this object is garbage.
    *
    * <p>An iteration takes several elements from the buffer at once, up to a quarter of the maximum,
-   * to acquire the lock less often. They count as unread until the last of them is read.
+   * to acquire the lock less often. The taken elements count as unread until the last of them is
+   * read.
    */
   private static final class ReadAheadIteration<T> implements Iteration<T> {
     private static final Cleaner CLEANER = Cleaner.create();
@@ -92,16 +94,16 @@ record ActorGenerator<T>(ActorBuilder<Object> builder, int maxUnread, List<Handl
         if (endIndex == 0) producerCleanup.clean();
         return endIndex > 0;
       } finally {
-        Reference.reachabilityFence(this); // not garbage while a reader waits here
+        Reference.reachabilityFence(this); // while a reader waits here, this object must not be garbage
       }
     }
 
     @Override
     @SuppressWarnings("unchecked")
     public T next() {
-      if (!hasNext()) throw new NoSuchElementException("the producers have no more; ask hasNext() first");
+      if (!hasNext()) throw new NoSuchElementException("the producers have no more elements; call hasNext() first");
       // before the element is removed: if this overflows the stack, the element can be read again
-      if (nextIndex + 1 == endIndex) buffer.takenWereRead();
+      if (nextIndex + 1 == endIndex) buffer.onChunkRead();
       var element = (T) chunk[nextIndex];
       chunk[nextIndex++] = null;
       return element;

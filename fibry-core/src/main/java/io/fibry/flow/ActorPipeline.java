@@ -21,13 +21,16 @@ import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Future;
 
-/** A pipeline of actors. The last stage is made first: a scope closes the newest actor first. */
+/**
+ * A pipeline of actors. The last stage is made first, because a scope closes the newest actor
+ * first.
+ */
 @SuppressWarnings("unchecked") // Pipeline checks the types of the stages
 record ActorPipeline<I, O>(ActorBuilder<Object> builder, List<ActorPipeline.PipelineStage> stages, int capacity)
     implements Pipeline<I, O> {
   private static final int DEFAULT_CAPACITY = 64;
 
-  record PipelineStage(int parallel, boolean ordered, Handler.Returning<Object, Object> code, int capacity) {}
+  record PipelineStage(int maxParallel, boolean isOrdered, Handler.Returning<Object, Object> code, int capacity) {}
 
   static <I, O> Pipeline<I, O> of(ActorBuilder<? super I> builder, Handler.Returning<I, O> stage) {
     Objects.requireNonNull(builder, "builder");
@@ -40,26 +43,26 @@ record ActorPipeline<I, O>(ActorBuilder<Object> builder, List<ActorPipeline.Pipe
   }
 
   @Override
-  public <P> Pipeline<I, P> then(int parallel, Handler.Returning<O, P> stage) {
-    return append(parallel, true, stage);
+  public <P> Pipeline<I, P> then(int maxParallel, Handler.Returning<O, P> stage) {
+    return append(maxParallel, true, stage);
   }
 
   @Override
-  public <P> Pipeline<I, P> thenUnordered(int parallel, Handler.Returning<O, P> stage) {
-    return append(parallel, false, stage);
+  public <P> Pipeline<I, P> thenUnordered(int maxParallel, Handler.Returning<O, P> stage) {
+    return append(maxParallel, false, stage);
   }
 
-  private <P> Pipeline<I, P> append(int parallel, boolean ordered, Handler.Returning<O, P> stage) {
-    Arguments.requireAtLeastOne(parallel, "a stage that handles " + parallel + " messages at once handles none");
-    var newStage = new PipelineStage(parallel, ordered,
+  private <P> Pipeline<I, P> append(int maxParallel, boolean ordered, Handler.Returning<O, P> stage) {
+    Arguments.requireAtLeastOne(maxParallel, "a stage that handles " + maxParallel + " messages at once handles none");
+    var newStage = new PipelineStage(maxParallel, ordered,
         (Handler.Returning<Object, Object>) (Handler.Returning<?, ?>) Objects.requireNonNull(stage, "stage"), capacity);
     return new ActorPipeline<>(builder, ChangedCopy.append(stages, newStage), capacity);
   }
 
   @Override
-  public Pipeline<I, O> withCapacity(int messages) {
-    Arguments.requireAtLeastOne(messages, "with room for " + messages + " messages none could go from stage to stage");
-    return new ActorPipeline<>(builder, stages, messages);
+  public Pipeline<I, O> withCapacity(int capacity) {
+    Arguments.requireAtLeastOne(capacity, "with room for " + capacity + " messages none could go from stage to stage");
+    return new ActorPipeline<>(builder, stages, capacity);
   }
 
   @Override
@@ -73,18 +76,18 @@ record ActorPipeline<I, O>(ActorBuilder<Object> builder, List<ActorPipeline.Pipe
       actors.forEach(Actor::kill);
       throw failure;
     }
-    var first = actors.removeLast();
-    first.closeOnExit(() -> {
+    var firstStage = actors.removeLast();
+    firstStage.closeOnExit(() -> {
       actors.getLast().sendPoisonPill();
-      // waits for all, because on an executor each waiting stage would hold a thread
+      // the first stage waits for all; if each waited for the next, each would hold a thread
       actors.forEach(Actor::waitForExit);
     });
     // if a later stage ends first, for example by its failure policy, the first stage ends, too
-    actors.forEach(laterStage -> laterStage.onExit().thenRun(first::askExit));
-    first.onExit().thenAccept(reason -> {
+    actors.forEach(laterStage -> laterStage.onExit().thenRun(firstStage::askExit));
+    firstStage.onExit().thenAccept(reason -> {
       if (reason instanceof ExitReason.Killed) actors.forEach(Actor::kill);
     });
-    return (Actor<I>) (Actor<?>) first;
+    return (Actor<I>) (Actor<?>) firstStage;
   }
 
   private ActorBuilder<Object> builder(int number, int capacity) {
@@ -94,15 +97,16 @@ record ActorPipeline<I, O>(ActorBuilder<Object> builder, List<ActorPipeline.Pipe
   }
 
   private void open(int number, PipelineStage stage, List<Actor<Object>> actors) {
-    var next = actors.getLast();
+    var nextStage = actors.getLast();
     var builder = builder(number, stage.capacity);
-    if (stage.ordered && stage.parallel > 1) {
+    if (stage.isOrdered && stage.maxParallel > 1) {
       openOrdered(number, stage, builder, actors);
       return;
     }
-    if (stage.parallel > 1)
-      builder = BlockBuilder.of(builder).pooled(PoolPolicy.scaling(stage.parallel, stage.parallel));
-    actors.add(endBefore(next, builder.newActor(message -> pass(message, stage.code.handle(message), number, next))));
+    if (stage.maxParallel > 1)
+      builder = BlockBuilder.of(builder).pooled(PoolPolicy.scaling(stage.maxParallel, stage.maxParallel));
+    actors.add(endBefore(nextStage,
+        builder.newActor(message -> pass(message, stage.code.handle(message), number, nextStage))));
   }
 
   /**
@@ -120,24 +124,26 @@ record ActorPipeline<I, O>(ActorBuilder<Object> builder, List<ActorPipeline.Pipe
   }
 
   /**
-   * Makes three actors: the first sends each message to a pool, and the last waits for the results
-   * in the order of the messages. Both get the message itself, for dead letters. The last throws
-   * the failures of the pool, so a retried message keeps its position.
+   * Makes a pool and two actors: the input actor sends each message to the pool, and the output
+   * actor waits for the results in the order of the messages. Both actors get the message itself,
+   * so that dead letters contain it. The output actor throws the failures of the pool, so a retried
+   * message keeps its position.
    */
   private void openOrdered(int number, PipelineStage stage, ActorBuilder<Object> builder, List<Actor<Object>> actors) {
-    var next = actors.getLast();
+    var nextStage = actors.getLast();
     var pending = new ConcurrentLinkedQueue<PendingResult>();
     var pool = BlockBuilder
-        .of(BlockBuilder.of(builder).child("work").mailbox(Mailbox.bounded(stage.parallel + 2, Overflow.BLOCK))
+        .of(BlockBuilder.of(builder).child("work").mailbox(Mailbox.bounded(stage.maxParallel + 2, Overflow.BLOCK))
             .onFailure(FailurePolicy.resume().withoutLog()))
-        .pooled(PoolPolicy.scaling(stage.parallel, stage.parallel))
+        .pooled(PoolPolicy.scaling(stage.maxParallel, stage.maxParallel))
         .newActorWithReturn(stage.code);
     actors.add(pool);
     var output =
         BlockBuilder.of(builder).child("out").excludedFromAccounts()
-            .mailbox(Mailbox.bounded(stage.parallel, Overflow.BLOCK))
-            .newActor((Object message) -> pass(message, awaitResult(resultOf(pending, message, pool)), number, next));
-    actors.add(endBefore(next, output.closeOnExit(pool::sendPoisonPill)));
+            .mailbox(Mailbox.bounded(stage.maxParallel, Overflow.BLOCK))
+            .newActor((Object message) -> pass(message, awaitResult(resultOf(pending, message, pool)), number,
+                nextStage));
+    actors.add(endBefore(nextStage, output.closeOnExit(pool::sendPoisonPill)));
     actors.add(endBefore(output,
         BlockBuilder.of(builder).excludedFromAccounts()
             .newActor((Object message) -> start(message, pending, pool, output))));
@@ -156,13 +162,14 @@ record ActorPipeline<I, O>(ActorBuilder<Object> builder, List<ActorPipeline.Pipe
   }
 
   /**
-   * Returns the future of the message's result. A retried message has none in {@code pending}, and
-   * is sent to the pool again.
+   * Returns the future of the message's result. A retried message has no future in {@code pending},
+   * and is sent to the pool again.
    */
   private static Future<Object> resultOf(Queue<PendingResult> pending, Object message,
       ActorWithReturn<Object, Object> pool) {
-    var oldest = pending.peek();
-    return oldest != null && oldest.message == message ? pending.poll().future : pool.sendMessageReturn(message);
+    var oldestResult = pending.peek();
+    return oldestResult != null && oldestResult.message == message ? pending.poll().future
+        : pool.sendMessageReturn(message);
   }
 
   private static Object awaitResult(Future<Object> future) throws Exception {
@@ -173,14 +180,15 @@ record ActorPipeline<I, O>(ActorBuilder<Object> builder, List<ActorPipeline.Pipe
     }
   }
 
-  /** Sends the result to the next stage; if that has ended, the result is its dead letter. */
-  private static void pass(Object message, Object result, int number, Actor<Object> next) {
+  /** Sends the result to the next stage. If that stage has ended, the result is a dead letter. */
+  private static void pass(Object message, Object result, int number, Actor<Object> nextStage) {
     if (result == null) throw new NullPointerException("stage " + number + " of the pipeline answered null to "
         + message.getClass().getName() + "; let it answer an Optional");
-    next.sendMessage(result);
+    nextStage.sendMessage(result);
   }
 
-  private static Actor<Object> endBefore(Actor<Object> next, Actor<Object> stage) {
-    return stage.closeOnExit(next::sendPoisonPill);
+  /** Lets the end of the stage send a poison pill to the next stage. Returns the stage. */
+  private static Actor<Object> endBefore(Actor<Object> nextStage, Actor<Object> stage) {
+    return stage.closeOnExit(nextStage::sendPoisonPill);
   }
 }

@@ -14,21 +14,21 @@ import java.util.function.BinaryOperator;
 import java.util.function.Function;
 
 /**
- * Actors that handle messages in batches. A batch is full at {@code size} messages, and due
- * {@code wait} after its first message. Thread-safe.
+ * Actors that handle messages in batches. A batch is handled when it is full, at {@code size}
+ * messages, or when {@code wait} has passed since its first message. Thread-safe.
  * {@snippet class="io.fibry.RecipeSnippetsTest" region="batch"}
  *
  * <p>One actor gathers messages. Another actor, named after it ("clicks/batch"), handles each batch
- * as one message; both end together. While a full batch waits, the mailbox of the gathering actor
- * fills, and senders wait. That mailbox is {@code bounded(1024, BLOCK)} by default. Pools and
- * priority mailboxes are refused.
+ * as one message; both end together. While a full batch waits for that actor, the mailbox of the
+ * gathering actor fills, and senders wait. That mailbox is {@code bounded(1024, BLOCK)} by default.
+ * Pools and priority mailboxes are refused.
  *
  * <p>A batch fails as one message: the failure policy decides, a retry handles it again, and the
  * dead letter is the whole list or map. When a key or merge function throws, only that message
  * fails. The builder's interceptors see single messages.
  *
- * <p>A gathered message counts as handled. {@code close} and {@code askExit} handle the last batch;
- * {@code kill} makes it a dead letter.
+ * <p>A gathered message counts as handled. After {@code close} and {@code askExit}, the last batch
+ * is still handled; after {@code kill} it is a dead letter.
  */
 public final class Batch {
   private Batch() {}
@@ -54,7 +54,7 @@ public final class Batch {
    *
    * @param <M> messages; usable as map keys
    * @param builder makes both actors
-   * @param size number of messages in a full batch, with equal ones; at least 1
+   * @param size number of messages in a full batch, including equal messages; at least 1
    * @param wait how long a batch waits for more messages; more than zero
    * @param handler takes unmodifiable batches, in order of first arrival
    * @return the gathering actor
@@ -72,7 +72,7 @@ public final class Batch {
    * @param <K> keys
    * @param <M> messages
    * @param builder makes both actors
-   * @param size number of messages in a full batch, with merged ones; at least 1
+   * @param size number of messages in a full batch, including merged messages; at least 1
    * @param wait how long a batch waits for more messages; more than zero
    * @param key returns the key of a message, never null
    * @param merge merges a message with a later message; never returns null

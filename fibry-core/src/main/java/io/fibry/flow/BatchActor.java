@@ -28,7 +28,7 @@ final class BatchActor<M> extends ForwardingActor<M> {
   private final Actor<Object> writer;
   private final Actor<M> gatherer;
   private final CompletableFuture<ExitReason> bothEnded; // completes when both actors have ended
-  private volatile Thread writerThread; // in the handler, or null; written by that thread, read by all threads
+  private volatile Thread writerThread; // runs the batch handler; null: none; written by itself
 
   /**
    * Adds interceptors outside the user's interceptors, which therefore see neither batches nor the
@@ -112,7 +112,7 @@ final class BatchActor<M> extends ForwardingActor<M> {
 
   @Override
   public void waitForExit() {
-    firstToEnd().waitForExit();
+    actorToAwait().waitForExit();
     writer.waitForExit();
     bothEnded.join();
   }
@@ -120,7 +120,7 @@ final class BatchActor<M> extends ForwardingActor<M> {
   @Override
   public boolean waitForExit(Duration limit) {
     long start = System.nanoTime();
-    if (!firstToEnd().waitForExit(limit)) return false;
+    if (!actorToAwait().waitForExit(limit)) return false;
     var remaining = limit.minusNanos(System.nanoTime() - start);
     if (!writer.waitForExit(remaining.isNegative() ? Duration.ZERO : remaining)) return false;
     bothEnded.join();
@@ -131,7 +131,7 @@ final class BatchActor<M> extends ForwardingActor<M> {
    * Returns the actor to wait for first. In the batch handler this is the writer, which refuses
    * such a wait as a cycle.
    */
-  private Actor<?> firstToEnd() {
+  private Actor<?> actorToAwait() {
     return writerThread == Thread.currentThread() ? writer : gatherer;
   }
 
@@ -150,7 +150,7 @@ final class BatchActor<M> extends ForwardingActor<M> {
 
   @Override
   public void close() {
-    if (firstToEnd() == writer) sendPoisonPill();
+    if (actorToAwait() == writer) sendPoisonPill();
     else gatherer.close();
     if (gatherer.onExit().isDone()) waitForExit();
   }

@@ -27,11 +27,11 @@ import org.slf4j.LoggerFactory;
  * Thread-safe.
  * {@snippet class="io.fibry.RecipeSnippetsTest" region="circuitBreaker"}
  *
- * <p>All actors of the builders that it is around share it. Its exception is a
- * {@link io.fibry.RequestException}, which is no failure of the actor, and over HTTP a 503. A
- * handler that asks another actor fails if that actor refuses, answers too late or has ended, so
- * full mailboxes open the breaker, too. A call that promises its answer by {@code replyWhen} is
- * counted when it makes the promise.
+ * <p>All actors of all builders that a breaker is put around share its state. Its exception is a
+ * {@link io.fibry.RequestException}, which is no failure of the actor; an HTTP server responds with
+ * 503. A handler that asks another actor fails if that actor refuses, answers too late or has
+ * ended, so full mailboxes open the breaker, too. A call that promises its answer by
+ * {@code replyWhen} is counted when it makes the promise.
  */
 public final class CircuitBreaker {
   /** How a breaker treats messages. */
@@ -55,14 +55,14 @@ public final class CircuitBreaker {
     this.name = name;
     this.clock = clock;
     this.options = options;
-    this.circuit = new CircuitState(options.window, options.minCalls, options.failureRate,
+    this.circuit = new CircuitState(options.windowSize, options.minCalls, options.failureRate,
         Durations.nanos(options.pause), options.probes);
   }
 
   /**
    * Makes a closed breaker.
    *
-   * @param name name for texts, such as the name of the service
+   * @param name appears in logs and exceptions; for example, the name of the service
    * @param builder its scope has the clock of the breaker
    * @param options changes the defaults
    * @return the breaker
@@ -118,7 +118,7 @@ public final class CircuitBreaker {
     if (change != StateChange.NONE) notifyListener(change, failure, isSlow);
   }
 
-  /** Returns whether the failure counts. It counts if the filter throws. */
+  /** Returns whether the failure counts. If the filter throws, the failure counts. */
   private boolean isFailure(Throwable failure) {
     if (failure instanceof InterruptedException || failure instanceof CancellationException) return false;
     try {
@@ -148,7 +148,7 @@ public final class CircuitBreaker {
   /** Says when a breaker opens and closes. Immutable and thread-safe. */
   public static final class Options implements Cloneable {
     // written by `with` only, in a new copy
-    private int window = 20;
+    private int windowSize = 20;
     private int minCalls = 10;
     private double failureRate = 0.5;
     private Duration pause = Duration.ofSeconds(5);
@@ -167,15 +167,15 @@ public final class CircuitBreaker {
      * {@return a copy that judges by the latest calls}
      *
      * @param calls how many of the latest calls count; by default 20
-     * @param minCalls the breaker does not open before so many calls; at least 1 and at most
-     * {@code calls}, by default 10
+     * @param minCalls the breaker does not open before this many calls have ended; at least 1 and
+     * at most {@code calls}, by default 10
      */
     public Options withWindow(int calls, int minCalls) {
       Arguments.requireAtLeastOne(minCalls, "a breaker that judges by " + minCalls + " calls");
       if (minCalls > calls) throw new IllegalArgumentException("of the latest " + calls + " calls there are never "
           + minCalls + "; let the second be at most the first");
       return with(copy -> {
-        copy.window = calls;
+        copy.windowSize = calls;
         copy.minCalls = minCalls;
       });
     }

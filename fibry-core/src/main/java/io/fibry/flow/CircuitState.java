@@ -14,7 +14,7 @@ final class CircuitState {
 
   private final boolean[] failures; // whether each of the latest calls failed; a ring buffer
   private final int minCalls;
-  private final double rate;
+  private final double failureRate;
   private final long pause; // ns
   private final int probes;
 
@@ -26,10 +26,10 @@ final class CircuitState {
   private int successfulProbes;
   private int nextIndex; // in the ring buffer
 
-  CircuitState(int window, int minCalls, double rate, long pause, int probes) {
-    this.failures = new boolean[window];
+  CircuitState(int windowSize, int minCalls, double failureRate, long pause, int probes) {
+    this.failures = new boolean[windowSize];
     this.minCalls = minCalls;
-    this.rate = rate;
+    this.failureRate = failureRate;
     this.pause = pause;
     this.probes = probes;
   }
@@ -38,7 +38,10 @@ final class CircuitState {
     return state;
   }
 
-  /** Returns the period, which the end of the call needs, or REFUSED if the call must not begin. */
+  /**
+   * Returns the number of the current period, which the call passes to {@code leave} or
+   * {@code ignore}; REFUSED if the call must not begin.
+   */
   synchronized long enter(long now) {
     // probes that never end must not keep the breaker half open for ever
     if (state != State.CLOSED && now - periodStart >= pause && (state == State.OPEN || calls == probes))
@@ -48,31 +51,31 @@ final class CircuitState {
     return period;
   }
 
-  synchronized StateChange leave(long callPeriod, long now, boolean failure) {
+  synchronized StateChange leave(long callPeriod, long now, boolean hasFailed) {
     if (callPeriod != period) return StateChange.NONE;
-    if (state == State.HALF_OPEN) return endProbe(now, failure);
-    add(failure);
-    return calls >= minCalls && failedCalls >= rate * calls ? open(now) : StateChange.NONE;
+    if (state == State.HALF_OPEN) return endProbe(now, hasFailed);
+    add(hasFailed);
+    return calls >= minCalls && failedCalls >= failureRate * calls ? open(now) : StateChange.NONE;
   }
 
-  /** Ends a call that does not count; another probe may take its place. */
+  /** Ends a call that does not count. If the call was a probe, another probe may begin. */
   synchronized StateChange ignore(long callPeriod) {
     if (callPeriod == period && state == State.HALF_OPEN) calls--;
     return StateChange.NONE;
   }
 
-  private StateChange endProbe(long now, boolean failure) {
-    if (failure) return open(now);
+  private StateChange endProbe(long now, boolean hasFailed) {
+    if (hasFailed) return open(now);
     if (++successfulProbes < probes) return StateChange.NONE;
     begin(State.CLOSED, now);
     return StateChange.CLOSED;
   }
 
-  private void add(boolean failure) {
+  private void add(boolean hasFailed) {
     if (calls == failures.length && failures[nextIndex]) failedCalls--;
     if (calls < failures.length) calls++;
-    failures[nextIndex] = failure;
-    if (failure) failedCalls++;
+    failures[nextIndex] = hasFailed;
+    if (hasFailed) failedCalls++;
     nextIndex = (nextIndex + 1) % failures.length;
   }
 

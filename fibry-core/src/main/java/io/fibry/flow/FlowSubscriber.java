@@ -12,13 +12,14 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Sends the elements of a stream to an actor. When more than half of {@code maxUnhandled} messages
- * have arrived since the last mark, it puts a new mark behind them into the mailbox. A mark is a
- * task that requests as many elements as were handled since the mark before it. At most one mark
- * waits in the mailbox. If the mailbox refuses a mark, it is sent again behind the next message.
+ * Sends the elements of a stream to an actor, and requests more when the actor has handled them.
+ * When more than {@code maxUnhandled / 2} messages have arrived since the last mark, this
+ * subscriber puts a new mark behind them into the mailbox. A mark is a task that requests as many
+ * elements as were handled since the previous mark. At most one mark waits in the mailbox. If the
+ * mailbox refuses a mark, it is sent again behind the next message.
  *
  * <p>Calls of a {@code Flow.Subscription} must not overlap. Therefore only {@link #signal} makes
- * them, outside the monitor.
+ * these calls, on one thread at a time and outside the monitor.
  */
 final class FlowSubscriber<M> implements Flow.Subscriber<M> {
   static final Logger LOG = LoggerFactory.getLogger("io.fibry.flow.Flows"); // the public class, which users know
@@ -27,7 +28,7 @@ final class FlowSubscriber<M> implements Flow.Subscriber<M> {
   private final int maxUnhandled;
   private final Consumer<Optional<Throwable>> endCallback;
   private long arrivals; // messages from the publisher; this field and the next are used by its thread only
-  private long lastMark; // messages before the last mark that the mailbox accepted
+  private long lastMarkPosition; // messages before the last mark that the mailbox accepted
   private boolean isSubscribed; // guarded by the monitor, like all fields below
   private Flow.Subscription subscription;
   private long handledCount; // messages before the last mark that ran
@@ -81,18 +82,18 @@ final class FlowSubscriber<M> implements Flow.Subscriber<M> {
 
   private synchronized boolean needsMark() {
     arrivals++;
-    return arrivals - lastMark > maxUnhandled / 2;
+    return arrivals - lastMarkPosition > maxUnhandled / 2;
   }
 
   private void mark() {
-    long previousMark = lastMark;
+    long previousPosition = lastMarkPosition;
     // set before `execute`: the mark may run on this thread, and its request may bring messages
-    lastMark = arrivals;
+    lastMarkPosition = arrivals;
     try {
       actor.execute(new ProgressMark(this, arrivals));
     } catch (RejectedExecutionException refusal) {
       if (!isMoreExpected()) throw refusal;
-      lastMark = previousMark;
+      lastMarkPosition = previousPosition;
     }
   }
 
@@ -100,7 +101,10 @@ final class FlowSubscriber<M> implements Flow.Subscriber<M> {
     return requestedCount > arrivals;
   }
 
-  /** Requests more elements when it runs, behind handled messages. Dead letters show its text. */
+  /**
+   * When this task runs, the messages before it are handled, so more elements are requested. Dead
+   * letters show its text.
+   */
   private record ProgressMark(FlowSubscriber<?> subscriber, long position) implements Runnable {
     @Override
     public void run() {
@@ -114,18 +118,18 @@ final class FlowSubscriber<M> implements Flow.Subscriber<M> {
   }
 
   private void onMark(long position) {
-    long more;
+    long newDemand;
     synchronized (this) {
-      more = position - handledCount;
+      newDemand = position - handledCount;
       handledCount = position;
     }
-    signal(more);
+    signal(newDemand);
   }
 
   /** Requests more elements or cancels, unless another thread in this method will do so. */
-  private void signal(long more) {
+  private void signal(long newDemand) {
     synchronized (this) {
-      pendingDemand += more;
+      pendingDemand += newDemand;
       if (isSignaling) return;
       isSignaling = true;
     }
@@ -141,20 +145,20 @@ final class FlowSubscriber<M> implements Flow.Subscriber<M> {
     }
   }
 
-  /** Makes one call of the subscription, and returns whether there was one to make. */
+  /** Calls the subscription once. Returns false if there is nothing to request or cancel. */
   private boolean signalOnce() {
-    Flow.Subscription current;
+    Flow.Subscription target;
     long count;
     synchronized (this) {
-      current = subscription;
+      target = subscription;
       count = mustCancel ? 0 : pendingDemand;
       pendingDemand = 0;
-      if (current == null || count == 0 && !mustCancel) return isSignaling = false;
+      if (target == null || count == 0 && !mustCancel) return isSignaling = false;
       if (mustCancel) subscription = null;
       requestedCount += count;
     }
-    if (count > 0) current.request(count);
-    else current.cancel();
+    if (count > 0) target.request(count);
+    else target.cancel();
     return true;
   }
 

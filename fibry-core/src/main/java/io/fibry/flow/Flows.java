@@ -26,9 +26,9 @@ public final class Flows {
    * refuses a message, the subscription is cancelled, and that is logged.
    *
    * <p>A bounded mailbox needs capacity for {@code maxUnhandled + 1} messages, because it also
-   * holds a task that requests more elements. With less capacity the publisher waits, the first
-   * refused message cancels the subscription, or the oldest messages are dropped, but never that
-   * task.
+   * holds a task that requests more elements. With less capacity, the overflow rule decides: the
+   * publisher waits, the first refused message cancels the subscription, or the oldest messages are
+   * dropped, but never that task.
    *
    * @param <M> messages
    * @param actor takes the messages
@@ -77,7 +77,8 @@ public final class Flows {
    * another scope. The close of that scope ends the streams with an IllegalStateException.
    *
    * @param <T> elements
-   * @param builder makes an actor for each subscriber; has no name, because several may subscribe
+   * @param builder makes an actor for each subscriber; must have no name if several can subscribe
+   * at the same time
    * @param sequence iterated for each subscriber
    * @return a publisher
    */
@@ -97,7 +98,8 @@ public final class Flows {
    * @param message sent to each actor
    * @param limit for all requests together
    * @return the answers, in the order of the actors
-   * @throws io.fibry.AskTimeoutException if answers are missing at the limit; names the actors
+   * @throws io.fibry.AskTimeoutException if answers are missing at the limit; the text names the
+   * actors that did not answer
    * @throws java.util.concurrent.CancellationException if the waiting thread is interrupted; its
    * interrupt flag stays set, and the requests are cancelled
    */

@@ -8,18 +8,20 @@ import java.util.Objects;
 import java.util.stream.Stream;
 
 /**
- * A sequence that actors produce while it is read. They are a bounded number of elements ahead of
- * the reader. Immutable and thread-safe.
+ * A sequence that actors produce while it is read. The actors produce until a bounded number of
+ * elements is unread, and then wait for the reader. Immutable and thread-safe.
  * {@snippet class="io.fibry.GeneratorSnippetsTest" region="generator"}
  *
  * <p>Every {@link #iterator()} starts the producers again, each on its own actor; the builder's
- * mailbox is ignored. Instead of {@link io.fibry.Strategy#CALLER} they use virtual threads. On an
- * executor a waiting producer holds a thread, and a reader on the last free thread waits for ever.
+ * mailbox is ignored. If the builder's strategy is {@link io.fibry.Strategy#CALLER}, the producers
+ * run on virtual threads instead. On an executor a waiting producer holds a thread, and a reader on
+ * the last free thread waits for ever.
  *
  * <p>When a producer throws, the builder's failure policy decides. A retry runs the producer from
  * its start, and the elements that it made before stay in the sequence. Without a retry all
- * producers end, and after the elements the reader gets the same exception object, checked or not.
- * If a producer's actor is ended from outside, the reader gets an exception, too.
+ * producers end. After the elements that are still unread, the reader gets the same exception
+ * object, checked or not. If a producer's actor is ended from outside, the reader gets an
+ * exception, too.
  *
  * @param <T> elements
  */
@@ -67,11 +69,11 @@ public interface Generator<T> extends Iterable<T> {
    */
   interface Output<T> {
     /**
-     * Hands over an element. Waits while the reader is too far behind.
+     * Hands over an element. Waits while too many elements are unread.
      *
      * @param element never null
-     * @throws java.util.concurrent.CancellationException if the iteration ended, or the thread is
-     * interrupted; then its interrupt flag stays set. Do not catch this exception
+     * @throws java.util.concurrent.CancellationException if the iteration has ended, or if the
+     * thread is interrupted; its interrupt flag then stays set. Do not catch this exception
      * @throws IllegalStateException if the producer has returned
      */
     void yield(T element);
@@ -89,7 +91,7 @@ public interface Generator<T> extends Iterable<T> {
      * producer, once.
      *
      * @return false at the end
-     * @throws java.util.concurrent.CancellationException if the generator was closed, or the thread
+     * @throws java.util.concurrent.CancellationException if the iteration was closed, or the thread
      * is interrupted; then its interrupt flag stays set, and the caller may read again later
      */
     @Override
@@ -99,15 +101,15 @@ public interface Generator<T> extends Iterable<T> {
      * Waits for an element.
      *
      * @return never null
-     * @throws java.util.concurrent.CancellationException if the generator was closed, or the thread
+     * @throws java.util.concurrent.CancellationException if the iteration was closed, or the thread
      * is interrupted
      */
     @Override
     T next();
 
     /**
-     * Kills the producers, waits until they have ended or their grace is over, and discards unread
-     * elements. Does nothing if the iteration was read to its end.
+     * Kills the producers, waits until they have ended or their kill grace is over, and discards
+     * unread elements. Does nothing if the iteration was read to its end.
      *
      * @throws java.util.concurrent.CancellationException if the thread is interrupted; its
      * interrupt flag stays set, and the producers end nevertheless

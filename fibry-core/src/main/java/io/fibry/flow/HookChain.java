@@ -12,7 +12,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /** A body, and hooks that are wrapped so that they throw nothing. */
-record HookChain<M, R>(ActorBuilder<?> builder, AtomicLong startedHooks, Handler.Returning<M, R> body,
+record HookChain<M, R>(ActorBuilder<?> builder, AtomicLong startedHookCount, Handler.Returning<M, R> body,
     List<Handler<M>> beforeHooks, List<HookedFunction.After<M, R>> afterHooks,
     List<HookedFunction.OnError<M>> errorHooks)
     implements HookedFunction<M, R> {
@@ -53,26 +53,26 @@ record HookChain<M, R>(ActorBuilder<?> builder, AtomicLong startedHooks, Handler
     return withOnError(hook, this::start);
   }
 
-  private HookedFunction<M, R> withBefore(Handler<M> hook, Consumer<HookCall> run) {
+  private HookedFunction<M, R> withBefore(Handler<M> hook, Consumer<HookCall> runner) {
     Objects.requireNonNull(hook, "hook");
-    Handler<M> newHook = message -> run.accept(new HookCall(builder, "before", message, () -> hook.handle(message)));
-    return new HookChain<>(builder, startedHooks, body, ChangedCopy.append(beforeHooks, newHook), afterHooks,
+    Handler<M> newHook = message -> runner.accept(new HookCall(builder, "before", message, () -> hook.handle(message)));
+    return new HookChain<>(builder, startedHookCount, body, ChangedCopy.append(beforeHooks, newHook), afterHooks,
         errorHooks);
   }
 
-  private HookedFunction<M, R> withAfter(After<M, R> hook, Consumer<HookCall> run) {
+  private HookedFunction<M, R> withAfter(After<M, R> hook, Consumer<HookCall> runner) {
     Objects.requireNonNull(hook, "hook");
     After<M, R> newHook =
-        (message, reply) -> run.accept(new HookCall(builder, "after", message, () -> hook.after(message, reply)));
-    return new HookChain<>(builder, startedHooks, body, beforeHooks, ChangedCopy.append(afterHooks, newHook),
+        (message, reply) -> runner.accept(new HookCall(builder, "after", message, () -> hook.after(message, reply)));
+    return new HookChain<>(builder, startedHookCount, body, beforeHooks, ChangedCopy.append(afterHooks, newHook),
         errorHooks);
   }
 
-  private HookedFunction<M, R> withOnError(OnError<M> hook, Consumer<HookCall> run) {
+  private HookedFunction<M, R> withOnError(OnError<M> hook, Consumer<HookCall> runner) {
     Objects.requireNonNull(hook, "hook");
-    OnError<M> newHook = (message, failure) -> run
+    OnError<M> newHook = (message, failure) -> runner
         .accept(new HookCall(builder, "on the error at", message, () -> hook.onError(message, failure)));
-    return new HookChain<>(builder, startedHooks, body, beforeHooks, afterHooks,
+    return new HookChain<>(builder, startedHookCount, body, beforeHooks, afterHooks,
         ChangedCopy.append(errorHooks, newHook));
   }
 
@@ -121,7 +121,7 @@ record HookChain<M, R>(ActorBuilder<?> builder, AtomicLong startedHooks, Handler
   /** Starts a hook on its own actor. */
   private void start(HookCall call) {
     call.runSafely(() -> {
-      var actor = BlockBuilder.of(builder).child("hook-" + startedHooks.incrementAndGet()).newSink();
+      var actor = BlockBuilder.of(builder).child("hook-" + startedHookCount.incrementAndGet()).newSink();
       actor.execAsync(call);
       actor.sendPoisonPill();
     });

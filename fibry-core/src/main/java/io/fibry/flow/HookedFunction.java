@@ -8,9 +8,9 @@ import io.fibry.Handler;
  * on their own actors. Immutable; as thread-safe as the body and the hooks.
  * {@snippet class="io.fibry.RecipeSnippetsTest" region="hooks"}
  *
- * <p>Hooks run, or start, in the order given. The caller gets the answer or the exception of the
- * body. A failed hook is logged and affects neither body nor caller nor other hooks. If it throws
- * an InterruptedException, the interrupt flag of the thread is set.
+ * <p>Hooks run, or start, in the order in which they were added. The caller gets the answer or the
+ * exception of the body. A failed hook is logged, and affects neither the body, the caller nor
+ * other hooks. If a hook throws an InterruptedException, the interrupt flag of the thread is set.
  *
  * <p>A hook on its own actor does not delay the call, obeys the builder's failure policy, and ends
  * with its scope. If the scope is closed, the hook cannot start, and that is logged.
@@ -25,7 +25,7 @@ public interface HookedFunction<M, R> extends Handler.Returning<M, R> {
    *
    * @param <M> message
    * @param <R> answer
-   * @param builder makes an actor for each asynchronous call ("shop/hook-7")
+   * @param builder makes an actor for each call of an asynchronous hook ("shop/hook-7")
    * @param body the function
    * @return the function, still without hooks
    */

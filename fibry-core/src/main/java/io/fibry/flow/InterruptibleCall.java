@@ -7,7 +7,7 @@ import java.util.concurrent.atomic.AtomicInteger;
  *
  * <p>{@code RUNNING -> ENDED}, or {@code RUNNING -> INTERRUPTING -> INTERRUPTED -> ENDED}. Only one
  * thread leaves RUNNING. If the time limit interrupts, the handler's thread waits until its
- * interrupt flag is set, and clears it. So no interrupt comes later, when the thread handles
+ * interrupt flag is set, and clears the flag. So no interrupt comes later, when the thread handles
  * another message.
  */
 final class InterruptibleCall implements Runnable {
@@ -25,7 +25,7 @@ final class InterruptibleCall implements Runnable {
 
   /**
    * Interrupts the handler, because its limit is over. Called on a platform thread, because the
-   * handler may hold the last free carrier.
+   * handler may hold the last free carrier. A manual clock calls this method directly.
    */
   @Override
   public void run() {

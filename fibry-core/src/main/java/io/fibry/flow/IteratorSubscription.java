@@ -93,7 +93,7 @@ final class IteratorSubscription<T> implements Flow.Subscription {
       abandon(failure);
       return;
     }
-    queueTask(); // behind other actors that wait for this thread
+    queueTask(); // again, so that other actors that wait for this thread run first
   }
 
   /** Gives the subscriber one element. Returns false if the task must end. */
@@ -155,6 +155,7 @@ final class IteratorSubscription<T> implements Flow.Subscription {
     return receiver;
   }
 
+  /** Completes the stream, or fails it if {@code failure} is not null. Always returns false. */
   private boolean finish(Throwable failure) {
     var receiver = release();
     if (receiver == null) return false;

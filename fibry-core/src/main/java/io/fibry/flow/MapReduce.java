@@ -29,19 +29,21 @@ public final class MapReduce {
    * @param <T> items
    * @param <R> results
    * @param builder makes the actors
-   * @param parallel maximum of items that are mapped at the same time; at least 1
-   * @param items iterated on the actors, one item whenever needed; no item may be null
+   * @param maxParallel maximum of items that are mapped at the same time; at least 1
+   * @param items iterated on the actors, which take one item whenever they need one; no item may be
+   * null
    * @param map never returns null
    * @param zero first value of the fold
-   * @param reduce folds results in the order of their items; associative, never null
+   * @param reduce folds results in the order of their items; must be associative, and never returns
+   * null
    * @return completes with the fold of all results
    */
-  public static <T, R> CompletableFuture<R> start(ActorBuilder<?> builder, int parallel, Iterable<T> items,
+  public static <T, R> CompletableFuture<R> start(ActorBuilder<?> builder, int maxParallel, Iterable<T> items,
       Handler.Returning<T, R> map, R zero, BinaryOperator<R> reduce) {
     Objects.requireNonNull(builder, "builder");
-    Arguments.requireAtLeastOne(parallel, "a map-reduce with " + parallel + " items at once would never begin");
+    Arguments.requireAtLeastOne(maxParallel, "a map-reduce with " + maxParallel + " items at once would never begin");
     var fold = new OrderedFold<>(Objects.requireNonNull(zero, "zero"), Objects.requireNonNull(reduce, "reduce"));
-    return new MapReduceRun<>(builder, parallel, Objects.requireNonNull(items, "items"),
+    return new MapReduceRun<>(builder, maxParallel, Objects.requireNonNull(items, "items"),
         Objects.requireNonNull(map, "map"), fold).start();
   }
 }

@@ -23,7 +23,7 @@ import org.slf4j.LoggerFactory;
 
 /**
  * One map-reduce. A worker takes an item, sends it to itself, maps it, folds the result, and takes
- * the next item. A worker that got its first item makes another worker, up to {@code parallel}.
+ * the next item. A worker that got its first item makes another worker, up to {@code maxParallel}.
  *
  * <p>Taking and folding run user code, so each has its own lock. No slow code runs under the
  * monitor.
@@ -34,7 +34,7 @@ final class MapReduceRun<T, R> {
   private static final AtomicLong NUMBERS = new AtomicLong();
 
   private final ActorBuilder<Object> builder;
-  private final int parallel;
+  private final int maxParallel;
   private final Iterable<T> items;
   private final Handler.Returning<T, R> map;
   private final OrderedFold<R> fold; // guarded by `foldLock`
@@ -52,10 +52,10 @@ final class MapReduceRun<T, R> {
   private int workerCount;
   private volatile boolean isOver; // false -> true, under the monitor
 
-  MapReduceRun(ActorBuilder<?> builder, int parallel, Iterable<T> items, Handler.Returning<T, R> map,
+  MapReduceRun(ActorBuilder<?> builder, int maxParallel, Iterable<T> items, Handler.Returning<T, R> map,
       OrderedFold<R> fold) {
     this.builder = ChangedCopy.withOwnMessages(builder);
-    this.parallel = parallel;
+    this.maxParallel = maxParallel;
     this.items = items;
     this.map = map;
     this.fold = fold;
@@ -71,15 +71,15 @@ final class MapReduceRun<T, R> {
 
   private void addWorker() {
     synchronized (this) {
-      if (isOver || workerCount == parallel) return;
+      if (isOver || workerCount == maxParallel) return;
       workerCount++;
     }
     var worker = new MapWorker();
-    worker.actor.onExit().thenAccept(worker::ended);
+    worker.actor.onExit().thenAccept(worker::onEnd);
     worker.actor.execute(worker::begin);
   }
 
-  /** A worker. All its methods run on its actor, except {@code ended}. */
+  /** A worker. All its methods run on its actor, except {@code onEnd}. */
   private final class MapWorker {
     private final ActorWithReturn<T, Boolean> actor =
         BlockBuilder.of(builder).child("worker-" + NUMBERS.incrementAndGet()).newActorWithReturn(this::handle);
@@ -120,8 +120,8 @@ final class MapReduceRun<T, R> {
     }
 
     /**
-     * Sends the item to the worker's own actor. A callback behind {@code allOf} runs on the thread
-     * that completes the future, so it needs no thread for each item.
+     * Sends the item to the worker's own actor. A callback on the future itself would need a thread
+     * for each item; a callback behind {@code allOf} runs on the thread that completes the future.
      */
     private void send(T item) {
       CompletableFuture.allOf(actor.sendMessageReturn(item)).whenComplete((done, failure) -> {
@@ -133,7 +133,7 @@ final class MapReduceRun<T, R> {
      * Called when the actor has ended. If it ended early, the run fails, because no other worker
      * would take over its item.
      */
-    private void ended(ExitReason reason) {
+    private void onEnd(ExitReason reason) {
       leave(this);
       if (reason instanceof ExitReason.Failed failed) fail(this, failed.cause());
       else if (!(reason instanceof ExitReason.Finished)) fail(this, new CancellationException(
@@ -149,6 +149,7 @@ final class MapReduceRun<T, R> {
     activeWorkers.remove(worker);
   }
 
+  /** Returns the next item, or null if there are no more items or the run has ended. */
   private T takeItem(MapWorker worker) {
     T item = null;
     lock(itemsLock);
@@ -195,7 +196,7 @@ final class MapReduceRun<T, R> {
   private void complete(R value) {
     synchronized (this) {
       if (isOver) return;
-      isOver = true; // from here on no worker maps an item
+      isOver = true; // from now on no worker begins to map an item
     }
     runOnFiber(() -> {
       result.complete(value);

@@ -29,7 +29,7 @@ import java.util.stream.IntStream;
  * of the first actor.
  */
 final class MultiAsk<M, R> {
-  // maximum of suppressed failures, because one object may be thrown often, and of names in a text
+  // limits suppressed failures, because one exception may be thrown often, and the names in a text
   private static final int MAX_FAILURES = 10;
 
   private final List<ActorWithReturn<M, R>> actors = new ArrayList<>();
@@ -69,7 +69,7 @@ final class MultiAsk<M, R> {
     });
   }
 
-  /** Fails the outcome. The failure is wrapped once, because a promise unwraps it once. */
+  /** Fails the outcome. The failure is wrapped once, because {@code replyWhen} unwraps it once. */
   private static void fail(CompletableFuture<?> outcome, Throwable failure) {
     outcome.completeExceptionally(new CompletionException(failure));
   }
@@ -104,7 +104,7 @@ final class MultiAsk<M, R> {
     try {
       return asker.ask(new MultiAskRequest<A>(this), limit);
     } catch (AskTimeoutException timeout) {
-      timeout.getMessage(); // makes the text now: cancelled requests would not count as missing
+      timeout.getMessage(); // makes the text before the requests are cancelled, and would count as answered
       throw withFailures(timeout);
     } finally {
       for (var request : requests) request.cancel(true);

@@ -22,15 +22,15 @@ final class OrderedFold<R> {
   void add(long number, R result) {
     long firstNumber = number;
     long end = number + 1;
-    var left = ranges.floorEntry(number);
-    if (left.getValue().end == number) {
-      firstNumber = left.getKey();
-      result = fold(left.getValue().value, result);
+    var leftEntry = ranges.floorEntry(number);
+    if (leftEntry.getValue().end == number) {
+      firstNumber = leftEntry.getKey();
+      result = fold(leftEntry.getValue().value, result);
     }
-    var right = ranges.remove(end);
-    if (right != null) {
-      end = right.end;
-      result = fold(result, right.value);
+    var rightRange = ranges.remove(end);
+    if (rightRange != null) {
+      end = rightRange.end;
+      result = fold(result, rightRange.value);
     }
     ranges.put(firstNumber, new Range<>(end, result));
   }

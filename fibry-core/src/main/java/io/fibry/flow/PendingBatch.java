@@ -60,7 +60,7 @@ final class PendingBatch<M, B> {
     this.writer = writer;
   }
 
-  /** Adds a message. A message for which this throws is in no batch. */
+  /** Adds a message. If this method throws, the message is in no batch. */
   void add(M message, Actor<Object> gatherer) {
     this.gatherer = gatherer;
     if (batch != null && (count >= size || clock.nanoTime() - dueTime >= 0)) handOver();
@@ -78,7 +78,7 @@ final class PendingBatch<M, B> {
 
   /**
    * Hands the batch over. Tries again later if the writer waits for the gatherer, because neither
-   * of them could continue. The current message has not failed then.
+   * of them could continue. In that case the current message has not failed.
    */
   private void tryHandOver() {
     try {

@@ -47,30 +47,30 @@ public interface Pipeline<I, O> {
    * Adds a stage that passes results on in the order of the messages. Failed messages are left out.
    *
    * @param <P> results of the new stage
-   * @param parallel maximum of messages handled at the same time; at least 1
+   * @param maxParallel maximum of messages handled at the same time; at least 1
    * @param stage called by several threads; never returns null
    * @return a copy
    */
-  <P> Pipeline<I, P> then(int parallel, Handler.Returning<O, P> stage);
+  <P> Pipeline<I, P> then(int maxParallel, Handler.Returning<O, P> stage);
 
   /**
    * Adds a stage that passes each result on as soon as it is ready.
    *
    * @param <P> results of the new stage
-   * @param parallel maximum of messages handled at the same time; at least 1
+   * @param maxParallel maximum of messages handled at the same time; at least 1
    * @param stage called by several threads; never returns null
    * @return a copy
    */
-  <P> Pipeline<I, P> thenUnordered(int parallel, Handler.Returning<O, P> stage);
+  <P> Pipeline<I, P> thenUnordered(int maxParallel, Handler.Returning<O, P> stage);
 
   /**
    * Sets the mailbox capacity of the stages that are added from now on, and of the actor that
    * {@link #into} makes for its handler.
    *
-   * @param messages capacity of each mailbox; by default 64, at least 1
+   * @param capacity how many messages each mailbox holds; by default 64, at least 1
    * @return a copy
    */
-  Pipeline<I, O> withCapacity(int messages);
+  Pipeline<I, O> withCapacity(int capacity);
 
   /**
    * Opens the pipeline. Messages to the returned actor go through all stages, and its end ends all

@@ -24,8 +24,9 @@ import java.util.concurrent.atomic.AtomicLong;
  * producer if the buffer is not full. So a producer waits only while there are elements to read, or
  * while the reader is about to run.
  *
- * <p>Each waiting thread has a future of its own. If a fiber's stack is full, parking throws a
- * StackOverflowError, and a lock or condition would keep that thread in its line for ever.
+ * <p>Each waiting thread waits for a future of its own, not for a lock or condition. If a fiber's
+ * stack is full, parking throws a StackOverflowError, and a lock or condition would keep that
+ * thread in its line for ever.
  */
 @SuppressWarnings("try") // the variable of the lock is not used
 final class ReadAheadBuffer<T> {
@@ -38,7 +39,7 @@ final class ReadAheadBuffer<T> {
   // futures of producers that wait, or were woken and have not left the line
   private final ArrayDeque<CompletableFuture<Void>> waitingProducers = new ArrayDeque<>();
   private final List<Actor<?>> producers = new ArrayList<>(); // actors that were made, and whose end is not known
-  private int handedOut; // elements that the reader took and has not read
+  private int takenUnread; // elements that the reader took and has not read
   private int unfinishedProducers; // made or not yet made
   private CompletableFuture<Void> readerWake; // wakes the reader; null while it does not wait
   private Thread reader; // the waiting reader; null while it does not wait
@@ -48,29 +49,29 @@ final class ReadAheadBuffer<T> {
   private boolean isEndSeen; // the reader has seen the end or the failure
   private volatile boolean isClosed; // false -> true
 
-  ReadAheadBuffer(int ahead, int producers) {
-    this.maxUnread = ahead;
-    this.unfinishedProducers = producers;
+  ReadAheadBuffer(int maxUnread, int producerCount) {
+    this.maxUnread = maxUnread;
+    this.unfinishedProducers = producerCount;
     this.starter = Thread.currentThread();
   }
 
   void start(ActorBuilder<Object> builder, Handler<Generator.Output<T>> producer) {
     var actor = BlockBuilder.of(builder).child("producer-" + NUMBERS.incrementAndGet())
         .newActorWithReturn((ProducerOutput output) -> output.produce());
-    // completes once, even if the producer is retried, killed, or never run
+    // the future completes once, even if the producer is retried, killed, or never run
     if (addIfWanted(actor)) actor.sendMessageReturn(new ProducerOutput(producer))
-        .whenComplete((done, thrown) -> producerEnded(actor, thrown));
+        .whenComplete((done, producerFailure) -> producerEnded(actor, producerFailure));
     actor.sendPoisonPill();
   }
 
   private boolean addIfWanted(Actor<?> actor) {
-    try (var held = lock.acquire()) {
+    try (var lockHold = lock.acquire()) {
       return failure == null && producers.add(actor);
     }
   }
 
-  void allStarted() {
-    try (var held = lock.acquire()) {
+  void markAllStarted() {
+    try (var lockHold = lock.acquire()) {
       starter = null;
     }
   }
@@ -95,7 +96,7 @@ final class ReadAheadBuffer<T> {
     }
 
     private void setOpen(boolean isOpen) {
-      try (var held = lock.acquire()) {
+      try (var lockHold = lock.acquire()) {
         this.isOpen = isOpen;
         waitingProducers.forEach(ReadAheadBuffer::wake); // a thread of this producer may wait
       }
@@ -124,7 +125,7 @@ final class ReadAheadBuffer<T> {
      */
     private CompletableFuture<Void> addOrQueue(T element, CompletableFuture<Void> previousWakeUp) {
       CompletableFuture<Void> readerToWake;
-      try (var held = lock.acquire()) {
+      try (var lockHold = lock.acquire()) {
         refuseUnlessWanted();
         if (isFull() || previousWakeUp == null && !waitingProducers.isEmpty()) {
           refuseStarter();
@@ -166,12 +167,14 @@ final class ReadAheadBuffer<T> {
   }
 
   private boolean isFull() {
-    return elements.size() + handedOut >= maxUnread;
+    return elements.size() + takenUnread >= maxUnread;
   }
 
-  /** Leaves the line, and wakes the next producer, even if this one was woken in vain. */
+  /**
+   * Leaves the line, and wakes the next producer, even if the leaving producer was woken in vain.
+   */
   private void leave(CompletableFuture<Void> wakeUp) {
-    try (var held = lock.acquire()) {
+    try (var lockHold = lock.acquire()) {
       leaveLine(wakeUp);
     }
   }
@@ -192,7 +195,7 @@ final class ReadAheadBuffer<T> {
   int takeElements(Object[] target) {
     while (true) {
       CompletableFuture<Void> wakeUp;
-      try (var held = lock.acquire()) {
+      try (var lockHold = lock.acquire()) {
         if (!elements.isEmpty() || isAtEnd()) return moveTo(target);
         wakeUp = beginReading();
       }
@@ -203,13 +206,13 @@ final class ReadAheadBuffer<T> {
   private int moveTo(Object[] target) {
     int count = 0;
     while (count < target.length && !elements.isEmpty()) target[count++] = elements.poll();
-    handedOut = count;
+    takenUnread = count;
     return count;
   }
 
   private CompletableFuture<Void> beginReading() {
     if (readerWake != null) throw new IllegalStateException("an iteration is read by two threads at once, by " + reader
-        + " and by " + Thread.currentThread() + "; give each its own iterator()");
+        + " and by " + Thread.currentThread() + "; give each thread its own iterator()");
     reader = Thread.currentThread();
     return readerWake = new CompletableFuture<>();
   }
@@ -223,7 +226,7 @@ final class ReadAheadBuffer<T> {
     } catch (ExecutionException impossible) {
       throw new AssertionError(impossible);
     } finally {
-      try (var held = lock.acquire()) {
+      try (var lockHold = lock.acquire()) {
         readerWake = null;
         reader = null;
       }
@@ -243,46 +246,46 @@ final class ReadAheadBuffer<T> {
     throw Throwables.<RuntimeException>sneakyThrow(thrown);
   }
 
-  void takenWereRead() {
-    try (var held = lock.acquire()) {
-      handedOut = 0;
+  void onChunkRead() {
+    try (var lockHold = lock.acquire()) {
+      takenUnread = 0;
       if (elements.size() <= maxUnread / 2) wake(waitingProducers.peek());
     }
   }
 
   /** Notes the end of a producer. Must not be called on the producer's thread. */
-  private void producerEnded(Actor<?> producer, Throwable thrown) {
+  private void producerEnded(Actor<?> producer, Throwable producerFailure) {
     boolean isFirstFailure;
-    try (var held = lock.acquire()) {
+    try (var lockHold = lock.acquire()) {
       producers.remove(producer);
       unfinishedProducers--;
-      isFirstFailure = thrown != null && !isSealed && !isEndSeen && !isClosed && failure == null;
-      if (isFirstFailure) failure = Throwables.unwrap(thrown);
+      isFirstFailure = producerFailure != null && !isSealed && !isEndSeen && !isClosed && failure == null;
+      if (isFirstFailure) failure = Throwables.unwrap(producerFailure);
       wake(readerWake);
     }
     if (isFirstFailure) end();
   }
 
   /**
-   * Ends the producers. Kills them before it seals the buffer, because an exception that a producer
-   * throws at the seal is no failure.
+   * Ends the producers. Kills them before it seals the buffer: the seal makes {@code yield} throw,
+   * and after a kill this exception is no failure of the producer.
    */
   void end() {
     for (var producer : livingProducers()) producer.kill();
-    try (var held = lock.acquire()) {
+    try (var lockHold = lock.acquire()) {
       isSealed = true;
       waitingProducers.forEach(ReadAheadBuffer::wake);
     }
   }
 
   private List<Actor<?>> livingProducers() {
-    try (var held = lock.acquire()) {
+    try (var lockHold = lock.acquire()) {
       return List.copyOf(producers);
     }
   }
 
   void close() {
-    try (var held = lock.acquire()) {
+    try (var lockHold = lock.acquire()) {
       if (isEndSeen) return;
       isClosed = true;
       elements.clear();

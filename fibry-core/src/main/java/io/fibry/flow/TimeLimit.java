@@ -24,7 +24,7 @@ public final class TimeLimit {
   private TimeLimit() {}
 
   /**
-   * Limits how long a message may be handled. Waiting in the mailbox does not count; the
+   * Limits how long a message may be handled. Waiting in the mailbox does not count, although the
    * limit of an {@code ask} includes it.
    *
    * @param <M> messages
@@ -37,20 +37,20 @@ public final class TimeLimit {
     Arguments.requirePositive(limit, "limit", "a limit of " + Durations.text(limit) + " leaves no time for a message");
     Handler.Interceptor<M> interceptor = (message, next) -> {
       SendStackProbe.probe(); // fails here if the stack is nearly full, because `end` must not fail
-      var interrupter = new InterruptibleCall(Thread.currentThread());
+      var call = new InterruptibleCall(Thread.currentThread());
       // a new thread: the timer's thread must not wait, and a fiber may find no free carrier
       var clock = blockBuilder.scheduler();
-      var timer = clock.schedule(limit, clock.isManual() ? interrupter : () -> Strategy.THREAD.activate(interrupter));
+      var timer = clock.schedule(limit, clock.isManual() ? call : () -> Strategy.THREAD.activate(call));
       try {
         next.run();
       } catch (Exception failure) {
-        if (!interrupter.end()) throw failure;
+        if (!call.end()) throw failure;
         var timeout = new TimeoutException("it took longer than " + Durations.text(limit) + " to handle "
             + blockBuilder.describe(message) + ", so it was interrupted");
         timeout.initCause(failure);
         throw timeout;
       } finally {
-        interrupter.end();
+        call.end();
         timer.cancel();
       }
     };

@@ -7,8 +7,9 @@ import java.util.PriorityQueue;
 
 /**
  * A token bucket, stored as the time at which it will be full. Each token that is taken moves that
- * time by its share of the period. A caller waits until that time is at most a period away. Callers
- * are served in order; a killed caller leaves its reserved time to the next caller. Thread-safe.
+ * time into the future, by the period divided by the number of tokens. A caller waits until that
+ * time is at most a period away. Callers are served in order; a killed caller leaves its reserved
+ * time to the next caller. Thread-safe.
  */
 final class TokenBucket {
   private final Scheduler clock;
@@ -41,7 +42,7 @@ final class TokenBucket {
     returnedTimes.add(tokenTime);
   }
 
-  /** Returns the time at which the token is available. */
+  /** Reserves a token, and returns the time at which it is available. */
   private synchronized long reserve() {
     long now = clock.nanoTime();
     for (var tokenTime = returnedTimes.poll(); tokenTime != null; tokenTime = returnedTimes.poll()) {

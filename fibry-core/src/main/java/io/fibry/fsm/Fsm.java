@@ -11,10 +11,11 @@ import java.time.Duration;
  * One machine can make many actors.
  * {@snippet class="io.fibry.FsmSnippetsTest" region="fsm"}
  *
- * <p>States and messages are distinguished by class; two sealed interfaces of records suit best. A
+ * <p>States and messages are distinguished by class: best are two sealed interfaces of records. A
  * rule also holds for subclasses; the most specific rule counts. {@link #newActor} rejects a
- * machine if several rules match and none is the most specific. It also rejects a machine if no
- * state takes a message, or if a message would be postponed for ever.
+ * machine if several rules match and none is the most specific. It also rejects a machine without
+ * transitions, and a machine in which a message is taken in no state, or is postponed in a state
+ * that no rule leaves.
  *
  * <p>A message without a rule in the current state fails with an {@link IllegalStateException}. If
  * a message or a transition fails, the state stays, and the actor's failure policy decides. A
@@ -40,9 +41,9 @@ public interface Fsm<S, M> {
   }
 
   /**
-   * Adds a rule: in this state, this message leads to the state that the function returns. If it
-   * returns the given object itself, the machine stays: no state is left or entered, and the time
-   * limit of the state continues. Any other object is entered, even an equal object.
+   * Adds a rule: in this state, this message leads to the state that the function returns. If the
+   * function returns the given state itself, the machine stays: no state is left or entered, and
+   * the time limit of the state continues. Any other object is entered, even an equal object.
    *
    * @param <A> state
    * @param <B> message
@@ -80,9 +81,10 @@ public interface Fsm<S, M> {
   Fsm<S, M> postpone(Class<? extends S> state, Class<? extends M> message);
 
   /**
-   * Adds a function that runs after {@code time} in this state, by the clock of the actor's scope,
-   * and again while it returns the given state. The end of the time is a message behind the queued
-   * messages. If a full mailbox drops that message, it is sent again after {@code time}.
+   * Adds a function that runs after {@code time} in this state, by the clock of the actor's scope.
+   * While the function returns the given state, it runs again after {@code time}. At the end of the
+   * time, a message is queued behind the messages in the mailbox. If a full mailbox drops this
+   * message, another message follows after {@code time}.
    *
    * @param <A> state
    * @param state class of the state
@@ -121,10 +123,11 @@ public interface Fsm<S, M> {
 
   /**
    * Makes an actor in the initial state. The builder's interceptors also see the machine's own
-   * messages, for times and for the initial state, so they must accept any object.
+   * messages, which end times and enter the initial state, so the interceptors must accept any
+   * object.
    *
    * @param builder makes the actor
-   * @return the running actor
+   * @return the actor
    * @throws IllegalStateException if the machine is rejected for one of the reasons above
    * @throws IllegalArgumentException if the name is taken, or the mailbox is ordered but the
    * machine sends itself messages

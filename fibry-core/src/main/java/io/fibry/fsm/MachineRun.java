@@ -32,9 +32,9 @@ final class MachineRun {
     }
   }
 
-  private final Function<Class<?>, StateRules> table;
+  private final Function<Class<?>, StateRules> rulesByState;
   private final BlockBuilder<?> builder; // describes objects in texts, unless its scope forbids that
-  private final Object initial;
+  private final Object initialState;
   private Object state;
   private StateRules rules;
   private Actor<Object> self; // null: the initial state was not entered yet
@@ -42,12 +42,12 @@ final class MachineRun {
   private Scheduler.Timer timer; // sends `timeout`
   private boolean hasPostponed; // a message waits for another state
 
-  MachineRun(Function<Class<?>, StateRules> table, BlockBuilder<?> builder, Object initial) {
-    this.table = table;
+  MachineRun(Function<Class<?>, StateRules> rulesByState, BlockBuilder<?> builder, Object initialState) {
+    this.rulesByState = rulesByState;
     this.builder = builder;
-    this.initial = initial;
-    this.state = initial;
-    this.rules = table.apply(initial.getClass());
+    this.initialState = initialState;
+    this.state = initialState;
+    this.rules = rulesByState.apply(initialState.getClass());
   }
 
   void handle(Object message, ActorContext<Object> context) throws Exception {
@@ -78,7 +78,7 @@ final class MachineRun {
             + " was null; to stay, return the given state")
         == state)
       return;
-    var nextRules = table.apply(next.getClass());
+    var nextRules = rulesByState.apply(next.getClass());
     if (rules.leaveRule != null) rules.leaveRule.code().handle(state);
     state = next;
     rules = nextRules;
@@ -111,10 +111,10 @@ final class MachineRun {
    */
   void stop() {
     stopTimer();
-    boolean restarts = self != null && self.sendMessages(List.of());
-    if (!restarts || !table.apply(initial.getClass()).hasInitialWork()) return;
+    boolean isRestart = self != null && self.sendMessages(List.of()); // an ended actor refuses even an empty block
+    if (!isRestart || !rulesByState.apply(initialState.getClass()).hasInitialWork()) return;
     try {
-      self.sendMessage(new InitialEntry(initial));
+      self.sendMessage(new InitialEntry(initialState));
     } catch (AskCycleException cycle) {
       // the mailbox is full, and its first message will enter the initial state
     }

@@ -14,12 +14,12 @@ final class StateRules {
     Class<?> state();
 
     /** Returns whether the other rule is at least as specific. */
-    default boolean isNoMoreSpecificThan(StateRule other) {
+    default boolean isAtMostAsSpecificAs(StateRule other) {
       return state().isAssignableFrom(other.state());
     }
 
     default boolean isSameAs(StateRule other) {
-      return getClass() == other.getClass() && isNoMoreSpecificThan(other) && other.isNoMoreSpecificThan(this);
+      return getClass() == other.getClass() && isAtMostAsSpecificAs(other) && other.isAtMostAsSpecificAs(this);
     }
 
     default String text() {
@@ -37,8 +37,8 @@ final class StateRules {
     }
 
     @Override
-    public boolean isNoMoreSpecificThan(StateRule other) {
-      return StateRule.super.isNoMoreSpecificThan(other) && message.isAssignableFrom(((MessageRule) other).message);
+    public boolean isAtMostAsSpecificAs(StateRule other) {
+      return StateRule.super.isAtMostAsSpecificAs(other) && message.isAssignableFrom(((MessageRule) other).message);
     }
 
     @Override
@@ -82,7 +82,7 @@ final class StateRules {
   private static <T extends StateRule> T mostSpecific(Stream<T> rules, String problem) {
     var ruleList = rules.toList();
     for (var rule : ruleList)
-      if (ruleList.stream().allMatch(other -> other.isNoMoreSpecificThan(rule))) return rule;
+      if (ruleList.stream().allMatch(other -> other.isAtMostAsSpecificAs(rule))) return rule;
     if (ruleList.isEmpty()) return null;
     throw new IllegalStateException(problem
         + ruleList.stream().map(StateRule::text).collect(Collectors.joining(" and "))
@@ -98,8 +98,8 @@ final class StateRules {
 
   private MessageRule find(Class<?> message) {
     var matching = messageRules.stream().filter(rule -> rule.message.isAssignableFrom(message));
-    var best = mostSpecific(matching, "a message of class " + message.getSimpleName() + " has the rules ");
-    return best == null ? MessageRule.NO_RULE : best;
+    var bestRule = mostSpecific(matching, "a message of class " + message.getSimpleName() + " has the rules ");
+    return bestRule == null ? MessageRule.NO_RULE : bestRule;
   }
 
   /** Returns whether entering the state needs work, even before the first message. */

@@ -24,25 +24,25 @@ import java.util.stream.Stream;
 /** All rules of a machine, shared by its actors. */
 @SuppressWarnings("unchecked") // Fsm guarantees the types
 final class TransitionTable<S, M> implements Fsm<S, M> {
-  private final Class<S> states;
-  private final Class<M> messages;
-  private final S initial;
+  private final Class<S> stateType;
+  private final Class<M> messageType;
+  private final S initialState;
   private final List<StateRule> rules;
   private final ConcurrentHashMap<Class<?>, StateRules> rulesByState = new ConcurrentHashMap<>();
   private volatile boolean isChecked; // false -> true; racing threads may both check
 
-  private TransitionTable(Class<S> states, Class<M> messages, S initial, List<StateRule> rules) {
-    this.states = states;
-    this.messages = messages;
-    this.initial = initial;
+  private TransitionTable(Class<S> stateType, Class<M> messageType, S initialState, List<StateRule> rules) {
+    this.stateType = stateType;
+    this.messageType = messageType;
+    this.initialState = initialState;
     this.rules = rules;
   }
 
-  static <S, M> Fsm<S, M> of(Class<S> states, Class<M> messages, S initial) {
-    Objects.requireNonNull(messages, "messages");
-    requireSubtype(Objects.requireNonNull(states, "states"), Objects.requireNonNull(initial, "initial").getClass(),
-        "initial state");
-    return new TransitionTable<>(states, messages, initial, List.of());
+  static <S, M> Fsm<S, M> of(Class<S> stateType, Class<M> messageType, S initialState) {
+    Objects.requireNonNull(messageType, "messages");
+    requireSubtype(Objects.requireNonNull(stateType, "states"),
+        Objects.requireNonNull(initialState, "initial").getClass(), "initial state");
+    return new TransitionTable<>(stateType, messageType, initialState, List.of());
   }
 
   // ---- rules
@@ -68,13 +68,14 @@ final class TransitionTable<S, M> implements Fsm<S, M> {
   private Fsm<S, M> add(Class<?> state, Class<?> message,
       Handler.StatefulReturningWithContext<Object, Object, Object> next) {
     var rule =
-        new MessageRule(requireSubtype(states, state, "state"), requireSubtype(messages, message, "message"), next);
+        new MessageRule(requireSubtype(stateType, state, "state"), requireSubtype(messageType, message, "message"),
+            next);
     return with(rule, "it has " + rule.text());
   }
 
   @Override
   public <A extends S> Fsm<S, M> onTimeout(Class<A> state, Duration time, Handler.Returning<A, S> next) {
-    requireSubtype(states, state, "state");
+    requireSubtype(stateType, state, "state");
     Arguments.requirePositive(time, "time", this + " cannot leave "
         + state.getSimpleName() + " after " + Durations.text(time) + ": it would never be in it");
     return with(
@@ -84,13 +85,13 @@ final class TransitionTable<S, M> implements Fsm<S, M> {
 
   @Override
   public <A extends S> Fsm<S, M> onEnter(Class<A> state, Handler<A> code) {
-    var rule = new EntryRule(requireSubtype(states, state, "state"), code(code));
+    var rule = new EntryRule(requireSubtype(stateType, state, "state"), code(code));
     return with(rule, "it has code for entering " + rule.text());
   }
 
   @Override
   public <A extends S> Fsm<S, M> onLeave(Class<A> state, Handler<A> code) {
-    var rule = new LeaveRule(requireSubtype(states, state, "state"), code(code));
+    var rule = new LeaveRule(requireSubtype(stateType, state, "state"), code(code));
     return with(rule, "it has code for leaving " + rule.text());
   }
 
@@ -98,10 +99,10 @@ final class TransitionTable<S, M> implements Fsm<S, M> {
     return (Handler<Object>) Objects.requireNonNull(code, "code");
   }
 
-  private Fsm<S, M> with(StateRule rule, String existing) {
+  private Fsm<S, M> with(StateRule rule, String existingText) {
     if (rules.stream().anyMatch(rule::isSameAs)) throw new IllegalArgumentException(
-        this + " cannot be told twice what to do: " + existing + " already; leave one of them out");
-    return new TransitionTable<>(states, messages, initial, ChangedCopy.append(rules, rule));
+        this + " cannot be told twice what to do: " + existingText + " already; leave one of them out");
+    return new TransitionTable<>(stateType, messageType, initialState, ChangedCopy.append(rules, rule));
   }
 
   private static Class<?> requireSubtype(Class<?> supertype, Class<?> type, String role) {
@@ -127,13 +128,13 @@ final class TransitionTable<S, M> implements Fsm<S, M> {
     if (timeoutRules().findAny().isEmpty() && messageRules().allMatch(MessageRule::isPostponing))
       throw new IllegalStateException(
           this + " would never leave its initial state: give it transitions by on(..) or onTimeout(..)");
-    for (var message : concreteTypes(messages)) checkTaken(message);
-    for (var state : concreteTypes(states)) {
+    for (var message : concreteTypes(messageType)) checkTaken(message);
+    for (var state : concreteTypes(stateType)) {
       var stateRules = rules(state);
       if (stateRules.canPostpone() && !stateRules.canLeave())
         throw new IllegalStateException(this + " postpones " + stateRules.acceptedText()
             + " in " + state.getSimpleName() + ", which nothing leads out of: it would wait forever");
-      for (var message : concreteTypes(messages)) stateRules.ruleFor(message);
+      for (var message : concreteTypes(messageType)) stateRules.ruleFor(message);
     }
     isChecked = true;
   }
@@ -141,7 +142,7 @@ final class TransitionTable<S, M> implements Fsm<S, M> {
   private void checkTaken(Class<?> message) {
     if (messageRules().noneMatch(rule -> !rule.isPostponing() && isOverlapping(rule.message(), message)))
       throw new IllegalStateException(this + " takes " + message.getSimpleName()
-          + " in no state; add a rule for one state or for all: on(" + states.getSimpleName()
+          + " in no state; add a rule for one state or for all: on(" + stateType.getSimpleName()
           + ".class, " + message.getSimpleName() + ".class, ..)");
   }
 
@@ -153,8 +154,8 @@ final class TransitionTable<S, M> implements Fsm<S, M> {
     return StateRules.ofType(TimeoutRule.class, rules);
   }
 
-  private static boolean isOverlapping(Class<?> one, Class<?> other) {
-    return one.isAssignableFrom(other) || other.isAssignableFrom(one);
+  private static boolean isOverlapping(Class<?> type, Class<?> otherType) {
+    return type.isAssignableFrom(otherType) || otherType.isAssignableFrom(type);
   }
 
   // ---- actors
@@ -165,28 +166,28 @@ final class TransitionTable<S, M> implements Fsm<S, M> {
     check();
     var blockBuilder = BlockBuilder.of(actorBuilder);
     var mailbox = blockBuilder.mailbox();
-    boolean hasInitialWork = rules(initial.getClass()).hasInitialWork();
+    boolean hasInitialWork = rules(initialState.getClass()).hasInitialWork();
     if (mailbox.isOrdered() && (hasInitialWork || timeoutRules().findAny().isPresent()))
       throw new IllegalArgumentException(this
           + " sends itself messages, for its times and to begin, which a priority mailbox cannot rank; give it "
           + "another mailbox");
     if (messageRules().anyMatch(MessageRule::isPostponing) && !mailbox.isSelective())
       actorBuilder = actorBuilder.mailbox(mailbox.selective());
-    var actor = actorBuilder.initialState(() -> new MachineRun(this::rules, blockBuilder, initial))
+    var actor = actorBuilder.initialState(() -> new MachineRun(this::rules, blockBuilder, initialState))
         .onStop(MachineRun::stop).newActor(MachineRun::handle);
-    if (hasInitialWork) actor.sendMessage(new MachineRun.InitialEntry(initial));
+    if (hasInitialWork) actor.sendMessage(new MachineRun.InitialEntry(initialState));
     return (Actor<M>) (Actor<?>) actor;
   }
 
   private StateRules rules(Class<?> state) {
     var stateRules = rulesByState.get(state);
     if (stateRules == null)
-      rulesByState.put(state, stateRules = new StateRules(requireSubtype(states, state, "next state"), rules));
+      rulesByState.put(state, stateRules = new StateRules(requireSubtype(stateType, state, "next state"), rules));
     return stateRules;
   }
 
   @Override
   public String toString() {
-    return "the machine of " + states.getSimpleName();
+    return "the machine of " + stateType.getSimpleName();
   }
 }

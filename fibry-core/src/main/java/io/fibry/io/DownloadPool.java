@@ -33,7 +33,7 @@ final class DownloadPool extends ForwardingExitable<Downloader> implements Downl
   DownloadPool(ActorBuilder<?> builder, Options options, RandomGenerator random) {
     this.options = options;
     var client = HttpClient.newBuilder().followRedirects(HttpClient.Redirect.NORMAL).connectTimeout(CONNECT_LIMIT)
-        .executor(fibers()).build();
+        .executor(fiberExecutor()).build();
     var budget = new RetryBudget();
     var clock = BlockBuilder.of(builder).scheduler();
     try {
@@ -59,7 +59,7 @@ final class DownloadPool extends ForwardingExitable<Downloader> implements Downl
         () -> ThreadLocalRandom.current().nextLong());
   }
 
-  private static Executor fibers() {
+  private static Executor fiberExecutor() {
     var factory = Thread.ofVirtual().name("download").inheritInheritableThreadLocals(false).factory();
     return task -> factory.newThread(task).start();
   }

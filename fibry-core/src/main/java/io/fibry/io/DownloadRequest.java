@@ -32,7 +32,7 @@ import java.util.random.RandomGenerator;
 
 /** A download, as a message to the pool. */
 final class DownloadRequest implements Request<DownloadRequest, Download> {
-  private static final Set<Integer> TRANSIENT = Set.of(429, 502, 503, 504);
+  private static final Set<Integer> TRANSIENT_STATUSES = Set.of(429, 502, 503, 504);
 
   private static final Duration MAX_RETRY_DELAY = Duration.ofDays(365); // short enough that no calculation overflows
 
@@ -100,7 +100,7 @@ final class DownloadRequest implements Request<DownloadRequest, Download> {
       return new AttemptResult(
           new Download(response.uri(), response.headers().firstValue("Content-Type"), response.body()),
           null, false, Duration.ZERO);
-    return new AttemptResult(null, new HttpStatusException(response.uri(), status), TRANSIENT.contains(status),
+    return new AttemptResult(null, new HttpStatusException(response.uri(), status), TRANSIENT_STATUSES.contains(status),
         response.headers().firstValue("Retry-After").map(DownloadRequest::retryDelay).orElse(Duration.ZERO));
   }
 
@@ -114,10 +114,10 @@ final class DownloadRequest implements Request<DownloadRequest, Download> {
     }
   }
 
-  /** Waits until the step completes. Throws its failure, or that of {@code abort}. */
-  private void await(CompletableFuture<?> step) throws IOException, InterruptedException {
+  /** Waits until the future completes. Throws the failure of the future or of {@code abort}. */
+  private void await(CompletableFuture<?> future) throws IOException, InterruptedException {
     try {
-      CompletableFuture.anyOf(step, abort).get();
+      CompletableFuture.anyOf(future, abort).get();
     } catch (ExecutionException execution) {
       Throwable failure = execution.getCause();
       while (failure instanceof CompletionException wrapper && wrapper.getCause() != null) failure = wrapper.getCause();

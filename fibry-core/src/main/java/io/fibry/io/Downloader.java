@@ -49,7 +49,7 @@ public interface Downloader extends Exitable {
   }
 
   /**
-   * Downloads, and waits at most the scope's limit.
+   * Downloads, and waits at most for the ask limit of the scope.
    *
    * @param uri begins with http or https
    * @return the download
@@ -72,7 +72,7 @@ public interface Downloader extends Exitable {
   Download ask(URI uri, Duration limit) throws IOException;
 
   /**
-   * Starts a download. Completing the future ends it.
+   * Starts a download. Completing the future ends the download.
    *
    * @param uri begins with http or https
    * @return completes with the download
@@ -100,7 +100,7 @@ public interface Downloader extends Exitable {
     }
 
     /**
-     * Decodes the bytes in the server's charset, or in UTF-8 if that is missing or unknown.
+     * Decodes the bytes in the server's charset, or in UTF-8 if that charset is missing or unknown.
      *
      * @return the text
      */
@@ -193,34 +193,34 @@ public interface Downloader extends Exitable {
     /**
      * Limits how many downloads run at the same time.
      *
-     * @param downloads at least 1, by default 8
+     * @param maxDownloads at least 1, by default 8
      * @return a changed copy
      */
-    public Options withMaxParallel(int downloads) {
-      Arguments.requireAtLeastOne(downloads, downloads + " downloads at a time would load nothing");
-      return with(copy -> copy.maxParallel = downloads);
+    public Options withMaxParallel(int maxDownloads) {
+      Arguments.requireAtLeastOne(maxDownloads, maxDownloads + " downloads at a time would load nothing");
+      return with(copy -> copy.maxParallel = maxDownloads);
     }
 
     /**
      * Limits the size of a download; a longer download fails.
      *
-     * @param bytes at least 1, by default 1,000,000
+     * @param maxBytes at least 1, by default 1,000,000
      * @return a changed copy
      */
-    public Options withMaxBytes(int bytes) {
-      Arguments.requireAtLeastOne(bytes, "downloads of at most " + bytes + " bytes");
-      return with(copy -> copy.maxBytes = bytes);
+    public Options withMaxBytes(int maxBytes) {
+      Arguments.requireAtLeastOne(maxBytes, "downloads of at most " + maxBytes + " bytes");
+      return with(copy -> copy.maxBytes = maxBytes);
     }
 
     /**
      * Limits how often a download is tried.
      *
-     * @param times at least 1, by default 4
+     * @param maxAttempts at least 1, by default 4
      * @return a changed copy
      */
-    public Options withMaxAttempts(int times) {
-      Arguments.requireAtLeastOne(times, times + " tries would download nothing");
-      return with(copy -> copy.maxAttempts = times);
+    public Options withMaxAttempts(int maxAttempts) {
+      Arguments.requireAtLeastOne(maxAttempts, maxAttempts + " tries would download nothing");
+      return with(copy -> copy.maxAttempts = maxAttempts);
     }
 
     /**

@@ -15,7 +15,9 @@ final class ExitGrace {
 
   @FunctionalInterface
   interface GraceStep {
-    /** {@return whether the awaited event has happened} */
+    /**
+     * {@return whether the awaited event has happened, after a wait of at most {@code millis} ms}
+     */
     boolean await(long millis) throws InterruptedException;
   }
 

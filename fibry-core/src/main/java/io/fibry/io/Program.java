@@ -54,7 +54,7 @@ public final class Program implements Cloneable {
   /**
    * Makes a program.
    *
-   * @param executable an absolute path; no batch file of Windows, which a shell would run
+   * @param executable an absolute path; not a batch file of Windows, because a shell would run it
    * @return the program
    */
   public static Program of(Path executable) {
@@ -80,9 +80,9 @@ public final class Program implements Cloneable {
   public Program withEnvironment(String name, String value) {
     if (Objects.requireNonNull(name, "name").isEmpty() || name.indexOf('=') >= 0 || name.indexOf('\0') >= 0)
       throw new IllegalArgumentException("'" + name + "' cannot be the name of a variable; give one without '='");
-    var changed = new TreeMap<>(environment);
-    changed.put(name, Objects.requireNonNull(value, "value"));
-    return with(copy -> copy.environment = Map.copyOf(changed));
+    var newEnvironment = new TreeMap<>(environment);
+    newEnvironment.put(name, Objects.requireNonNull(value, "value"));
+    return with(copy -> copy.environment = Map.copyOf(newEnvironment));
   }
 
   /**
@@ -111,12 +111,13 @@ public final class Program implements Cloneable {
   /**
    * Limits how much of the output and of the errors is kept; further bytes are discarded.
    *
-   * @param bytes maximum of each; zero or more, by default 1,000,000
+   * @param maxBytes maximum for each of the two; zero or more, by default 1,000,000
    * @return a changed copy
    */
-  public Program withMaxOutput(int bytes) {
-    if (bytes < 0) throw new IllegalArgumentException("an output of at most " + bytes + " bytes; give zero or more");
-    return with(copy -> copy.maxOutput = bytes);
+  public Program withMaxOutput(int maxBytes) {
+    if (maxBytes < 0)
+      throw new IllegalArgumentException("an output of at most " + maxBytes + " bytes; give zero or more");
+    return with(copy -> copy.maxOutput = maxBytes);
   }
 
   /** For tests: decides when the limit is over. */
@@ -184,7 +185,7 @@ public final class Program implements Cloneable {
       ExitGrace.await(step -> endLatch.await(step, TimeUnit.MILLISECONDS));
     } finally { // processes that have not ended are killed now
       for (var handle : processes) {
-        handle.descendants().forEach(ProcessHandle::destroyForcibly); // made in the meantime
+        handle.descendants().forEach(ProcessHandle::destroyForcibly); // that were made in the meantime
         handle.destroyForcibly();
       }
     }

@@ -1,6 +1,9 @@
 package io.fibry.io;
 
-/** Allows one retry for every ten downloads; at first, and at most, ten retries. Thread-safe. */
+/**
+ * A budget of retries. It begins with ten retries, which is also its maximum, and every ten
+ * downloads add one. Thread-safe.
+ */
 final class RetryBudget {
   private static final int DOWNLOADS_PER_RETRY = 10;
   private static final int MAX_SAVED = 10 * DOWNLOADS_PER_RETRY;

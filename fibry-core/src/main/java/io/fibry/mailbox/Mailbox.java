@@ -8,13 +8,13 @@ import java.util.Optional;
 
 /**
  * Describes the mailbox of an actor: its capacity, the order of its messages, and the rule for a
- * message that is sent while it is full. Immutable and thread-safe.
+ * message that is sent while the mailbox is full. Immutable and thread-safe.
  * {@snippet class="io.fibry.JavadocSnippetsTest" region="mailbox"}
  *
  * <p>{@link #unbounded()} costs one atomic operation per message. All other mailboxes use a lock,
- * which is held briefly. They need it to drop the oldest message, to free the place of a canceled
- * request, or to wake a handler inside {@code receive}. If the overflow rule only refuses messages
- * or makes senders wait, senders take the lock only when the mailbox is full.
+ * which is held briefly. They need the lock to drop the oldest message, to free the place of a
+ * canceled request, or to wake a handler inside {@code receive}. If the overflow rule only refuses
+ * messages or makes senders wait, senders take the lock only when the mailbox is full.
  *
  * @param <M> the type of the messages
  */

@@ -10,10 +10,10 @@ import java.util.Optional;
  * One finished exchange, for an access log. Immutable.
  *
  * @param startedAt when the first byte of the request arrived
- * @param client the client's address, or that of a proxy in front
+ * @param client the client's address, or the address of a proxy in front of the server
  * @param method the method of the request, or empty if the request was malformed
  * @param path the decoded path of the request, or empty if the request was malformed
- * @param route the route that handled the request, or empty if no route matched
+ * @param route the pattern of the route that handled the request, or empty if no route matched
  * @param status the status of the response, even if the response was not sent completely; 101 if
  * the exchange became a WebSocket
  * @param bytesSent bytes of the response, including its head

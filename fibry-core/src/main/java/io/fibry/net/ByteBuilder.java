@@ -3,7 +3,7 @@ package io.fibry.net;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 
-/** A growing array of bytes, which are then written in one call. */
+/** A growing array. It collects bytes that are then written in one call. */
 final class ByteBuilder {
   byte[] bytes;
   int length;

@@ -17,8 +17,8 @@ final class ClientConnection implements TcpConnection, Listener.Conversation {
   private final ActorBuilder<Object> builder;
   private final TcpOptions options;
   private final Handler<? super ClientConnection> handler;
-  private ClientLineReader lines; // used by the thread that reads; null until first requested
-  private ClientFrameReader frames; // used by the thread that reads; null until first requested
+  private ClientLineReader lineReader; // used by the thread that reads; null until first requested
+  private ClientFrameReader frameReader; // used by the thread that reads; null until first requested
   // null until first requested; written once under the monitor, read by any thread
   private volatile ClientOutbox<String> lineOutbox;
   private volatile ClientOutbox<byte[]> frameOutbox;
@@ -69,14 +69,14 @@ final class ClientConnection implements TcpConnection, Listener.Conversation {
 
   @Override
   public Iterable<String> lines() {
-    if (lines == null) lines = new ClientLineReader(in, options.maxFrame);
-    return lines;
+    if (lineReader == null) lineReader = new ClientLineReader(in, options.maxFrame);
+    return lineReader;
   }
 
   @Override
   public Iterable<byte[]> frames() {
-    if (frames == null) frames = new ClientFrameReader(in, options.maxFrame);
-    return frames;
+    if (frameReader == null) frameReader = new ClientFrameReader(in, options.maxFrame);
+    return frameReader;
   }
 
   @Override

@@ -4,22 +4,22 @@ import java.io.IOException;
 import java.util.Arrays;
 
 /**
- * Remembers the last exceptions that a conversation got because of its client. A handler that
- * throws one of them, or wraps it, has not failed itself. Thread-safe.
+ * Remembers the last exceptions that a conversation got because of its client. If a handler throws
+ * such an exception, or wraps it, the handler itself has not failed. Thread-safe.
  */
 final class ClientErrors {
   private static final int MAX_REMEMBERED = 4;
-  // causes that are followed; a bound, because a chain of causes may be a cycle
+  // max causes that are followed, because a chain of causes may be a cycle
   private static final int MAX_DEPTH = 16;
 
   // the newest first, or null before the first failure; guarded by the monitor
-  private IOException[] latest;
+  private IOException[] latestFailures;
 
   /** Remembers the failure, and returns it. */
   synchronized IOException add(IOException failure) {
-    if (latest == null) latest = new IOException[MAX_REMEMBERED];
-    System.arraycopy(latest, 0, latest, 1, MAX_REMEMBERED - 1);
-    return latest[0] = failure;
+    if (latestFailures == null) latestFailures = new IOException[MAX_REMEMBERED];
+    System.arraycopy(latestFailures, 0, latestFailures, 1, MAX_REMEMBERED - 1);
+    return latestFailures[0] = failure;
   }
 
   /** Returns whether the failure, or one of its causes, is a remembered exception. */
@@ -31,6 +31,6 @@ final class ClientErrors {
   }
 
   private synchronized boolean contains(Throwable cause) {
-    return latest != null && Arrays.asList(latest).contains(cause);
+    return latestFailures != null && Arrays.asList(latestFailures).contains(cause);
   }
 }

@@ -25,8 +25,8 @@ final class ClientFrameReader extends ClientReader<byte[]> {
     int firstByte = hasEnded ? -1 : in.read();
     hasEnded = firstByte < 0;
     if (hasEnded) return null;
-    int length = firstByte << 24 | requireByte(in.read(), 4) << 16 | requireByte(in.read(), 4) << 8
-        | requireByte(in.read(), 4);
+    int length = firstByte << 24 | requireNotEnded(in.read(), 4) << 16 | requireNotEnded(in.read(), 4) << 8
+        | requireNotEnded(in.read(), 4);
     if (length < 0 || length > maxLength)
       throw in.socket.asClientError(new ProtocolException(in.socket + " announced a frame of "
           + Integer.toUnsignedString(length) + " bytes, longer than " + maxLength + "; withMaxFrame allows more"));
@@ -50,22 +50,24 @@ final class ClientFrameReader extends ClientReader<byte[]> {
    * announced length alone takes no memory.
    */
   private byte[] readContent(int length) throws IOException {
-    var frame = new byte[Math.min(length, ClientInput.LARGE)];
+    var frame = new byte[Math.min(length, ClientInput.LARGE_BUFFER)];
     for (int received = 0; received < length;) {
       if (received == frame.length) frame = Arrays.copyOf(frame, (int) Math.min(length, 2L * received));
-      received += requireByte(in.read(frame, received, frame.length - received), length);
+      received += requireNotEnded(in.read(frame, received, frame.length - received), length);
     }
     return frame;
   }
 
   /**
-   * Returns {@code read}, or throws if it says that the stream ended. {@code length} is that of the
-   * content, or 4 while the length is read.
+   * Returns the result of a read, but throws if the stream has ended.
+   *
+   * @param readResult a byte, a number of bytes, or -1 at the end of the stream
+   * @param length bytes of the frame's content; 4 while the length is being read
    */
-  private int requireByte(int read, int length) throws IOException {
-    if (read < 0) throw in.socket.asClientError(new EOFException(
+  private int requireNotEnded(int readResult, int length) throws IOException {
+    if (readResult < 0) throw in.socket.asClientError(new EOFException(
         in.socket + " ended its stream within a frame" + (length == 4 ? "'s length" : " of " + length + " bytes")));
-    return read;
+    return readResult;
   }
 
   private static int size(byte[] frame) {

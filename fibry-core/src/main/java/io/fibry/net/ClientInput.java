@@ -10,9 +10,9 @@ import java.util.Objects;
  * thousands of connections may be idle. Used by one thread.
  */
 final class ClientInput extends InputStream {
-  static final int SMALL = 1024;
-  static final int LARGE = 8 * 1024;
-  // after so many short reads in a row, a small buffer replaces the large one
+  static final int SMALL_BUFFER = 1024; // bytes of the buffer of a connection that receives little
+  static final int LARGE_BUFFER = 8 * 1024; // bytes of the buffer after the small buffer was full
+  // number of short reads in a row after which a small buffer replaces the large buffer
   private static final int SHORT_READS = 4;
   private static final int READS_PAST_END = 1_000; // reads that return -1, before a read throws
 
@@ -40,7 +40,7 @@ final class ClientInput extends InputStream {
     Objects.checkFromIndexSize(offset, length, bytes.length);
     if (length == 0) return 0;
     if (position == end) {
-      if (length >= LARGE) return readDirectly(bytes, offset, length);
+      if (length >= LARGE_BUFFER) return readDirectly(bytes, offset, length);
       if (!fill()) return -1;
     }
     int count = Math.min(length, end - position);
@@ -55,31 +55,31 @@ final class ClientInput extends InputStream {
   }
 
   private int readSocket(byte[] bytes, int offset, int length) throws IOException {
-    var suspended = permit;
-    if (suspended == null) return socket.read(bytes, offset, length);
-    suspended.suspend();
+    var currentPermit = permit;
+    if (currentPermit == null) return socket.read(bytes, offset, length);
+    currentPermit.suspend();
     try {
       return socket.read(bytes, offset, length);
     } finally {
-      suspended.resume();
+      currentPermit.resume();
     }
   }
 
   /** Waits for at least one byte. Returns false at the end of the stream. */
   boolean fill() throws IOException {
     if (hasEnded) return countReadPastEnd() >= 0;
-    if (buffer == null || buffer.length > SMALL && shortReads >= SHORT_READS) buffer = new byte[SMALL];
-    else if (buffer.length == SMALL && end == SMALL) buffer = new byte[LARGE];
+    if (buffer == null || buffer.length > SMALL_BUFFER && shortReads >= SHORT_READS) buffer = new byte[SMALL_BUFFER];
+    else if (buffer.length == SMALL_BUFFER && end == SMALL_BUFFER) buffer = new byte[LARGE_BUFFER];
     position = 0;
     end = 0;
     int count = readSocket(buffer, 0, buffer.length);
     if (count < 0) return countReadPastEnd() >= 0;
     end = count;
-    shortReads = count < SMALL ? shortReads + 1 : 0;
+    shortReads = count < SMALL_BUFFER ? shortReads + 1 : 0;
     return true;
   }
 
-  /** Returns -1, but throws after 1,000 calls, to end a loop that ignores -1. */
+  /** Returns -1, but throws after 1,000 calls, to end a handler's loop that ignores -1. */
   private int countReadPastEnd() throws EOFException {
     hasEnded = true;
     if (++readsPastEnd > READS_PAST_END)

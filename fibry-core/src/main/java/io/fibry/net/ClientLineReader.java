@@ -10,8 +10,9 @@ final class ClientLineReader extends ClientReader<String> {
   static final ClientOutbox.MessageFormat<String> FORMAT =
       new ClientOutbox.MessageFormat<>(ClientLineReader::size, ClientLineReader::encode);
 
-  // the last line ended with a carriage return: a line feed that follows belongs to it
-  private boolean afterReturn;
+  // whether the last line ended with a carriage return; a line feed that follows belongs to the
+  // same line end
+  private boolean isAfterReturn;
   private boolean hasEnded;
 
   ClientLineReader(ClientInput in, int maxLength) {
@@ -24,7 +25,7 @@ final class ClientLineReader extends ClientReader<String> {
     ByteArrayOutputStream lineStart = null;
     while (!hasEnded) {
       if (in.position == in.end && !in.fill()) hasEnded = true;
-      else if (afterReturn && in.buffer[in.position] == '\n') in.position++;
+      else if (isAfterReturn && in.buffer[in.position] == '\n') in.position++;
       else {
         int lineEnd = findLineEnd();
         checkLength((lineStart == null ? 0 : lineStart.size()) + (lineEnd - in.position));
@@ -33,7 +34,7 @@ final class ClientLineReader extends ClientReader<String> {
         lineStart.write(in.buffer, in.position, lineEnd - in.position);
         in.position = lineEnd;
       }
-      afterReturn = false;
+      isAfterReturn = false;
     }
     return lineStart == null ? null : lineStart.toString(StandardCharsets.UTF_8);
   }
@@ -62,7 +63,7 @@ final class ClientLineReader extends ClientReader<String> {
   }
 
   private String takeLine(ByteArrayOutputStream lineStart, int lineEnd) {
-    afterReturn = in.buffer[lineEnd] == '\r';
+    isAfterReturn = in.buffer[lineEnd] == '\r';
     if (lineStart != null) lineStart.write(in.buffer, in.position, lineEnd - in.position);
     var line = lineStart != null ? lineStart.toString(StandardCharsets.UTF_8)
         : new String(in.buffer, in.position, lineEnd - in.position, StandardCharsets.UTF_8);

@@ -23,10 +23,10 @@ import java.util.function.ToIntFunction;
  *
  * <p>Users send to {@link #actor}. It adds the size of the message to the unsent bytes and passes
  * the message to {@code writer}. The writer is an actor on a fiber, so no sender waits for the
- * client. Messages from timers, and messages that do not fit into the limit or cannot be sent, go
- * to {@code counter} instead, an actor that runs on the sender's thread. It passes the message on,
- * refuses it, or cuts the client off. A message that is not written becomes a dead letter of
- * {@code counter} or {@code writer}.
+ * client. Some messages go to {@code admission} instead, an actor that runs on the sender's thread.
+ * These are messages from timers, the server's own messages, and messages that exceed the limit or
+ * cannot be sent. The counter passes such a message on, refuses it, or cuts the client off. A
+ * user's message that is not written becomes a dead letter of {@code admission} or {@code writer}.
  */
 final class ClientOutbox<M> {
 
@@ -45,7 +45,7 @@ final class ClientOutbox<M> {
     }
   }
 
-  // bytes that each message counts in addition, for the memory that it takes
+  // bytes added to the size of each message, for its objects in memory
   private static final int OVERHEAD = 32;
 
   private final ClientSocket socket;
@@ -56,17 +56,17 @@ final class ClientOutbox<M> {
   // sends that {@link #actor} has passed to the counter, and that the counter has not handled yet
   private final AtomicInteger inCounter = new AtomicInteger();
   private final Actor<M> writer;
-  private final Actor<M> counter;
+  private final Actor<M> admission;
   final Actor<M> actor = new OutboxActor();
 
   /**
-   * The actor that users get. A sender neither waits for other senders here, nor handles their
-   * messages.
+   * The actor that users get. A sender uses no common lock, and handles no messages of other
+   * senders, as it could in {@code admission}.
    */
   private final class OutboxActor extends ForwardingActor<M> {
     @Override
     protected Actor<M> target() {
-      return counter;
+      return admission;
     }
 
     @Override
@@ -94,24 +94,24 @@ final class ClientOutbox<M> {
     private boolean sendToCounter(List<? extends M> messages) {
       inCounter.incrementAndGet();
       try {
-        return messages.size() == 1 ? counter.sendMessage(messages.getFirst()) : counter.sendMessages(messages);
+        return messages.size() == 1 ? admission.sendMessage(messages.getFirst()) : admission.sendMessages(messages);
       } finally {
-        if (!counter.onExit().isDone()) decrementAfterMessages();
+        if (!admission.onExit().isDone()) decrementAfterMessages();
       }
     }
 
     private void decrementAfterMessages() {
       try {
-        counter.execute(inCounter::decrementAndGet);
+        admission.execute(inCounter::decrementAndGet);
       } catch (RejectedExecutionException ended) {} // from now on all messages go to the counter
     }
 
     /**
-     * Adds the cost of these messages to the unsent bytes, and returns it. Returns -1 if the
+     * Adds the cost of these messages to the unsent bytes, and returns this cost. Returns -1 if the
      * counter must decide about the messages, and report the reason of a refusal.
      */
     private long reserveFor(List<? extends M> messages) {
-      if (inCounter.get() > 0 || counter.onExit().isDone()) return -1;
+      if (inCounter.get() > 0 || admission.onExit().isDone()) return -1;
       long total = 0;
       try {
         for (var message : messages) {
@@ -130,20 +130,22 @@ final class ClientOutbox<M> {
     this.socket = socket;
     this.maxUnsent = maxUnsent;
     this.format = format;
-    // the unsent bytes are bounded, not the mailbox; dead letters report failures
+    // the mailbox is unbounded, because the unsent bytes are bounded; failures are not logged,
+    // because dead letters report them
     var blockBuilder =
         BlockBuilder.of(builder.mailbox(Mailbox.unbounded()).onFailure(FailurePolicy.resume().withoutLog()))
             .countLostAsDisconnected().ignoreLost(format.isInternal);
-    // as code around a handler that does nothing; other code around messages is not run
+    // write and admit run as the outermost interceptor of an empty handler; they never call next,
+    // so the interceptors of the given builder do not run
     this.writer =
         blockBuilder.child(name + "/out").strategy(Strategy.FIBER).intercept((message, next) -> write((M) message))
             .newActor((M message) -> {});
-    this.counter =
+    this.admission =
         blockBuilder.child(name).excludedFromAccounts().strategy(Strategy.CALLER)
             .intercept((message, next) -> admit((M) message))
             .newActor((M message) -> {});
-    counter.closeOnExit(writer::sendPoisonPill);
-    socket.endOnClose(counter);
+    admission.closeOnExit(writer::sendPoisonPill);
+    socket.endOnClose(admission);
   }
 
   private long cost(M message) {
@@ -151,8 +153,9 @@ final class ClientOutbox<M> {
   }
 
   /**
-   * Adds the bytes to the unsent bytes if the limit allows it, and returns whether it did. It does
-   * not add first and subtract after a refusal, because other senders could be refused in between.
+   * Adds the bytes to the unsent bytes if the limit allows it, and returns whether they were added.
+   * The method does not add first and subtract after a refusal, because other senders could be
+   * refused in between.
    */
   private boolean reserve(long bytes) {
     for (long current = unsent.get(); current + bytes <= (long) maxUnsent + OVERHEAD; current = unsent.get())
@@ -173,7 +176,7 @@ final class ClientOutbox<M> {
     else if (!reserve(cost)) {
       var reason = socket + " left more than " + maxUnsent + " bytes unsent, so it was cut off";
       socket.reset(reason);
-      counter.askExit(); // at once: the closed socket ends its actors later, on another thread
+      admission.askExit(); // the closed socket also ends this actor, but later, on another thread
       throw new IOException(reason);
     }
     if (!writer.sendMessage(message)) unsent.addAndGet(-cost);
@@ -183,11 +186,12 @@ final class ClientOutbox<M> {
     try {
       socket.sendFromOutbox(format.bytes.apply(message));
     } catch (IOException failure) {
-      // here, because a conversation may neither read nor write, and so miss the failure
-      counter.askExit();
+      // ends the outbox, because the connection's handler notices the failure only when it reads or
+      // writes
+      admission.askExit();
       if (!format.isInternal.test(message)) throw failure;
     } finally {
-      unsent.addAndGet(-cost(message)); // the number that its sender has added
+      unsent.addAndGet(-cost(message)); // the cost that the sender has added
     }
   }
 
@@ -206,11 +210,11 @@ final class ClientOutbox<M> {
    * wait.
    */
   void finish() {
-    if (socket.isClosed()) counter.askExit(); // the client was cut off
-    else counter.sendPoisonPill();
+    if (socket.isClosed()) admission.askExit(); // the client was cut off
+    else admission.sendPoisonPill();
     try {
-      counter.waitForExit();
+      admission.waitForExit();
       writer.waitForExit();
-    } catch (CancellationException | RequestException closeEndsBoth) {}
+    } catch (CancellationException | RequestException ended) {} // the close of the socket ends both actors
   }
 }

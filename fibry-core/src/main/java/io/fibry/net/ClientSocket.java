@@ -24,8 +24,8 @@ import javax.net.ssl.SSLException;
 import javax.net.ssl.SSLSession;
 
 /**
- * The socket of one client. One thread reads, any thread writes. {@link LimitChecker} enforces its
- * limits, because a time-out of the socket would cost a timer for each read.
+ * The socket of one client. One thread reads; any thread may write. {@link LimitChecker} enforces
+ * the limits of the connection, because a socket's own time-out would cost a timer for each read.
  */
 final class ClientSocket implements AutoCloseable {
   private static final Duration LAST_HEAD_LIMIT = Duration.ofSeconds(1); // while the listener stops
@@ -44,13 +44,13 @@ final class ClientSocket implements AutoCloseable {
   private final ListenerLimits limits;
   private final long totalDeadline;
   private final StackSafeLock writeLock = new StackSafeLock(false); // held during a whole write
-  final CurrentStep step = new CurrentStep(); // the step that the conversation is at
-  private Thread conversationThread; // null before; a thread compares it only with itself
+  final CurrentStep step = new CurrentStep(); // the present step of the conversation
+  private Thread conversationThread; // null before the conversation; compared only with the current thread
   private volatile Actor<?> actor; // handles the conversation; null until it begins
 
   private final ReadLimit readLimit;
-  // Deadlines are times of the clock; 0 means no deadline. Written in opaque mode by the thread
-  // that reads, writes or forwards; read by check()
+  // Deadlines are times of the clock, in nanoseconds; 0 means no deadline. Written in opaque mode
+  // by the thread that reads, writes or forwards; read by check()
   private long readDeadline;
   private long writeDeadline;
   private long idleDeadline; // set by a Forwarder only
@@ -60,18 +60,18 @@ final class ClientSocket implements AutoCloseable {
   private volatile ClientSocket checkedTarget;
   // used by check() only
   private boolean hasKeepAlive;
-  private long deferredDeadline; // a passed deadline that has got one more check, or 0
+  private long deferredDeadline; // the passed deadline that check() has deferred to the next check; 0 if there is none
 
   private volatile boolean closed; // changes to true once, by compare-and-set, so one thread closes
   // Why the connection was cut off; written once, before the close; read by calls that fail
   private volatile String reason;
-  private volatile boolean limitPassed; // whether a limit was the reason; written before it
+  private volatile boolean isLimitPassed; // whether the reason is an exceeded limit; written before `reason`
   private final ClientErrors clientErrors = new ClientErrors();
   private final SocketDependents dependents = new SocketDependents();
 
   final ConnectionShutdown shutdown = new ConnectionShutdown();
 
-  /** Makes a socket, which speaks TLS if {@code tls} gives engines for it. */
+  /** Makes a socket. It speaks TLS if {@code tls} is present and supplies its engine. */
   ClientSocket(Socket socket, Scheduler clock, ListenerLimits limits, Optional<Supplier<SSLEngine>> tls)
       throws IOException {
     this.clock = clock;
@@ -79,8 +79,9 @@ final class ClientSocket implements AutoCloseable {
     var plain = new PlainTransport(socket);
     this.transport = tls.isPresent() ? new TlsTransport(plain, tls.get(), this::writeControl) : plain;
     this.readLimit = new ReadLimit(clock, transport);
-    this.totalDeadline = limits.total() == ListenerLimits.NO_LIMIT ? 0 : deadlineAfter(Durations.nanos(limits.total()));
-    limitEachRead(limits.idle());
+    this.totalDeadline =
+        limits.totalLimit() == ListenerLimits.NO_LIMIT ? 0 : deadlineAfter(Durations.nanos(limits.totalLimit()));
+    limitEachRead(limits.idleLimit());
   }
 
   private long deadlineAfter(long nanos) {
@@ -95,7 +96,7 @@ final class ClientSocket implements AutoCloseable {
     return transport.tls();
   }
 
-  /** Called when the conversation begins, on its thread. Its reads and writes pause the step. */
+  /** Called when the conversation begins. Reads and writes of this thread pause the step. */
   void bindTo(Thread thread, Actor<?> actor) {
     step.begin("the conversation with " + this);
     conversationThread = thread;
@@ -103,12 +104,12 @@ final class ClientSocket implements AutoCloseable {
   }
 
   /** {@return whether the conversation's actor was killed, so that its handler is interrupted} */
-  boolean isHandlerKilled() {
+  boolean isActorKilled() {
     var handler = actor;
     return handler != null && !handler.sendMessages(List.of());
   }
 
-  /** Shows no step any more, because the conversation may wait for long from here on. */
+  /** Hides the step if this is the conversation's thread, which may now wait for long. */
   void stopTracking() {
     if (Thread.currentThread() == conversationThread) step.hide();
   }
@@ -119,11 +120,11 @@ final class ClientSocket implements AutoCloseable {
     return true;
   }
 
-  /** Negotiates before the conversation. Until then, closing the connection loses no data. */
+  /** Negotiates TLS. The connection counts as idle, because closing it loses no data yet. */
   void begin() throws IOException {
     if (!transport.needsHandshake()) return;
     if (!shutdown.beginIdle()) endInput();
-    limitAllReads(limits.handshake());
+    limitAllReads(limits.handshakeLimit());
     READ_DEADLINE.setOpaque(this, readLimit.deadline());
     try {
       transport.handshake();
@@ -133,7 +134,7 @@ final class ClientSocket implements AutoCloseable {
       READ_DEADLINE.setOpaque(this, 0L);
       shutdown.endIdle();
     }
-    limitEachRead(limits.idle());
+    limitEachRead(limits.idleLimit());
   }
 
   // ---- reading
@@ -181,7 +182,7 @@ final class ClientSocket implements AutoCloseable {
   @SuppressWarnings("try") // the variable of the lock is not used
   private void writeControl(Transport.ControlWrite controlWrite) throws IOException {
     try (var held = writeLock.acquire()) {
-      WRITE_DEADLINE.setOpaque(this, deadlineAfter(Durations.nanos(limits.write())));
+      WRITE_DEADLINE.setOpaque(this, deadlineAfter(Durations.nanos(limits.writeLimit())));
       try {
         controlWrite.write();
       } finally { // before the lock is released: the next writer sets a deadline of its own
@@ -202,7 +203,7 @@ final class ClientSocket implements AutoCloseable {
     }
   }
 
-  /** Sends bytes for the outbox. A failure is not remembered as one of the conversation's. */
+  /** Sends bytes for the outbox. A failure does not become one of the client errors. */
   void sendFromOutbox(byte[] bytes) throws IOException {
     try {
       write(bytes, 0, bytes.length);
@@ -223,13 +224,13 @@ final class ClientSocket implements AutoCloseable {
 
   private void writeLocked(byte[] bytes, int offset, int length) throws IOException {
     try {
-      long nanos = Durations.nanos(limits.write());
+      long nanos = Durations.nanos(limits.writeLimit());
       for (int written = 0; written < length; written += CHUNK_SIZE) {
         WRITE_DEADLINE.setOpaque(this, deadlineAfter(nanos));
         transport.write(bytes, offset + written, Math.min(CHUNK_SIZE, length - written));
       }
-    } catch (Error error) { // following bytes must not look like the rest of this write
-      cutOff(this + " was cut off: " + Lines.thrown(error) + " broke a write off", false);
+    } catch (Error error) { // the client must not take later bytes for the rest of this write
+      cutOff(this + " was cut off: " + Lines.thrown(error) + " ended a write early", false);
       throw error;
     } finally {
       WRITE_DEADLINE.setOpaque(this, 0L);
@@ -241,7 +242,7 @@ final class ClientSocket implements AutoCloseable {
     if (closed) closeTarget();
   }
 
-  /** Checks the target, too. The idle limit is exceeded only if it is for both sockets. */
+  /** Has check() check the target, too. The idle limit cuts off only if both sockets exceed it. */
   ClientSocket checkTogetherWith(Socket target) throws IOException {
     var targetSocket = new ClientSocket(target, clock, limits, Optional.empty());
     targetSocket.limitEachRead(ListenerLimits.NO_LIMIT);
@@ -252,10 +253,12 @@ final class ClientSocket implements AutoCloseable {
   }
 
   void renewIdleDeadline() {
-    IDLE_DEADLINE.setOpaque(this, deadlineAfter(Durations.nanos(limits.idle())));
+    IDLE_DEADLINE.setOpaque(this, deadlineAfter(Durations.nanos(limits.idleLimit())));
   }
 
-  /** The listener stops: an idle conversation ends, and a request's head gets a short limit. */
+  /**
+   * Called when the listener stops. Ends an idle conversation; an incomplete head gets a second.
+   */
   void beginShutdown() {
     if (shutdown.beginShutdown(deadlineAfter(Durations.nanos(LAST_HEAD_LIMIT)))) endInput();
   }
@@ -263,17 +266,19 @@ final class ClientSocket implements AutoCloseable {
   void check(long now) {
     if (closed) return;
     if (isTooLate((long) READ_DEADLINE.getOpaque(this), now)) cutOff(readLimit.tooSlowText(this), true);
-    else if (passed((long) WRITE_DEADLINE.getOpaque(this), now)) reset(this
-        + " did not take what was written to it within " + Durations.text(limits.write())
+    else if (hasPassed((long) WRITE_DEADLINE.getOpaque(this), now)) reset(this
+        + " did not take what was written to it within " + Durations.text(limits.writeLimit())
         + " (the write limit), so it was cut off");
-    else if (passed(totalDeadline, now))
-      cutOff(this + " lasted longer than " + Durations.text(limits.total()) + " (the total limit), so it was cut off",
+    else if (hasPassed(totalDeadline, now))
+      cutOff(
+          this + " lasted longer than " + Durations.text(limits.totalLimit()) + " (the total limit), so it was cut off",
           true);
     else if (shutdown.isHeadOverdue(now))
       cutOff(this + " had not sent the head of its request when the server ended, so it was cut off", true);
     else
-      if (isIdleTooLong(now)) cutOff("nothing came from " + this + " or its target for " + Durations.text(limits.idle())
-          + " (the idle limit), so both were cut off", true);
+      if (isIdleTooLong(now))
+        cutOff("nothing came from " + this + " or its target for " + Durations.text(limits.idleLimit())
+            + " (the idle limit), so both were cut off", true);
       else if (!hasKeepAlive) {
         hasKeepAlive = true;
         transport.enableKeepAlive();
@@ -288,29 +293,29 @@ final class ClientSocket implements AutoCloseable {
         && targetSocket.isTooLate((long) IDLE_DEADLINE.getOpaque(targetSocket), now);
   }
 
-  /** Returns whether the deadline passed. If bytes have arrived, the reader gets one more check. */
+  /** Returns whether the deadline passed. If bytes have arrived, the next check decides. */
   private boolean isTooLate(long deadline, long now) {
-    if (!passed(deadline, now)) return false;
-    if (deadline == deferredDeadline || !transport.hasArrived()) return true;
+    if (!hasPassed(deadline, now)) return false;
+    if (deadline == deferredDeadline || !transport.hasUnreadInSocket()) return true;
     deferredDeadline = deadline;
     return false;
   }
 
-  private static boolean passed(long deadline, long now) {
+  private static boolean hasPassed(long deadline, long now) {
     return deadline != 0 && now - deadline >= 0;
   }
 
   // ---- the end
 
   /**
-   * Closes the socket for this reason, which failing reads and writes then give. Within a request
-   * the close is a reset. The system then drops all bytes that the other side has not read, so the
-   * client cannot mistake the reset for the end of the stream.
+   * Closes the socket. Reads and writes that fail afterwards give this reason. Unless the
+   * connection is idle, the close is a reset. A reset drops all bytes that the other side has not
+   * read, so the client cannot mistake it for the end of the stream.
    */
   void cutOff(String reason, boolean isLimitPassed) {
     synchronized (this) {
       if (closed || this.reason != null) return;
-      this.limitPassed = isLimitPassed;
+      this.isLimitPassed = isLimitPassed;
       this.reason = reason;
     }
     if (!shutdown.isIdle()) resetOnClose();
@@ -336,7 +341,7 @@ final class ClientSocket implements AutoCloseable {
 
   private IOException withReason(IOException failure) {
     if (reason == null) return failure;
-    return limitPassed ? new SocketTimeoutException(reason) : new SocketException(reason);
+    return isLimitPassed ? new SocketTimeoutException(reason) : new SocketException(reason);
   }
 
   boolean isClientError(Throwable failure) {
@@ -350,7 +355,7 @@ final class ClientSocket implements AutoCloseable {
   @Override
   public void close() {
     try {
-      if (!closed && reason == null) sendCloseNotify(); // after a cut-off, the client must not see a proper end
+      if (!closed && reason == null) sendCloseNotify(); // after a cut-off, the client must not see a regular end
     } catch (IOException disconnected) {} finally {
       closeNow();
     }

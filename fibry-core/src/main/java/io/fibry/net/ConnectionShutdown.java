@@ -4,17 +4,18 @@ import io.fibry.Exitable;
 
 /**
  * Decides how the end of a listener affects one of its connections, by the present phase of the
- * connection. The listener writes {@code shutdownBegun} and {@code headDeadline}, the conversation
- * the other fields. Each of them first writes its own fields and then reads the other fields, so at
- * least one of them notices the end.
+ * connection. The listener writes {@code hasBegun} and {@code headDeadline}; the conversation
+ * writes the other fields. Each side first writes its own fields and then reads the other side's
+ * fields, so at least one side notices the end.
  */
 final class ConnectionShutdown {
-  private volatile boolean shutdownBegun; // false -> true when the listener stops
-  private volatile boolean idle; // between two requests, or during the TLS handshake
-  private volatile boolean readingHead; // a request has begun, and its head is not read completely
-  // nanoTime() at which an incomplete head is cut off; written before `shutdownBegun`
+  private volatile boolean hasBegun; // false -> true when the listener stops
+  private volatile boolean isIdle; // whether the connection is before a request, or in the TLS handshake
+  private volatile boolean isReadingHead; // whether a request has begun whose head is not read completely
+  // nanoTime() at which an incomplete head is cut off; written before `hasBegun`
   private volatile long headDeadline;
-  // ends only when asked to, such as an actor of events; null if there is none
+  // an actor of the connection that ends only when asked to, such as an event actor; null if there
+  // is none
   private volatile Exitable endlessActor;
 
   /**
@@ -22,52 +23,52 @@ final class ConnectionShutdown {
    * begun to stop.
    */
   boolean beginIdle() {
-    idle = true;
-    return !shutdownBegun;
+    isIdle = true;
+    return !hasBegun;
   }
 
   void endIdle() {
-    idle = false;
+    isIdle = false;
   }
 
   boolean isIdle() {
-    return idle;
+    return isIdle;
   }
 
   void beginHead() {
-    readingHead = true;
+    isReadingHead = true;
   }
 
-  /** Ends the reading of a head: from here on the request is handled, or refused. */
+  /** Called when the head was read, before the request is handled. */
   void endHead() {
-    readingHead = false;
+    isReadingHead = false;
   }
 
   boolean hasBegun() {
-    return shutdownBegun;
+    return hasBegun;
   }
 
-  /** Has this actor ended, too, when the listener stops. */
+  /** Makes this actor end when the listener stops, or now if the listener has begun to stop. */
   void endOnShutdown(Exitable endlessActor) {
     this.endlessActor = endlessActor;
-    if (shutdownBegun) end(endlessActor);
+    if (hasBegun) end(endlessActor);
   }
 
   /** Called when the listener stops. Returns whether the connection is idle, and so ends now. */
   boolean beginShutdown(long headDeadline) {
     this.headDeadline = headDeadline;
-    shutdownBegun = true;
+    hasBegun = true;
     var actor = endlessActor;
     if (actor != null) end(actor);
-    return idle;
+    return isIdle;
   }
 
-  private static void end(Exitable endlessActor) { // on another thread: its end may run code of a user
+  private static void end(Exitable endlessActor) { // on another thread, because its end may run code of a user
     Thread.ofVirtual().inheritInheritableThreadLocals(false).start(endlessActor::sendPoisonPill);
   }
 
   /** Returns whether the head of a request is incomplete, and its deadline has passed. */
   boolean isHeadOverdue(long now) {
-    return readingHead && shutdownBegun && now - headDeadline >= 0;
+    return isReadingHead && hasBegun && now - headDeadline >= 0;
   }
 }

@@ -5,10 +5,10 @@ import io.fibry.spi.MultiStepMessage;
 import io.fibry.text.Lines;
 
 /**
- * The step that a conversation is at: a line, a frame, an exchange. While the conversation reads or
- * writes, it waits for its client, and no step is shown. The work after such a wait is shown as a
- * new step, so a long response is not taken for a slow step. Written by the conversation's thread,
- * read by any thread.
+ * The present step of a conversation: the line, frame, message or exchange that is handled. While
+ * the conversation reads or writes, it waits for its client, and no step is shown. The work after
+ * such a wait is shown as a new step, so a long response is not taken for a slow step. Written by
+ * the conversation's thread, read by any thread.
  */
 final class CurrentStep implements MultiStepMessage {
   /** A new object for each step that is shown, because each has its own beginning. */
@@ -25,10 +25,10 @@ final class CurrentStep implements MultiStepMessage {
     }
   }
 
-  private Object subject; // null if there is no text to show
+  private Object subject; // object whose text is shown as the step; null if no step is shown
   private boolean isCounted; // whether the step counts as completed when it ends
   private volatile ConversationStep shownStep; // null while the conversation waits for its client
-  private volatile long completed;
+  private volatile long completed; // number of steps
 
   void begin(Object subject) {
     begin(subject, true);
@@ -45,7 +45,7 @@ final class CurrentStep implements MultiStepMessage {
     resume();
   }
 
-  /** Ends the last step, with a conversation that did not fail. */
+  /** Called when a conversation ends without a failure. Ends the last step if it counts. */
   void endLast() {
     if (isCounted) end();
   }
@@ -61,7 +61,7 @@ final class CurrentStep implements MultiStepMessage {
     shownStep = null;
   }
 
-  /** Ends a step that failed, and does not count it. */
+  /** Ends a step that failed, without counting the step. */
   void fail() {
     hide();
     isCounted = false;

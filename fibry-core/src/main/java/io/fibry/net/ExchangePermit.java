@@ -9,21 +9,21 @@ import java.util.function.LongSupplier;
 
 /**
  * Allows an exchange to be at work. An exchange that waits for its client is not at work, because
- * slow clients would keep out others. Used by the thread of its exchange.
+ * otherwise slow clients would keep other clients out. Used by the thread of its exchange.
  */
 final class ExchangePermit {
-  private static final long SHORTEST_PAUSE = 250_000; // ns between two attempts to be at work again
-  private static final long LONGEST_PAUSE = 8_000_000; // ns
+  private static final long MIN_PAUSE = 250_000; // ns between two attempts to be at work again
+  private static final long MAX_PAUSE = 8_000_000; // ns
 
-  /** How long an exchange waits at most to be at work again. */
+  /** The longest wait of an exchange to be at work again. */
   static final Duration MAX_WAIT = Duration.ofSeconds(10);
 
   /**
    * Counts the exchanges of a server. At most {@code limit} are at work, and at most twice as many
    * are admitted, so requests that are sent slowly are bounded, too. An exchange is kept from work
-   * only by exchanges at work. If stalled uploads counted among these, an upload that has arrived
-   * would wait until a stalled one exceeds its limit. Both counts are in one long, because a count
-   * that is raised and lowered again would have other exchanges refused meanwhile.
+   * only by exchanges at work. If stalled uploads counted as work, an upload that has arrived would
+   * wait until a stalled upload exceeds its limit. Both counts are in one long, so that they change
+   * together: a count that is raised and then lowered would have other exchanges refused meanwhile.
    *
    * <p>Exchanges at work may wait for a lock or a database connection whose owner is an exchange
    * that waits to be at work again. Therefore such a wait ends after {@link #MAX_WAIT}, even if
@@ -38,7 +38,7 @@ final class ExchangePermit {
     private final LongSupplier clock; // in nanoseconds
     private final AtomicLong counts = new AtomicLong();
     // exchanges that wait to be at work again
-    private final AtomicInteger waiting = new AtomicInteger();
+    private final AtomicInteger waitingExchanges = new AtomicInteger();
 
     PermitPool(int limit, LongSupplier clock) {
       this.limit = limit;
@@ -46,15 +46,17 @@ final class ExchangePermit {
     }
 
     /**
-     * Admits an exchange, which is at work from then on. Returns null if there are too many, or if
-     * others wait to be at work again, because these go first.
+     * Admits an exchange, which is at work from then on. Returns null if too many exchanges are
+     * admitted or at work. While admitted exchanges wait to be at work again, returns null, too,
+     * because these go first.
      */
     ExchangePermit tryAdmit() {
-      if (waiting.get() != 0) return null;
+      if (waitingExchanges.get() != 0) return null;
       var permit = new ExchangePermit(this); // before the counts change: the allocation may fail
       return take(ADMITTED + AT_WORK) ? permit : null;
     }
 
+    /** Adds to the counts if the limits allow it, and returns whether they were changed. */
     private boolean take(long added) {
       for (long current = counts.get(); atWork(current) < limit && admitted(current + added) <= 2L * limit; current =
           counts.get())
@@ -83,10 +85,11 @@ final class ExchangePermit {
     }
   }
 
-  // each changes right after the pool's counts: no call in between can overflow the stack
+  // both change right after the pool's counts, without a call in between that could overflow the
+  // stack
   private final PermitPool pool;
-  private boolean atWork = true;
-  private boolean admitted = true;
+  private boolean isAtWork = true;
+  private boolean isAdmitted = true;
 
   private ExchangePermit(PermitPool pool) {
     this.pool = pool;
@@ -94,41 +97,41 @@ final class ExchangePermit {
 
   /** Called when the exchange begins to wait for its client. */
   void suspend() {
-    if (!atWork) return;
+    if (!isAtWork) return;
     SendStackProbe.probe(); // an overflow in `resume` would lose bytes that were read
     pool.add(-PermitPool.AT_WORK);
-    atWork = false;
+    isAtWork = false;
   }
 
   /**
    * Called when the client has sent or read. Waits until the exchange may be at work again, unless
-   * the thread is interrupted, because then the exchange is about to end. It polls, because a stack
-   * overflow could leave a queue of waiting exchanges half changed.
+   * the thread is interrupted, because then the exchange is about to end. The wait is a poll,
+   * because a stack overflow could leave a queue of waiting exchanges half changed.
    */
   void resume() {
-    if (atWork || !admitted) return;
-    atWork = pool.take(PermitPool.AT_WORK);
-    if (atWork) return;
-    pool.waiting.incrementAndGet();
+    if (isAtWork || !isAdmitted) return;
+    isAtWork = pool.take(PermitPool.AT_WORK);
+    if (isAtWork) return;
+    pool.waitingExchanges.incrementAndGet();
     try {
       awaitWork();
     } finally {
-      pool.waiting.decrementAndGet();
+      pool.waitingExchanges.decrementAndGet();
     }
   }
 
   private void awaitWork() {
     long start = pool.clock.getAsLong();
-    for (long pause = SHORTEST_PAUSE; !Thread.currentThread().isInterrupted(); pause =
-        Math.min(2 * pause, LONGEST_PAUSE)) {
+    for (long pause = MIN_PAUSE; !Thread.currentThread().isInterrupted(); pause =
+        Math.min(2 * pause, MAX_PAUSE)) {
       if (pool.clock.getAsLong() - start >= MAX_WAIT.toNanos()) {
         pool.add(PermitPool.AT_WORK);
-        atWork = true;
+        isAtWork = true;
         return;
       }
       LockSupport.parkNanos(pause);
-      atWork = pool.take(PermitPool.AT_WORK);
-      if (atWork) return;
+      isAtWork = pool.take(PermitPool.AT_WORK);
+      if (isAtWork) return;
     }
   }
 
@@ -137,9 +140,9 @@ final class ExchangePermit {
    * nothing.
    */
   void release() {
-    if (!admitted) return;
-    pool.add(atWork ? -(PermitPool.ADMITTED + PermitPool.AT_WORK) : -PermitPool.ADMITTED);
-    admitted = false;
-    atWork = false;
+    if (!isAdmitted) return;
+    pool.add(isAtWork ? -(PermitPool.ADMITTED + PermitPool.AT_WORK) : -PermitPool.ADMITTED);
+    isAdmitted = false;
+    isAtWork = false;
   }
 }

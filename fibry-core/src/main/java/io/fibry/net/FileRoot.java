@@ -38,8 +38,8 @@ record FileRoot(Path root) {
 
   static FileRoot of(Path root) {
     try {
-      var real = root.toRealPath();
-      if (Files.isDirectory(real)) return new FileRoot(real);
+      var realRoot = root.toRealPath();
+      if (Files.isDirectory(realRoot)) return new FileRoot(realRoot);
     } catch (IOException noFolder) {}
     throw new IllegalArgumentException(
         root.toAbsolutePath() + " is no folder, so it has no files to serve; give an existing folder");
@@ -68,7 +68,7 @@ record FileRoot(Path root) {
   private Path find(String subPath) throws IOException {
     if (subPath.contains("/.") || subPath.contains("\\")
         || subPath.endsWith("/") && subPath.length() > 1 && !Files.isDirectory(realPath(resolve(subPath))))
-      throw new RequestRefusedException(404, "hidden");
+      throw new RequestRefusedException(404, "a hidden name, a backslash, or a slash after the name of a file");
     return realPath(resolve(subPath));
   }
 
@@ -82,14 +82,14 @@ record FileRoot(Path root) {
 
   private Path realPath(Path file) throws RequestRefusedException {
     try {
-      var real = file.toRealPath();
-      if (real.startsWith(root) && isShown(root.relativize(real))) return real;
+      var realFile = file.toRealPath();
+      if (realFile.startsWith(root) && isShown(root.relativize(realFile))) return realFile;
     } catch (IOException absent) {}
-    throw new RequestRefusedException(404, "not there, or a link to what is hidden or outside the root");
+    throw new RequestRefusedException(404, "missing, hidden, or a link to a hidden file or out of the root");
   }
 
-  private static boolean isShown(Path relative) {
-    for (var name : relative) if (name.toString().startsWith(".")) return false;
+  private static boolean isShown(Path relativePath) {
+    for (var name : relativePath) if (name.toString().startsWith(".")) return false;
     return true;
   }
 
@@ -103,11 +103,11 @@ record FileRoot(Path root) {
   }
 
   private static void send(HttpExchange exchange, Path file, BasicFileAttributes attributes) throws IOException {
-    var modified = attributes.lastModifiedTime().toInstant().truncatedTo(ChronoUnit.SECONDS);
-    exchange.header("Last-Modified", ServerResponse.date(modified)).header("X-Content-Type-Options", "nosniff");
+    var lastModified = attributes.lastModifiedTime().toInstant().truncatedTo(ChronoUnit.SECONDS);
+    exchange.header("Last-Modified", ServerResponse.date(lastModified)).header("X-Content-Type-Options", "nosniff");
     var modifiedSince = exchange.header("If-Modified-Since");
     try {
-      if (modifiedSince.isPresent() && !modified.isAfter(ServerResponse.date(modifiedSince.get()))) {
+      if (modifiedSince.isPresent() && !lastModified.isAfter(ServerResponse.date(modifiedSince.get()))) {
         exchange.status(304);
         return;
       }

@@ -12,8 +12,8 @@ import java.util.Objects;
 import java.util.concurrent.atomic.LongAdder;
 
 /**
- * Forwards connections to a target. The actor's thread forwards the bytes of the client, and a
- * fiber forwards the bytes of the target. Thread-safe.
+ * Forwards connections to a target. The thread of the client's actor forwards the bytes of the
+ * client, and a fiber forwards the bytes of the target. Thread-safe.
  */
 final class Forwarder implements Handler<ClientConnection> {
   private static final Duration CONNECT_LIMIT = Duration.ofSeconds(10);
@@ -33,58 +33,62 @@ final class Forwarder implements Handler<ClientConnection> {
   public void handle(ClientConnection client) throws Exception {
     clients.increment();
     client.socket.stopTracking();
-    try (var socket = new Socket()) {
-      client.socket.closeTogetherWith(socket); // so a cut-off also ends the attempt to connect
-      connect(socket, client.socket);
-      try (var targetSocket = client.socket.checkTogetherWith(socket)) {
-        forward(client.in, new ClientInput(targetSocket));
+    try (var targetSocket = new Socket()) {
+      client.socket.closeTogetherWith(targetSocket); // so a cut-off also ends the attempt to connect
+      connect(targetSocket, client.socket);
+      try (var checkedTarget = client.socket.checkTogetherWith(targetSocket)) {
+        forward(client.in, new ClientInput(checkedTarget));
       }
     }
   }
 
-  private void connect(Socket socket, ClientSocket client) throws IOException {
+  private void connect(Socket targetSocket, ClientSocket clientSocket) throws IOException {
     // resolved for each client, because the address of a name may change
     var address = target.isUnresolved() ? new InetSocketAddress(target.getHostString(), target.getPort()) : target;
     try {
       if (address.isUnresolved()) throw new ConnectException("no such host");
-      socket.connect(address, (int) CONNECT_LIMIT.toMillis());
+      targetSocket.connect(address, (int) CONNECT_LIMIT.toMillis());
     } catch (IOException refused) {
       var failure = new ConnectException(
-          client + " was cut off, since its target " + target + " cannot be reached: " + Lines.message(refused));
+          clientSocket + " was cut off: its target " + target + " cannot be reached: " + Lines.message(refused));
       failure.initCause(refused);
-      throw client.asClientError(failure);
+      throw clientSocket.asClientError(failure);
     }
   }
 
   private void forward(ClientInput fromClient, ClientInput fromTarget) throws Exception {
-    var client = fromClient.socket;
+    var clientSocket = fromClient.socket;
     var failure = new Throwable[1]; // thrown on the fiber; read after its end
-    var backward = Thread.ofVirtual().inheritInheritableThreadLocals(false).start(() -> {
+    var targetFiber = Thread.ofVirtual().inheritInheritableThreadLocals(false).start(() -> {
       try {
-        pump(fromTarget, client, bytesToClient);
+        pump(fromTarget, clientSocket, bytesToClient);
       } catch (Throwable thrown) {
         failure[0] = thrown;
         // after a normal close, the truncated stream would look complete
-        client.reset("the target of " + client + " broke off: " + Lines.message(thrown));
+        clientSocket.reset("the target of " + clientSocket + " broke off: " + Lines.message(thrown));
       }
     });
     try {
       pump(fromClient, fromTarget.socket, bytesToTarget);
-      backward.join(); // the fiber ends when a socket is closed
+      targetFiber.join(); // the fiber ends when a socket is closed
     } catch (Throwable thrown) {
-      client.reset(client + " broke off: " + Lines.message(thrown)); // not an end for the target
+      // after a normal close, the target would take the stream for complete
+      clientSocket.reset(clientSocket + " broke off: " + Lines.message(thrown));
       throw thrown;
     }
     if (failure[0] != null) throw Throwables.<Exception>sneakyThrow(failure[0]);
   }
 
-  /** Forwards bytes until the stream ends, then its end. A slow receiver slows down the sender. */
-  private static void pump(ClientInput in, ClientSocket receiver, LongAdder count) throws IOException {
+  /**
+   * Forwards bytes until the stream ends, and then ends the output to the receiver. A slow receiver
+   * slows down the sender.
+   */
+  private static void pump(ClientInput in, ClientSocket receiver, LongAdder forwardedBytes) throws IOException {
     in.socket.renewIdleDeadline();
     while (in.fill()) {
       in.socket.renewIdleDeadline(); // before the other side can reply
       receiver.send(in.buffer, in.position, in.end - in.position);
-      count.add(in.end - in.position);
+      forwardedBytes.add(in.end - in.position);
       in.position = in.end;
       in.socket.renewIdleDeadline();
     }

@@ -6,9 +6,10 @@ import java.util.Locale;
 import java.util.Set;
 
 /**
- * The names by which clients may call a server. A browser sends the name that a page was loaded
- * from. The owner of that name can let it point at another address at any time, such as an address
- * behind a firewall (DNS rebinding). An IP address in the header cannot be redirected so.
+ * The names by which clients may call a server. In the Host header a browser sends the name from
+ * which a page was loaded. The owner of that name can point the name at another address at any
+ * time, such as an address behind a firewall (DNS rebinding). A Host header with an IP address is
+ * safe, because no owner can redirect an IP address.
  *
  * @param names in lower case, without ports; empty if every name is allowed
  */
@@ -35,8 +36,9 @@ record HostNames(Set<String> names) {
   }
 
   /**
-   * Returns whether a client may call this server by the name in this Host header; null if the
-   * client sent no Host header.
+   * Returns whether a client may call this server by the name in this Host header.
+   *
+   * @param host null if the client sent no Host header
    */
   boolean isAllowed(String host) {
     return names.isEmpty() || host != null && names.contains(nameWithoutPort(host));

@@ -16,15 +16,15 @@ import java.util.Optional;
 import java.util.concurrent.CancellationException;
 
 /**
- * The conversation with one HTTP client, which handles its requests in turn. Used by the client's
- * actor.
+ * The conversation with one HTTP client, which handles the client's requests in turn. Used by the
+ * client's actor.
  */
 record HttpConversation(HttpConversation.Server server, HttpRoutes routes, HttpOptions options, ClientSocket socket,
     ClientInput in, ClientOutput out, ActorBuilder<Object> builder)
     implements Listener.Conversation {
 
   interface Server extends ServerExchange.HandlerFailureLog {
-    /** Returns null if too many exchanges run already. */
+    /** Returns a permit for an exchange, or null if too many exchanges are running. */
     ExchangePermit tryAdmit();
 
     /**
@@ -41,9 +41,9 @@ record HttpConversation(HttpConversation.Server server, HttpRoutes routes, HttpO
     void webSocketEnded(HttpRoutes.RouteEntry route);
   }
 
-  // how long a connection that closes still reads
+  // max time that a closing connection still reads
   private static final Duration LINGER = Duration.ofSeconds(1);
-  // bytes that a connection that closes still reads
+  // max bytes that a closing connection still reads
   private static final int MAX_LINGERED = 1 << 20;
 
   @Override
@@ -57,7 +57,7 @@ record HttpConversation(HttpConversation.Server server, HttpRoutes routes, HttpO
     }
   }
 
-  /** Handles one exchange. Returns whether another may follow. */
+  /** Handles one exchange. Returns whether another exchange may follow. */
   private boolean handleExchange() throws IOException {
     socket.limitEachRead(options.idleLimit);
     int firstByte = awaitRequest();
@@ -77,7 +77,7 @@ record HttpConversation(HttpConversation.Server server, HttpRoutes routes, HttpO
       return false;
     }
     var response =
-        new ServerResponse(out, head.http11, head.method.equals("HEAD"), head.keepsAlive, head.expectsContinue);
+        new ServerResponse(out, head.isHttp11, head.method.equals("HEAD"), head.keepsAlive, head.expectsContinue);
     var body = response.forRequest(new RequestBody(in, head, options, response));
     var entry = routes.find(head.method, head.target.path());
     response.onUpgraded(() -> server.exchangeEnded(head, entry, response, socket, startNanos));
@@ -89,7 +89,7 @@ record HttpConversation(HttpConversation.Server server, HttpRoutes routes, HttpO
     }
     if (response.keepsAlive() && readRest(body)) return true;
     body.forbidReading();
-    if (!body.isRead() || hasMore()) linger();
+    if (!body.isFullyRead() || hasMore()) linger();
     return false;
   }
 
@@ -154,7 +154,8 @@ record HttpConversation(HttpConversation.Server server, HttpRoutes routes, HttpO
   }
 
   /**
-   * Returns the first byte of a request, or -1 if the connection ends before, which is no failure.
+   * Returns the first byte of a request. Returns -1 if the connection ends, or the server stops,
+   * before a request; this is no failure.
    */
   private int awaitRequest() throws IOException {
     try {
@@ -167,10 +168,10 @@ record HttpConversation(HttpConversation.Server server, HttpRoutes routes, HttpO
     }
   }
 
-  private void handle(HttpRoutes.RouteHandler route, ServerExchange exchange, ServerResponse response, RequestBody body)
-      throws IOException {
+  private void handle(HttpRoutes.RouteHandler handler, ServerExchange exchange, ServerResponse response,
+      RequestBody body) throws IOException {
     try {
-      route.handle(exchange);
+      handler.handle(exchange);
       exchange.finish();
     } catch (Throwable failure) {
       exchange.endHandling();
@@ -180,7 +181,7 @@ record HttpConversation(HttpConversation.Server server, HttpRoutes routes, HttpO
 
   private void fail(Throwable failure, ServerExchange exchange, ServerResponse response, RequestBody body)
       throws IOException {
-    if (socket.isHandlerKilled()) { // no response is sent, and the exchange has failed
+    if (socket.isActorKilled()) { // no response is sent, and the exchange has failed
       if (response.endsWithConnection()) socket.reset(socket + " was cut off, because its response broke off");
       // the handler continued after the kill, and its response failed at the closed socket
       if (socket.isClientError(failure)) throw new IOException("the server ended before the response was sent");
@@ -191,7 +192,7 @@ record HttpConversation(HttpConversation.Server server, HttpRoutes routes, HttpO
       if (!socket.isClientError(failure)
           && !(failure instanceof InterruptedException || failure instanceof CancellationException))
         server.log(failure, exchange, "not at all, because the client had disconnected");
-    } else if (body.failure() != null) { // the handler did not catch it
+    } else if (body.failure() != null) { // the body could not be read, and the handler has not caught this failure
       response.closeConnectionAfter();
       if (response.isSent() || !(body.failure() instanceof RequestRefusedException refusal)) socket.close();
       else refuse(response, refusal.code);
@@ -237,11 +238,11 @@ record HttpConversation(HttpConversation.Server server, HttpRoutes routes, HttpO
   private static void refuse(ServerResponse response, RequestHead head, String allowed) throws IOException {
     if (allowed.isEmpty()) refuse(response, 404);
     else if (head.method.equals("OPTIONS")) response.writeError(204, "", "Allow", allowed);
-    else response.writeError(405, HttpStatus.text(405) + "\n", "Allow", allowed);
+    else response.writeError(405, HttpStatus.codeAndReason(405) + "\n", "Allow", allowed);
   }
 
   private static void refuse(ServerResponse response, int code) throws IOException {
-    var text = HttpStatus.text(code) + "\n";
+    var text = HttpStatus.codeAndReason(code) + "\n";
     switch (code) {
       case 503 -> response.writeError(code, text, "Retry-After", "1");
       case 405 -> response.writeError(code, text, "Allow", "GET, HEAD, POST, PUT, DELETE, PATCH, OPTIONS");
@@ -250,15 +251,15 @@ record HttpConversation(HttpConversation.Server server, HttpRoutes routes, HttpO
   }
 
   /**
-   * Reads a little more before the connection is closed, because a close while the client sends
-   * would destroy the response.
+   * Reads a little more before the connection is closed, because a close while the client still
+   * sends could destroy the response.
    */
   private void linger() {
     if (socket.isClosed()) return;
     try {
       socket.endOutput();
       socket.limitAllReads(LINGER);
-      var ignored = new byte[ClientInput.LARGE];
+      var ignored = new byte[ClientInput.LARGE_BUFFER];
       for (int count, total = 0; total < MAX_LINGERED && (count = in.read(ignored, 0, ignored.length)) >= 0;)
         total += count;
     } catch (IOException longEnough) {}

@@ -10,8 +10,8 @@ import java.util.Optional;
 import javax.net.ssl.SSLSession;
 
 /**
- * An HTTP request and its response. It is over when the handler returns. Only the handler's thread
- * may use it, except for the actor of {@link #eventActor}, which is thread-safe.
+ * An HTTP request and its response. The exchange is over when the handler returns. Only the
+ * handler's thread may use it, except for the actor of {@link #eventActor}, which is thread-safe.
  * {@snippet class="io.fibry.HttpSnippetsTest" region="exchange"}
  */
 public interface HttpExchange {
@@ -35,7 +35,7 @@ public interface HttpExchange {
    */
   String path(String name);
 
-  /** {@return the client's address, or that of a proxy in front} */
+  /** {@return the client's address, or the address of a proxy in front of the server} */
   InetSocketAddress remoteAddress();
 
   /**
@@ -68,12 +68,13 @@ public interface HttpExchange {
 
   /**
    * {@return the body, always the same stream} A read throws an {@link java.io.IOException} if the
-   * body is malformed or too long. If the handler does not catch it, the response is 400 or 413.
+   * body is malformed or too long. If the handler does not catch this exception, the response is
+   * 400 or 413.
    */
   InputStream body();
 
   /**
-   * {@return the body as text} Malformed UTF-8 is replaced.
+   * {@return the body as text} Malformed UTF-8 is replaced by the replacement character.
    *
    * @throws java.io.UncheckedIOException if reading {@link #body} fails
    */
@@ -87,8 +88,8 @@ public interface HttpExchange {
   byte[] bodyAsBytes();
 
   /**
-   * Returns the fields of a form in a page, decoded, with their values in order. The body must have
-   * the type {@code application/x-www-form-urlencoded}.
+   * Returns the fields of an HTML form, decoded, with their values in order. The body must have the
+   * type {@code application/x-www-form-urlencoded}.
    *
    * @return the fields; a body of another type is refused with 415, a malformed body with 400
    * @throws java.io.UncheckedIOException if reading {@link #body} fails
@@ -117,8 +118,8 @@ public interface HttpExchange {
 
   /**
    * Sets a header of the response. It replaces a header of the same name, except for
-   * {@code Set-Cookie}. A {@code Content-Length} is enforced. For {@code Connection}, only
-   * {@code close} is accepted.
+   * {@code Set-Cookie}. A {@code Content-Length} must be the length of the body that the handler
+   * writes. For {@code Connection}, only {@code close} is accepted.
    *
    * @param name letters, digits and dashes
    * @param value one line of Latin-1
@@ -139,7 +140,7 @@ public interface HttpExchange {
   /**
    * Starts a response of server-sent events: each message to the actor becomes an event. The actor
    * ends when the client has disconnected or is too slow, when the server ends, and when the
-   * handler returns. Therefore the handler waits for the end of the actor.
+   * handler returns. Therefore a handler usually waits for the end of the actor before it returns.
    *
    * @return always the same actor; thread-safe
    * @throws IllegalStateException on a {@code text} or {@code object} route

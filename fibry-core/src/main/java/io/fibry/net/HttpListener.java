@@ -22,18 +22,18 @@ import org.slf4j.LoggerFactory;
 final class HttpListener extends Listener<HttpServer> implements HttpServer, HttpConversation.Server {
   private static final Logger LOG = LoggerFactory.getLogger(HttpServer.class);
 
-  private final BlockBuilder<?> blocks;
+  private final BlockBuilder<?> blockBuilder;
   private final FailureStackThrottle stackThrottle = new FailureStackThrottle();
   private final HttpRoutes routes;
   private final HttpOptions options;
   private final ExchangePermit.PermitPool permits;
-  // by route; filled by the constructor, then only read
+  // one for each route; filled by the constructor, then only read
   private final Map<HttpRoutes.RouteEntry, RouteCounts> counts = new IdentityHashMap<>();
   private final RouteCounts unrouted = new RouteCounts();
 
   private HttpListener(ActorBuilder<?> builder, int port, HttpRoutes routes, HttpOptions options) {
     super(builder, port, options.limits(), options.tls.map(tls -> tls.engines("http/1.1")), LOG);
-    this.blocks = BlockBuilder.of(builder);
+    this.blockBuilder = BlockBuilder.of(builder);
     this.routes = routes;
     this.options = options;
     this.permits = new ExchangePermit.PermitPool(options.maxExchanges, clock::nanoTime);
@@ -53,13 +53,13 @@ final class HttpListener extends Listener<HttpServer> implements HttpServer, Htt
 
   @Override
   public String log(Throwable failure, HttpExchange exchange, String outcome) {
-    var number = HexFormat.of().toHexDigits(ThreadLocalRandom.current().nextInt());
-    var text = blocks.mayShowMessages() ? exchange.toString() : "an exchange";
+    var failureNumber = HexFormat.of().toHexDigits(ThreadLocalRandom.current().nextInt());
+    var exchangeText = blockBuilder.mayShowMessages() ? exchange.toString() : "an exchange";
     if (stackThrottle.isDue(failure))
-      LOG.error("{}: failure {} of {} was answered {}", this, number, text, outcome, failure);
-    else LOG.error("{}: failure {} of {} was answered {}; its stack is like one of the last second: {}", this, number,
-        text, outcome, blocks.describe(failure));
-    return number;
+      LOG.error("{}: failure {} of {} was answered {}", this, failureNumber, exchangeText, outcome, failure);
+    else LOG.error("{}: failure {} of {} was answered {}; its stack is like one of the last second: {}", this,
+        failureNumber, exchangeText, outcome, blockBuilder.describe(failure));
+    return failureNumber;
   }
 
   @Override
@@ -92,12 +92,12 @@ final class HttpListener extends Listener<HttpServer> implements HttpServer, Htt
   public List<RouteStats> stats() {
     var stats = new ArrayList<RouteStats>();
     for (var entry : routes.entries()) stats.add(stats(entry.pattern().text(), counts.get(entry)));
-    stats.add(stats("", unrouted)); // with 404, 405, and malformed requests
+    stats.add(stats("", unrouted)); // requests with 404 or 405, and malformed requests
     return stats;
   }
 
   private static RouteStats stats(String route, RouteCounts counts) {
-    return new RouteStats(route, counts.answered(), counts.failed(), counts.time(), counts.openWebSockets());
+    return new RouteStats(route, counts.answered(), counts.failed(), counts.totalTime(), counts.openWebSockets());
   }
 
   @Override

@@ -11,14 +11,14 @@ import java.util.function.Consumer;
 import javax.net.ssl.SSLContext;
 
 /**
- * The limits of an HTTP server; all apply by default. Time limits are above zero; a client that
- * exceeds such a limit is cut off. Immutable and thread-safe.
+ * The options of an HTTP server. All limits apply by default. A client that exceeds a time limit is
+ * cut off. Immutable and thread-safe.
  * {@snippet class="io.fibry.HttpSnippetsTest" region="options"}
  */
 public final class HttpOptions implements Cloneable {
   static final HttpOptions DEFAULT = new HttpOptions();
 
-  /** Connections without an exchange that may be open. */
+  /** How many connections may be open, in addition to {@code maxExchanges}. */
   static final int IDLE_CONNECTIONS = 10_000;
 
   // written by `with..` only, before the copy is shared
@@ -75,7 +75,7 @@ public final class HttpOptions implements Cloneable {
   }
 
   /**
-   * Limits how long a connection may be idle before a request.
+   * Limits how long a connection may be idle before the first byte of a request.
    *
    * @param limit by default 30 seconds
    * @return a changed copy
@@ -102,7 +102,7 @@ public final class HttpOptions implements Cloneable {
    */
   public HttpOptions withMaxBody(long bytes) {
     if (bytes < 0)
-      throw new IllegalArgumentException("a maximum body of " + bytes + " bytes of an HTTP server; give zero or more");
+      throw new IllegalArgumentException(bytes + " bytes cannot be the max body of an HTTP server; give zero or more");
     return with(copy -> copy.maxBody = bytes);
   }
 
@@ -118,8 +118,8 @@ public final class HttpOptions implements Cloneable {
 
   /**
    * Sets the names by which clients may call this server. A request with another Host header is
-   * refused with 421. This keeps out pages that reach the server by a foreign name which was
-   * pointed at its address (DNS rebinding). Every name is allowed by default.
+   * refused with 421. This refuses requests of foreign pages whose own host name was pointed at the
+   * address of this server (DNS rebinding). Every name is allowed by default.
    *
    * @param names without scheme and port, such as {@code shop.example}
    * @return a changed copy
@@ -129,27 +129,27 @@ public final class HttpOptions implements Cloneable {
   }
 
   /**
-   * Limits the bytes of all headers of a request together. Longer headers, or more than 100 of
-   * them, are refused with 431.
+   * Limits the bytes of all headers of a request together. Longer headers, or more than 100
+   * headers, are refused with 431.
    *
    * @param bytes by default 32 kB; at least 256
    * @return a changed copy
    */
   public HttpOptions withMaxHeaders(int bytes) {
-    if (bytes < 256) throw new IllegalArgumentException("headers of at most " + bytes
-        + " bytes shut out what ordinary clients send to an HTTP server; give at least 256");
+    if (bytes < 256) throw new IllegalArgumentException("a limit of " + bytes
+        + " bytes for all headers would refuse ordinary clients of an HTTP server; give at least 256");
     return with(copy -> copy.maxHeaders = bytes);
   }
 
   /**
-   * Limits the length of the path with its query. A longer path is refused with 414.
+   * Limits the length of the path with its query. A longer path with query is refused with 414.
    *
    * @param bytes by default 8 kB; at least 16
    * @return a changed copy
    */
   public HttpOptions withMaxUri(int bytes) {
     if (bytes < 16) throw new IllegalArgumentException(
-        "a maximum path of " + bytes + " bytes leaves an HTTP server little to answer; give at least 16");
+        "a limit of " + bytes + " bytes for a path would refuse most requests to an HTTP server; give at least 16");
     return with(copy -> copy.maxUri = bytes);
   }
 
@@ -165,17 +165,18 @@ public final class HttpOptions implements Cloneable {
 
   /**
    * Limits how many handlers may be at work; a further request is refused with 503. A handler that
-   * waits for its client to send or read is not at work. It continues when fewer handlers are at
-   * work, and after ten seconds in any case, because handlers at work may wait for it. At most
-   * twice as many handlers may be at work or wait for their clients. A handler whose client listens
-   * to events does neither. In addition, 10,000 connections may be idle.
+   * waits for its client to send or read is not at work. After that wait it continues when fewer
+   * handlers are at work, and after ten seconds in any case, because handlers at work may wait for
+   * it. Handlers at work and handlers that wait for their clients are together at most twice this
+   * number. Handlers of event streams and WebSockets do not count. In addition, 10,000 connections
+   * may be idle.
    *
    * @param exchanges by default 1,024; at least 1
    * @return a changed copy
    */
   public HttpOptions withMaxExchanges(int exchanges) {
     if (exchanges < 1 || exchanges > 1_000_000) throw new IllegalArgumentException(
-        "at most " + exchanges + " exchanges at once of an HTTP server; give 1 to 1,000,000");
+        "an HTTP server cannot have at most " + exchanges + " exchanges at once; give 1 to 1,000,000");
     return with(copy -> copy.maxExchanges = exchanges);
   }
 
@@ -190,8 +191,8 @@ public final class HttpOptions implements Cloneable {
   }
 
   /**
-   * Has the server speak TLS. Clients that ask for its other protocols (ALPN) get {@code http/1.1}.
-   * They have to complete the handshake within the header limit.
+   * Has the server speak TLS. The only protocol that it offers by ALPN is {@code http/1.1}. Clients
+   * have to complete the handshake within the header limit.
    *
    * @param tls the certificate of the server, and its requirements for clients
    * @return a changed copy
@@ -211,8 +212,8 @@ public final class HttpOptions implements Cloneable {
   }
 
   ListenerLimits limits() {
-    var shortest = Collections.min(List.of(idleLimit, writeLimit, headerLimit, bodyLimit));
+    var shortestLimit = Collections.min(List.of(idleLimit, writeLimit, headerLimit, bodyLimit));
     return new ListenerLimits(address, maxExchanges + IDLE_CONNECTIONS, headerLimit, idleLimit, ListenerLimits.NO_LIMIT,
-        writeLimit, drainLimit, shortest);
+        writeLimit, drainLimit, shortestLimit);
   }
 }

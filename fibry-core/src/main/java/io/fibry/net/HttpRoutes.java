@@ -21,8 +21,8 @@ import java.util.function.UnaryOperator;
  * {@code /docs} and all paths below it. If several routes take a request, the most exact route
  * wins, segment by segment from the left. A fixed name is more exact than {@code {id}}, and
  * {@code {id}} is more exact than {@code {page...}}. If no route takes the path, the response is
- * 404. If routes take it for other methods only, the response is 405. OPTIONS is answered with the
- * methods that routes take.
+ * 404. If routes take it for other methods only, the response is 405. If no route takes an OPTIONS
+ * request, the response lists the methods that the routes of its path take.
  * {@snippet class="io.fibry.HttpSnippetsTest" region="routes"}
  */
 public final class HttpRoutes {
@@ -44,7 +44,8 @@ public final class HttpRoutes {
    *
    * @param <E> the type of the exception
    * @param failure the exception
-   * @param exchange the exchange, with the status 500 and without headers, until they are set
+   * @param exchange the exchange; its response has the status 500 and no headers, unless the rule
+   * sets them
    */
   public record FailedExchange<E>(E failure, HttpExchange exchange) {}
 
@@ -55,10 +56,10 @@ public final class HttpRoutes {
   private final List<FailureRule<?>> rules;
   final Optional<BodyCodec> bodyCodec;
 
-  private HttpRoutes(List<RouteEntry> entries, List<FailureRule<?>> rules, Optional<BodyCodec> bodies) {
+  private HttpRoutes(List<RouteEntry> entries, List<FailureRule<?>> rules, Optional<BodyCodec> bodyCodec) {
     this.entries = entries;
     this.rules = rules;
-    this.bodyCodec = bodies;
+    this.bodyCodec = bodyCodec;
     for (var entry : entries) if (entry.pattern.isFixed())
       fixed.computeIfAbsent(entry.pattern.path(), path -> new ArrayList<>(1)).add(entry);
     this.others = entries.stream().filter(entry -> !entry.pattern.isFixed()).toList();
@@ -72,49 +73,55 @@ public final class HttpRoutes {
   /**
    * Adds a route that responds with a text, as {@code text/plain} unless the handler sets a type.
    *
-   * @param path begins with a slash, and does not end with one; may have a method before it
+   * @param pattern a path such as {@code /} or {@code /orders/{id}}, without a slash at its end; a
+   * method may precede it, as in {@code GET /orders}
    * @param handler runs on the connection's actor
    * @return these routes and the new one
-   * @throws IllegalArgumentException if the path is malformed, or has a route already
+   * @throws IllegalArgumentException if the pattern is malformed, or has a route already
    */
-  public HttpRoutes text(String path, Handler.Returning<HttpExchange, String> handler) {
+  public HttpRoutes text(String pattern, Handler.Returning<HttpExchange, String> handler) {
     Objects.requireNonNull(handler, "handler");
-    return with(path, exchange -> answerText(handler, exchange));
+    return withRoute(pattern, exchange -> answerText(handler, exchange));
   }
 
   /**
    * Adds a route that responds with an object, as bytes of the {@linkplain #withBodyCodec codec}.
    *
-   * @param path begins with a slash, and does not end with one; may have a method before it
+   * @param pattern a path such as {@code /} or {@code /orders/{id}}, without a slash at its end; a
+   * method may precede it, as in {@code GET /orders}
    * @param handler runs on the connection's actor
    * @return these routes and the new one
-   * @throws IllegalArgumentException if the path is malformed, or has a route already
+   * @throws IllegalArgumentException if the pattern is malformed, or has a route already
    * @throws IllegalStateException if these routes have no codec
    */
-  public HttpRoutes object(String path, Handler.Returning<HttpExchange, ?> handler) {
+  public HttpRoutes object(String pattern, Handler.Returning<HttpExchange, ?> handler) {
     Objects.requireNonNull(handler, "handler");
     var codec = bodyCodec.orElseThrow(() -> new IllegalStateException(
-        "'" + path + "' answers with objects, and nothing says how they become bytes; call withBodyCodec(..) before"));
-    return with(path, exchange -> answerObject(handler, exchange, codec));
+        "'" + pattern + "' answers with objects, and nothing says how they become bytes; "
+            + "call withBodyCodec(..) before"));
+    return withRoute(pattern, exchange -> answerObject(handler, exchange, codec));
   }
 
   /**
    * Adds a route whose handler writes the response.
    *
-   * @param path begins with a slash, and does not end with one; may have a method before it
+   * @param pattern a path such as {@code /} or {@code /orders/{id}}, without a slash at its end; a
+   * method may precede it, as in {@code GET /orders}
    * @param handler runs on the connection's actor
    * @return these routes and the new one
-   * @throws IllegalArgumentException if the path is malformed, or has a route already
+   * @throws IllegalArgumentException if the pattern is malformed, or has a route already
    */
-  public HttpRoutes stream(String path, Handler<HttpExchange> handler) {
-    return with(path, Objects.requireNonNull(handler, "handler")::handle);
+  public HttpRoutes stream(String pattern, Handler<HttpExchange> handler) {
+    return withRoute(pattern, Objects.requireNonNull(handler, "handler")::handle);
   }
 
   /**
-   * Adds a route that responds with files, for a folder with its {@code index.html}. Names that
-   * begin with a dot are hidden, and so are links to such names or to files outside of the folder.
+   * Adds a route that responds with files. The response to the path of a folder is its
+   * {@code index.html}. Names that begin with a dot are hidden, and so are links to such names or
+   * to files outside of the folder.
    *
-   * @param path begins with a slash, and does not end with one; the route takes all paths below it
+   * @param path a path such as {@code /} or {@code /docs}, without a slash at its end; the route
+   * takes all paths below it
    * @param root an existing folder
    * @return these routes and the new one
    * @throws IllegalArgumentException if the path is malformed or has a route already, or the root
@@ -124,17 +131,18 @@ public final class HttpRoutes {
     var files = FileRoot.of(Objects.requireNonNull(root, "root"));
     var pattern = RoutePattern.of(path);
     if (pattern.method().isPresent() || !pattern.isFixed())
-      throw new IllegalArgumentException("'" + path + "' cannot be the place of files; give a path without a method");
-    int prefix = path.equals("/") ? 0 : path.length();
-    return with("GET " + (prefix == 0 ? "" : path) + "/{file...}",
-        exchange -> files.serve(exchange, exchange.path().substring(prefix)));
+      throw new IllegalArgumentException(
+          "'" + path + "' cannot have files below it; give a path without a method and without names in braces");
+    int prefixLength = path.equals("/") ? 0 : path.length();
+    return withRoute("GET " + (prefixLength == 0 ? "" : path) + "/{file...}",
+        exchange -> files.serve(exchange, exchange.path().substring(prefixLength)));
   }
 
   /**
    * Adds a route for WebSockets, as {@link #webSocket(String, Handler, UnaryOperator)} with the
    * default limits.
    *
-   * @param path begins with a slash, and does not end with one
+   * @param path a path such as {@code /} or {@code /rooms/{room}}, without a slash at its end
    * @param handler runs on the connection's actor
    * @return these routes and the new one
    * @throws IllegalArgumentException if the path is malformed, or has a route already
@@ -148,7 +156,7 @@ public final class HttpRoutes {
    * throws, the connection is closed. A request that does not ask for a WebSocket is refused with
    * 426, a request from a page of another host with 403.
    *
-   * @param path begins with a slash, and does not end with one
+   * @param path a path such as {@code /} or {@code /rooms/{room}}, without a slash at its end
    * @param handler runs on the connection's actor
    * @param options changes the limits
    * @return these routes and the new one
@@ -157,8 +165,8 @@ public final class HttpRoutes {
   public HttpRoutes webSocket(String path, Handler<WebSocketConnection> handler,
       UnaryOperator<WebSocketOptions> options) {
     Objects.requireNonNull(handler, "handler");
-    var changed = ChangedCopy.of(WebSocketOptions.DEFAULT, options);
-    return with(path, exchange -> WebSocketHandshake.handle(exchange, changed, handler));
+    var webSocketOptions = ChangedCopy.of(WebSocketOptions.DEFAULT, options);
+    return withRoute(path, exchange -> WebSocketHandshake.handle(exchange, webSocketOptions, handler));
   }
 
   // ---- all routes together
@@ -194,7 +202,7 @@ public final class HttpRoutes {
 
   /**
    * Responds with a status if a handler, or code around it, throws an exception of this type. The
-   * first rule that fits is used, before the server's own rules.
+   * first rule that fits is used, before the server's own rules. The exception is not logged.
    *
    * @param type the type of the exception
    * @param status 400 to 599
@@ -205,7 +213,7 @@ public final class HttpRoutes {
       throw new IllegalArgumentException("a status of " + status + " is no failure; give 400 to 599");
     return onFailure(type, failed -> {
       failed.exchange().status(status);
-      return HttpStatus.text(status) + "\n";
+      return HttpStatus.codeAndReason(status) + "\n";
     });
   }
 
@@ -229,11 +237,11 @@ public final class HttpRoutes {
    * Sets the codec for {@link #object} routes that are added later, and for
    * {@link HttpExchange#bodyAs}.
    *
-   * @param bodies converts objects to bodies and back, for example JSON
+   * @param codec converts objects to bodies and back, for example JSON
    * @return these routes, with the codec
    */
-  public HttpRoutes withBodyCodec(BodyCodec bodies) {
-    return new HttpRoutes(entries, rules, Optional.of(Objects.requireNonNull(bodies, "bodies")));
+  public HttpRoutes withBodyCodec(BodyCodec codec) {
+    return new HttpRoutes(entries, rules, Optional.of(Objects.requireNonNull(codec, "codec")));
   }
 
   // ---- responses
@@ -257,13 +265,13 @@ public final class HttpRoutes {
     exchange.response.writeBytes(codec.mediaType(), codec.write(object));
   }
 
-  HttpRoutes with(String path, RouteHandler route) {
-    var pattern = RoutePattern.of(path);
-    for (var entry : entries) if (entry.pattern.isEquivalent(pattern)) throw new IllegalArgumentException(
-        "'" + path + "' has a route already" + (entry.pattern.text().equals(path) ? "" : ", '" + entry.pattern + "'")
-            + "; give each path one");
+  HttpRoutes withRoute(String pattern, RouteHandler handler) {
+    var newPattern = RoutePattern.of(pattern);
+    for (var entry : entries) if (entry.pattern.isEquivalent(newPattern)) throw new IllegalArgumentException(
+        "'" + pattern + "' has a route already"
+            + (entry.pattern.text().equals(pattern) ? "" : ", '" + entry.pattern + "'") + "; give each path one");
     var newEntries = new ArrayList<>(entries);
-    newEntries.add(new RouteEntry(pattern, route));
+    newEntries.add(new RouteEntry(newPattern, handler));
     newEntries.sort(Comparator.comparing(RouteEntry::pattern, RoutePattern.ORDER)
         .thenComparing(entry -> entry.pattern.method().isEmpty())); // one method is more exact than all methods
     return new HttpRoutes(List.copyOf(newEntries), rules, bodyCodec);
@@ -282,21 +290,24 @@ public final class HttpRoutes {
   }
 
   /**
-   * Returns the methods of the routes that take the path; empty if no route does. Every route takes
-   * the path {@code *}.
+   * Returns the methods that routes take for the path; for the path {@code *}, the methods that any
+   * route takes. Returns an empty text if no route takes the path.
    */
   String allowedMethods(String path) {
     var methods = new TreeSet<String>();
-    boolean isServer = path.equals(RequestTarget.SERVER.path());
+    boolean isAsterisk = path.equals(RequestTarget.SERVER.path());
     for (var entry : entries)
-      if (isServer || entry.pattern.matchesPath(path)) entry.pattern.method().ifPresent(methods::add);
-    if (methods.isEmpty() && !isServer) return "";
+      if (isAsterisk || entry.pattern.matchesPath(path)) entry.pattern.method().ifPresent(methods::add);
+    if (methods.isEmpty() && !isAsterisk) return "";
     if (methods.contains("GET")) methods.add("HEAD");
     methods.add("OPTIONS");
     return String.join(", ", methods);
   }
 
-  /** Returns the text of the first rule that fits the failure; empty if no rule fits. */
+  /**
+   * Applies the first rule that fits the failure, and returns its text. Returns empty if no rule
+   * fits.
+   */
   Optional<String> responseTo(Throwable failure, ServerExchange exchange) throws Exception {
     for (var rule : rules) if (rule.type.isInstance(failure)) return Optional.of(answer(rule, failure, exchange));
     return Optional.empty();

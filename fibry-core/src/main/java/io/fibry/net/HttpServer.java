@@ -7,13 +7,14 @@ import java.util.List;
 import java.util.function.UnaryOperator;
 
 /**
- * A running HTTP/1.1 server. Each connection has an actor, which handles its exchanges in turn; on
- * {@code Strategy.CALLER} there is one connection at a time. Thread-safe.
+ * A running HTTP/1.1 server. Each connection has an actor, which handles its exchanges in turn.
+ * With {@code Strategy.CALLER} there is one connection at a time. Thread-safe.
  *
  * <p>If a handler throws a {@code MailboxFullException}, {@code ActorStoppedException} or
  * {@code CircuitOpenException}, the response is 503. After an {@code AskTimeoutException}, or if a
- * stored request is not answered in time, it is 504. After any other exception it is 500, with a
- * number that is in the log. The failure policy of the builder is not applied.
+ * stored request is not answered in time, the response is 504. After any other exception the
+ * response is 500, with a number that is also in the log. The failure policy of the builder is not
+ * applied.
  *
  * <p>{@code sendPoisonPill}, {@code close} and {@code askExit} close idle connections and let
  * exchanges finish within the drain limit; {@code kill} cuts them off. A scope that closes ends its
@@ -32,19 +33,19 @@ public interface HttpServer extends Exitable {
    * @param routes the routes of the server
    * @param options changes the limits
    * @return the listening server
-   * @throws java.io.UncheckedIOException if the port is taken
+   * @throws java.io.UncheckedIOException if the server cannot listen on this port
    */
   static HttpServer open(ActorBuilder<?> builder, int port, HttpRoutes routes, UnaryOperator<HttpOptions> options) {
     return HttpListener.open(builder, port, routes, options);
   }
 
-  /** {@return the port on which it listens, also if 0 was given} */
+  /** {@return the port on which the server listens; if 0 was given, the port that was chosen} */
   int port();
 
   /**
-   * Counts the exchanges of a route by their outcome. An exchange that becomes a WebSocket is over
-   * at that moment, with the status 101. An exchange with an event stream is over when its client
-   * has disconnected.
+   * Counts the exchanges of a route by their outcome. An exchange that becomes a WebSocket counts
+   * as over when the WebSocket begins, with the status 101. An exchange with an event stream is
+   * over when its client has disconnected.
    *
    * @param route the route as it was given, or empty for malformed requests and requests without a
    * route

@@ -5,21 +5,21 @@ import java.nio.charset.StandardCharsets;
 
 /** The status codes of responses. */
 final class HttpStatus {
-  private static final byte[][] LINES = new byte[600][];
+  private static final byte[][] STATUS_LINES = new byte[600][];
 
   static {
-    for (int code = 200; code < LINES.length; code++)
-      LINES[code] = ("HTTP/1.1 " + code + " " + reason(code) + "\r\n").getBytes(StandardCharsets.ISO_8859_1);
+    for (int code = 200; code < STATUS_LINES.length; code++)
+      STATUS_LINES[code] = ("HTTP/1.1 " + code + " " + reason(code) + "\r\n").getBytes(StandardCharsets.ISO_8859_1);
   }
 
   private HttpStatus() {}
 
   static byte[] statusLine(int code) {
-    return LINES[code];
+    return STATUS_LINES[code];
   }
 
-  /** Returns code and reason, as the body of a response for people. */
-  static String text(int code) {
+  /** Returns the code and its reason, such as "404 Not Found", for the body of a response. */
+  static String codeAndReason(int code) {
     return code + " " + reason(code);
   }
 
@@ -29,7 +29,8 @@ final class HttpStatus {
   }
 
   /**
-   * Returns the Content-Length for a body of this length; -1 if the response has no such header.
+   * Returns the value of the Content-Length for a body of this length; -1 if the response has no
+   * such header.
    */
   static long contentLength(int code, long length) {
     return hasBody(code) ? length : code == 205 ? 0 : -1;
@@ -79,8 +80,8 @@ final class HttpStatus {
   }
 
   /**
-   * Says with which status a request is refused. It has no stack trace, because an attack may cause
-   * many.
+   * Thrown to refuse a request with a status. It has no stack trace, because an attack may cause
+   * many such exceptions.
    */
   @SuppressWarnings("serial") // never serialized
   static final class RequestRefusedException extends IOException {

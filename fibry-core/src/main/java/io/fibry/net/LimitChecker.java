@@ -14,9 +14,9 @@ final class LimitChecker implements Runnable {
   private final Collection<?> subjects;
   private final LongConsumer check; // checks all subjects; gets the time of the clock
   // false -> true when a subject is added; true -> false by a check without subjects
-  private final AtomicBoolean ticking = new AtomicBoolean();
-  private volatile Scheduler.Timer timer; // written by the thread that set `ticking`, read by `stop`
-  private volatile boolean stopped;
+  private final AtomicBoolean isTimerSet = new AtomicBoolean();
+  private volatile Scheduler.Timer timer; // written by the thread that set `isTimerSet`, read by `stop`
+  private volatile boolean isStopped;
 
   LimitChecker(Scheduler clock, Duration period, Collection<?> subjects, LongConsumer check) {
     this.clock = clock;
@@ -25,9 +25,9 @@ final class LimitChecker implements Runnable {
     this.check = check;
   }
 
-  /** Called after a subject was added. Starts the timer unless it runs. */
+  /** Called after a subject was added. Starts the timer if it is not running. */
   void begin() {
-    if (!ticking.get() && ticking.compareAndSet(false, true)) schedule();
+    if (!isTimerSet.get() && isTimerSet.compareAndSet(false, true)) schedule();
   }
 
   private void schedule() {
@@ -35,10 +35,10 @@ final class LimitChecker implements Runnable {
     try {
       newTimer = clock.schedule(period, this);
     } finally {
-      if (newTimer == null) ticking.set(false); // schedule() threw: the next subject tries again
+      if (newTimer == null) isTimerSet.set(false); // clock.schedule threw; the next added subject tries again
     }
     timer = newTimer;
-    if (stopped) newTimer.cancel();
+    if (isStopped) newTimer.cancel();
   }
 
   @Override
@@ -53,16 +53,16 @@ final class LimitChecker implements Runnable {
   private void scheduleNext() {
     if (subjects.isEmpty()) {
       timer = null;
-      ticking.set(false);
-      // checked again, because a subject is added before `begin` reads `ticking`
-      if (subjects.isEmpty() || !ticking.compareAndSet(false, true)) return;
+      isTimerSet.set(false);
+      // checked again, because a subject is added before `begin` reads `isTimerSet`
+      if (subjects.isEmpty() || !isTimerSet.compareAndSet(false, true)) return;
     }
     schedule();
   }
 
   void stop() {
-    stopped = true;
-    var pending = timer;
-    if (pending != null) pending.cancel();
+    isStopped = true;
+    var currentTimer = timer;
+    if (currentTimer != null) currentTimer.cancel();
   }
 }

@@ -29,11 +29,11 @@ import org.slf4j.Logger;
 
 /**
  * Listens on a port and has a {@link Conversation} with each client, on an actor of its own. One
- * fiber accepts, and takes a permit before each client.
+ * fiber accepts the clients, and takes a permit before each of them.
  *
  * <p>A listener has the name, the end and the scope of its main actor. At its end that actor calls
- * {@link #drain}: conversations may finish within the drain limit, then their sockets are closed
- * and their actors killed.
+ * {@link #drain}: conversations may finish within the drain limit. Afterwards the sockets that are
+ * still open are closed, and the actors of their clients killed.
  *
  * @param <B> the public type of the listener
  */
@@ -56,7 +56,7 @@ abstract class Listener<B extends Exitable> extends ForwardingGroup<B> {
     }
   }
 
-  private static final Duration GRACE = Duration.ofSeconds(1); // for the accepting fiber to end
+  private static final Duration GRACE = Duration.ofSeconds(1); // max time for the accepting fiber to end
 
   private final ActorBuilder<Object> builder;
   final Scheduler clock;
@@ -73,7 +73,7 @@ abstract class Listener<B extends Exitable> extends ForwardingGroup<B> {
   private final LogThrottle clientErrorThrottle;
   // opened by the last client, the drain limit, or a kill
   private final CountDownLatch drained = new CountDownLatch(1);
-  private long number; // given to the last client; used by the accepting fiber
+  private long lastClientNumber; // used by the accepting fiber
 
   @SuppressWarnings("unchecked") // the builder may be for messages of any type
   Listener(ActorBuilder<?> builder, int port, ListenerLimits limits, Optional<Supplier<SSLEngine>> engines,
@@ -113,7 +113,10 @@ abstract class Listener<B extends Exitable> extends ForwardingGroup<B> {
     return serverSocket.address.getPort();
   }
 
-  /** Makes the conversation with a client. The builder has the name of the client. */
+  /**
+   * Makes the conversation with a client. If the listener has a name, the builder has the name of
+   * the client.
+   */
   abstract Conversation conversation(ClientSocket socket, ActorBuilder<Object> builder);
 
   private void accept() {
@@ -134,7 +137,7 @@ abstract class Listener<B extends Exitable> extends ForwardingGroup<B> {
   private void begin(Socket rawSocket) {
     Client client = null;
     try {
-      client = new Client(new ClientSocket(rawSocket, clock, limits, engines), ++number);
+      client = new Client(new ClientSocket(rawSocket, clock, limits, engines), ++lastClientNumber);
       clients.add(client);
       limitChecker.begin();
       client.begin();
@@ -162,7 +165,7 @@ abstract class Listener<B extends Exitable> extends ForwardingGroup<B> {
     private final Conversation conversation;
     private final Actor<Conversation> actor;
     private final long number;
-    // null outside of the conversation; a thread compares it only with itself
+    // null outside of the conversation; compared only with the current thread
     private Thread thread;
     private boolean isPermitFree; // whether the permit was released; guarded by the monitor
     private Throwable failure; // of the conversation, or null; used by the actor
@@ -183,7 +186,7 @@ abstract class Listener<B extends Exitable> extends ForwardingGroup<B> {
     }
 
     private void run(Conversation conversation) throws Exception {
-      // a failure policy repeats the message, but the connection is closed already
+      // a failure policy may have repeated the message, but the connection is closed already
       if (failure != null) throw Throwables.<Exception>sneakyThrow(failure);
       thread = Thread.currentThread();
       socket.bindTo(thread, actor);
@@ -230,11 +233,11 @@ abstract class Listener<B extends Exitable> extends ForwardingGroup<B> {
   }
 
   /**
-   * Logs an end by the client or by a limit. It is no failure of the handler, and there may be
-   * thousands of them.
+   * Logs that the client or a limit has ended a conversation. That is no failure of the handler,
+   * and it may happen thousands of times.
    */
   private void logClientError(Throwable failure) {
-    long count = isStopping() ? 0 : clientErrorThrottle.count();
+    long count = isStopping() ? 0 : clientErrorThrottle.countEvent();
     if (count > 0) log.info(
         "{}: {} conversations were ended by their clients or by a limit since the last line, which comes at most once "
             + "a minute; the last: {}",
@@ -243,8 +246,8 @@ abstract class Listener<B extends Exitable> extends ForwardingGroup<B> {
   }
 
   /**
-   * Checks all clients. It uses no lambda: if there is no memory to link one at the first check, it
-   * fails at every later check, too.
+   * Checks the limits of all clients. Uses no lambda, because a lambda whose linkage fails once,
+   * for lack of memory, fails at every later check, too.
    */
   private void check(long now) {
     for (var client : clients) client.socket.check(now);
@@ -264,7 +267,7 @@ abstract class Listener<B extends Exitable> extends ForwardingGroup<B> {
     if (shut()) for (var client : clients) client.socket.beginShutdown();
   }
 
-  /** Returns false if the listener was shut already. */
+  /** Closes the server socket. Returns false if it was closed already. */
   private boolean shut() {
     if (isStopping()) return false;
     serverSocket.shut();
@@ -289,7 +292,7 @@ abstract class Listener<B extends Exitable> extends ForwardingGroup<B> {
 
   private void awaitClients() {
     if (clients.isEmpty()) return;
-    var limit = clock.schedule(limits.drain(), drained::countDown);
+    var limit = clock.schedule(limits.drainLimit(), drained::countDown);
     try {
       if (!clients.isEmpty()) drained.await();
     } catch (InterruptedException killedOrScopeLimit) {} finally {
@@ -298,8 +301,8 @@ abstract class Listener<B extends Exitable> extends ForwardingGroup<B> {
   }
 
   /**
-   * Waits for the accepting fiber, but not for long: on CALLER it may be in a conversation that
-   * ignores its end.
+   * Waits a second at most for the end of the accepting fiber. With {@code Strategy.CALLER} this
+   * fiber has the conversations, which may ignore their end.
    */
   private void awaitAccepting() {
     if (acceptFiber.getState() == Thread.State.NEW) return;
@@ -321,7 +324,7 @@ abstract class Listener<B extends Exitable> extends ForwardingGroup<B> {
     mainActor.askExit();
   }
 
-  /** Ends the input of a conversation, when an exit was asked for. */
+  /** Ends the input of a conversation, because an exit was asked for. */
   void requestEnd(ClientSocket socket) {
     socket.endInput();
   }

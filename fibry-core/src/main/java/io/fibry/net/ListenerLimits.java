@@ -8,18 +8,19 @@ import java.util.Objects;
 /**
  * The limits of a listener.
  *
- * @param address the address on which it listens
+ * @param address the address on which the listener listens
  * @param maxConnections how many connections may be open at once
- * @param handshake limit of the TLS handshake
- * @param idle limit of one read
- * @param total limit of a whole connection; may be {@link #NO_LIMIT}
- * @param write limit of writing {@value ClientSocket#CHUNK_SIZE} bytes
- * @param drain limit of conversations that finish when the listener ends
- * @param shortestLimit the shortest limit of a socket, from which the time between two checks
- * follows
+ * @param handshakeLimit how long the TLS handshake may take
+ * @param idleLimit how long one read may wait
+ * @param totalLimit how long a connection may last; may be {@link #NO_LIMIT}
+ * @param writeLimit how long the write of {@value ClientSocket#CHUNK_SIZE} bytes may take
+ * @param drainLimit how long conversations may take to finish when the listener ends
+ * @param shortestLimit the shortest of the limits that are checked; determines the time between two
+ * checks
  */
-record ListenerLimits(InetAddress address, int maxConnections, Duration handshake, Duration idle, Duration total,
-    Duration write, Duration drain, Duration shortestLimit) {
+record ListenerLimits(InetAddress address, int maxConnections, Duration handshakeLimit, Duration idleLimit,
+    Duration totalLimit,
+    Duration writeLimit, Duration drainLimit, Duration shortestLimit) {
   static final Duration NO_LIMIT = Duration.ofSeconds(Long.MAX_VALUE);
 
   /** Returns the time between two checks of the limits. */

@@ -12,26 +12,26 @@ import java.util.concurrent.TimeUnit;
 import org.slf4j.Logger;
 
 /**
- * The server socket of a listener. One fiber accepts; any thread may shut it. A failure to accept
- * is logged and tried again after a growing pause, because a flood of clients must not end the
- * server.
+ * The server socket of a listener. One fiber accepts; any thread may shut the socket. After a
+ * failure, which is logged, the fiber tries again after a growing pause, because a flood of clients
+ * must not end the server.
  */
 final class ListenerSocket {
   private static final int BACKLOG = 1024;
   private static final long FIRST_PAUSE = 5; // ms
-  private static final long LONGEST_PAUSE = 1_000; // ms
+  private static final long MAX_PAUSE = 1_000; // ms
 
-  private final ServerSocket server;
+  private final ServerSocket serverSocket;
   final InetSocketAddress address;
   private final Logger log;
   private final LogThrottle throttle;
-  private final CountDownLatch shut = new CountDownLatch(1);
+  private final CountDownLatch shutLatch = new CountDownLatch(1);
   private long pause = FIRST_PAUSE; // ms; used by the accepting fiber
 
   ListenerSocket(InetSocketAddress address, Scheduler clock, Logger log) {
     PollerWarmUp.run();
-    this.server = bind(address);
-    this.address = (InetSocketAddress) server.getLocalSocketAddress();
+    this.serverSocket = bind(address);
+    this.address = (InetSocketAddress) serverSocket.getLocalSocketAddress();
     this.log = log;
     this.throttle = new LogThrottle(clock);
   }
@@ -50,43 +50,45 @@ final class ListenerSocket {
     while (!isShut()) {
       try {
         Thread.interrupted(); // on CALLER a conversation may have left an interrupt, which would close the port
-        return server.accept();
+        return serverSocket.accept();
       } catch (Throwable failure) {
-        if (isShut() || server.isClosed()) return null;
+        if (isShut() || serverSocket.isClosed()) return null;
         pauseAfterFailure(listener, "accept a client", failure);
       }
     }
     return null;
   }
 
-  /** Called when a conversation has begun: the next failure has the shortest pause again. */
+  /**
+   * Called when a conversation has begun. The pause after the next failure is the shortest again.
+   */
   void resetPause() {
     pause = FIRST_PAUSE;
   }
 
   /** Logs a failure, at most once a minute, and waits before the next attempt. */
   void pauseAfterFailure(Object listener, String action, Throwable failure) {
-    long count = throttle.count();
+    long count = throttle.countEvent();
     if (count > 0) log.warn("{} could not {} and tries again ({} such failures since the last line, which comes at "
         + "most once a minute): {}", listener, action, count, Lines.thrown(failure));
     try {
-      shut.await(pause, TimeUnit.MILLISECONDS);
+      shutLatch.await(pause, TimeUnit.MILLISECONDS);
     } catch (InterruptedException interrupt) {
       Thread.currentThread().interrupt();
     }
-    pause = Math.min(LONGEST_PAUSE, 2 * pause);
+    pause = Math.min(MAX_PAUSE, 2 * pause);
   }
 
   boolean isShut() {
-    return shut.getCount() == 0;
+    return shutLatch.getCount() == 0;
   }
 
   void shut() {
-    shut.countDown();
+    shutLatch.countDown();
     try {
-      server.close();
+      serverSocket.close();
     } catch (IOException failure) {
-      log.debug("{} could not be closed", server, failure);
+      log.debug("{} could not be closed", serverSocket, failure);
     }
   }
 }

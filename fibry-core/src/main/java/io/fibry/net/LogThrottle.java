@@ -17,8 +17,11 @@ final class LogThrottle {
     this.lastLine = clock.nanoTime() - PERIOD;
   }
 
-  /** Counts an event. Returns how many events came since the last line if a line is due; else 0. */
-  synchronized long count() {
+  /**
+   * Counts an event. Returns the number of events since the last line if a line is due, otherwise
+   * 0.
+   */
+  synchronized long countEvent() {
     count++;
     long now = clock.nanoTime();
     if (now - lastLine < PERIOD) return 0;

@@ -36,15 +36,17 @@ import org.slf4j.LoggerFactory;
  */
 final class PemFiles implements Supplier<SSLContext> {
   private static final Logger LOG = LoggerFactory.getLogger(PemFiles.class);
-  private static final long CHECK_PERIOD = 1_000_000_000; // ns between two checks of the files
+  private static final long CHECK_PERIOD = 1_000_000_000; // min ns between two checks of the files
   private static final Pattern KEY = Pattern.compile("-----BEGIN PRIVATE KEY-----([^-]+)-----END PRIVATE KEY-----");
   private static final char[] NO_PASSWORD = {};
-  private static final byte[] NO_TEXT = {0};
+  private static final byte[] SIGNED_SAMPLE = {0};
   private static final List<FileTime> MISSING = List.of();
 
   private final Path certificates;
   private final Path key;
-  private final Optional<Path> authorities; // certificates that sign the certificates of clients
+  // file with the certificates of authorities that sign clients' certificates; empty if none was
+  // given
+  private final Optional<Path> authorities;
   private final LongSupplier clock; // nanoseconds
   private volatile SSLContext context;
   // guarded by the monitor
@@ -52,14 +54,15 @@ final class PemFiles implements Supplier<SSLContext> {
   private List<FileTime> loadedTimes;
   // modification times of the last unusable files that were logged; null after a success
   private List<FileTime> refusedTimes;
-  // ns; also read without the monitor, where an old value is good enough
+  // time of the clock, in ns; also read without the monitor, because an old value does no harm
+  // there
   private volatile long nextCheck;
 
   PemFiles(Path certificates, Path key, Optional<Path> authorities) {
     this(certificates, key, authorities, System::nanoTime);
   }
 
-  /** Takes another clock, for tests. */
+  /** Makes a supplier with another clock, for tests. */
   PemFiles(Path certificates, Path key, Optional<Path> authorities, LongSupplier clock) {
     this.certificates = certificates;
     this.key = key;
@@ -110,9 +113,9 @@ final class PemFiles implements Supplier<SSLContext> {
 
   private SSLContext read() throws IOException {
     try {
-      var trusted = trustManagers();
+      var trustManagers = trustManagers();
       var chain = certificatesIn(certificates);
-      return contextOf(chain, privateKey(chain[0]), trusted);
+      return contextOf(chain, privateKey(chain[0]), trustManagers);
     } catch (GeneralSecurityException | IllegalArgumentException unusable) {
       throw new IllegalArgumentException(
           "no certificate and its key in " + certificates + " and " + key + ": " + Lines.message(unusable)
@@ -130,8 +133,8 @@ final class PemFiles implements Supplier<SSLContext> {
   }
 
   /**
-   * Returns null, for the trust manager of the JDK, if no authorities were given. It is not used
-   * then.
+   * Returns the trust managers for the authorities of clients. Returns null if no authorities were
+   * given; {@link Tls} then refuses to ask clients for certificates.
    */
   private TrustManager[] trustManagers() throws IOException, GeneralSecurityException {
     if (authorities.isEmpty()) return null;
@@ -143,9 +146,9 @@ final class PemFiles implements Supplier<SSLContext> {
       throw new IllegalArgumentException("no certificate of an authority in " + authorities.get() + ": "
           + Lines.message(unusable) + "; give them in PEM form", unusable);
     }
-    var trust = TrustManagerFactory.getInstance(TrustManagerFactory.getDefaultAlgorithm());
-    trust.init(store);
-    return trust.getTrustManagers();
+    var trustFactory = TrustManagerFactory.getInstance(TrustManagerFactory.getDefaultAlgorithm());
+    trustFactory.init(store);
+    return trustFactory.getTrustManagers();
   }
 
   private static KeyStore emptyStore() throws IOException, GeneralSecurityException {
@@ -165,31 +168,31 @@ final class PemFiles implements Supplier<SSLContext> {
   }
 
   /**
-   * Checks that the key belongs to the certificate. Without this check each handshake would fail,
-   * and no text would say why.
+   * Checks that the key belongs to the certificate. Without this check each handshake would fail
+   * without a text that says why.
    */
   private static void checkPair(PrivateKey key, Certificate certificate) throws GeneralSecurityException {
-    var signing = Signature.getInstance(switch (key.getAlgorithm()) {
+    var signature = Signature.getInstance(switch (key.getAlgorithm()) {
       case "EC" -> "SHA256withECDSA";
       case "RSA" -> "SHA256withRSA";
       default -> key.getAlgorithm(); // such as EdDSA
     });
-    signing.initSign(key);
-    signing.update(NO_TEXT);
-    var signature = signing.sign();
-    signing.initVerify(certificate.getPublicKey());
-    signing.update(NO_TEXT);
-    if (!signing.verify(signature)) throw new GeneralSecurityException("the key is that of another certificate");
+    signature.initSign(key);
+    signature.update(SIGNED_SAMPLE);
+    var signatureBytes = signature.sign();
+    signature.initVerify(certificate.getPublicKey());
+    signature.update(SIGNED_SAMPLE);
+    if (!signature.verify(signatureBytes)) throw new GeneralSecurityException("the key is that of another certificate");
   }
 
-  private static SSLContext contextOf(Certificate[] chain, PrivateKey key, TrustManager[] trusted)
+  private static SSLContext contextOf(Certificate[] chain, PrivateKey key, TrustManager[] trustManagers)
       throws IOException, GeneralSecurityException {
     var store = emptyStore();
     store.setKeyEntry("server", key, NO_PASSWORD, chain);
-    var keys = KeyManagerFactory.getInstance(KeyManagerFactory.getDefaultAlgorithm());
-    keys.init(store, NO_PASSWORD);
+    var keyManagers = KeyManagerFactory.getInstance(KeyManagerFactory.getDefaultAlgorithm());
+    keyManagers.init(store, NO_PASSWORD);
     var context = SSLContext.getInstance("TLS");
-    context.init(keys.getKeyManagers(), trusted, null);
+    context.init(keyManagers.getKeyManagers(), trustManagers, null);
     return context;
   }
 }

@@ -47,7 +47,7 @@ final class PlainTransport implements Transport {
   }
 
   @Override
-  public boolean hasArrived() {
+  public boolean hasUnreadInSocket() {
     try {
       return in.available() > 0;
     } catch (IOException closed) {

@@ -9,21 +9,21 @@ import java.time.Duration;
  * Limits how long a client may take to send, in each read or in all reads together. Used by the
  * thread that reads.
  *
- * <p>A limit of all reads does not count the time between two reads if bytes wait when the second
- * read begins. The client may then have sent as much as fits, and wait for the handler. When the
- * limit is over, the bytes that have arrived until then can still be read, because the client was
- * in time and this process was late. Therefore a client that never stops sending gains no more than
- * a socket holds.
+ * <p>A limit of all reads does not count the time between two reads if bytes have arrived when the
+ * second read begins. In that time the client may have filled the buffers of the socket and waited
+ * for the handler. When the limit is over, the bytes that have arrived until then can still be
+ * read, because the client was in time and this process was late. Later bytes cannot be read, so a
+ * client that never stops sending gains no more than a socket holds.
  */
 final class ReadLimit {
   private final Scheduler clock;
   private final Transport transport;
-  private Duration limit; // for texts; also read by the limit check
-  private boolean isForAllReads; // also read by the limit check
+  private Duration limit; // shown by tooSlowText(), which the limit check also calls
+  private boolean isForAllReads; // whether the limit is for all reads together; also read by the limit check
   private long nanos; // the limit, for each read or for all reads; 0 means no limit
-  private long deadline; // of all reads, or of the current read; 0 means none
-  private long readStart; // when the current read began
-  private long readNanos; // total time of the reads that have ended
+  private long deadline; // time of the clock by which all reads, or the current read, must end; 0 means none
+  private long readStart; // time of the clock when the current read began
+  private long readNanos; // total time of the reads that have ended, in ns
   // bytes that had arrived when the limit of all reads was over, and are still unread; -1 until it
   // is over
   private long lateBytes;
@@ -49,7 +49,7 @@ final class ReadLimit {
   }
 
   /**
-   * Returns the time of the clock after these nanoseconds. It is never 0, which means no deadline.
+   * Returns the time of the clock after these nanoseconds, but never 0, which means no deadline.
    */
   static long deadlineAfter(Scheduler clock, long nanos) {
     long deadline = clock.nanoTime() + nanos;
@@ -65,12 +65,12 @@ final class ReadLimit {
     if (lateBytes < 0) {
       readStart = clock.nanoTime();
       if (readStart - deadline < 0) return length;
-      long arrived = transport.arrivedBytes();
-      if (arrived > 0 && readNanos < nanos) {
+      long arrivedBytes = transport.arrivedBytes();
+      if (arrivedBytes > 0 && readNanos < nanos) {
         deadline = deadlineAfter(clock, nanos - readNanos);
         return length;
       }
-      lateBytes = arrived;
+      lateBytes = arrivedBytes;
     }
     return lateBytes == 0 || transport.available() == 0 ? 0 : (int) Math.min(lateBytes, length);
   }

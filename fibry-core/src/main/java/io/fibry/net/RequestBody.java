@@ -16,21 +16,21 @@ final class RequestBody extends InputStream {
     void sendContinue() throws IOException;
   }
 
-  // bytes that are skipped so that another request can follow
+  // max unread bytes that are skipped, so that another request can follow
   private static final int MAX_UNREAD = 64 << 10;
-  private static final int MAX_EXTENSIONS = 8 << 10; // bytes of chunk extensions and trailers
-  // bytes; the number of a longer chunk could overflow
+  private static final int MAX_EXTENSIONS = 8 << 10; // max bytes of chunk extensions and trailers
+  // bytes; reading the size of a longer chunk could overflow
   private static final long MAX_CHUNK = Long.MAX_VALUE >> 8;
 
   final ClientInput in;
   final HttpOptions options;
   private final Expectation expectation;
-  private final boolean chunked;
+  private final boolean isChunked;
   private boolean hasBegun; // whether the handler has begun to read
-  private boolean isExchangeOver; // then the body cannot be read
-  private boolean betweenChunks; // the line end of the last chunk is not read yet
-  private boolean isLastChunk; // no further chunk follows the current bytes
-  private long remaining; // bytes of the body, or of the current chunk
+  private boolean isExchangeOver; // whether the exchange is over; the body can then not be read
+  private boolean isBetweenChunks; // whether the line end of the last chunk is still unread
+  private boolean isLastChunk; // whether no further chunk follows the current bytes
+  private long remaining; // unread bytes of the body, or of the current chunk
   private long chunkAllowance; // bytes that further chunks may have
   private int extensionBytes; // bytes of chunk extensions and trailers so far
   private IOException failure; // thrown by each further read; null before a failure
@@ -39,16 +39,16 @@ final class RequestBody extends InputStream {
     this.in = in;
     this.options = options;
     this.expectation = expectation;
-    this.chunked = head.bodyLength == RequestHead.CHUNKED;
-    this.remaining = chunked ? 0 : head.bodyLength;
-    this.isLastChunk = !chunked;
+    this.isChunked = head.bodyLength == RequestHead.CHUNKED;
+    this.remaining = isChunked ? 0 : head.bodyLength;
+    this.isLastChunk = !isChunked;
     this.chunkAllowance = options.maxBody;
   }
 
   @Override
   public int read() throws IOException {
     if (!hasMore()) return -1;
-    return countByte(attempt(null, 0, 1));
+    return countByte(receive(null, 0, 1));
   }
 
   @Override
@@ -56,20 +56,24 @@ final class RequestBody extends InputStream {
     Objects.checkFromIndexSize(offset, length, target.length);
     if (length == 0) return 0;
     if (!hasMore()) return -1;
-    int received = attempt(target, offset, (int) Math.min(length, remaining));
-    countByte(received);
-    remaining -= received - 1;
-    return received;
+    int count = receive(target, offset, (int) Math.min(length, remaining));
+    countByte(count);
+    remaining -= count - 1;
+    return count;
   }
 
-  private int countByte(int received) throws RequestRefusedException {
-    if (received < 0) throw fail(new RequestRefusedException(400, "the body ended before its end"));
+  /** Counts one byte as read. Throws if {@code readResult} is -1, the end of the stream. */
+  private int countByte(int readResult) throws RequestRefusedException {
+    if (readResult < 0) throw fail(new RequestRefusedException(400, "the stream ended within the body"));
     remaining--;
-    return received;
+    return readResult;
   }
 
-  /** Reads one byte if {@code target} is null; else reads up to {@code maxLength} bytes into it. */
-  private int attempt(byte[] target, int offset, int maxLength) throws IOException {
+  /**
+   * Reads one byte if {@code target} is null; otherwise reads up to {@code maxLength} bytes into
+   * this array.
+   */
+  private int receive(byte[] target, int offset, int maxLength) throws IOException {
     try {
       return target == null ? in.read() : in.read(target, offset, maxLength);
     } catch (IOException disconnected) {
@@ -95,7 +99,7 @@ final class RequestBody extends InputStream {
     if (failure != null) throw failure;
     if (isExchangeOver) throw new IOException("the exchange is over; read its body in the handler");
     if (remaining > 0 && hasBegun) return true;
-    if (isRead()) return false;
+    if (isFullyRead()) return false;
     try {
       if (!hasBegun) begin();
       if (remaining == 0) readChunkHead();
@@ -112,7 +116,7 @@ final class RequestBody extends InputStream {
   }
 
   private void readChunkHead() throws IOException {
-    if (betweenChunks) requireLineEnd(next());
+    if (isBetweenChunks) requireLineEnd(next());
     long size = 0;
     int digits = 0;
     int c;
@@ -127,7 +131,7 @@ final class RequestBody extends InputStream {
       throw new RequestRefusedException(413, "a body of more than " + options.maxBody + " bytes");
     chunkAllowance -= size;
     remaining = size;
-    betweenChunks = true;
+    isBetweenChunks = true;
     if (size > 0) return;
     isLastChunk = true;
     for (c = next(); c != '\r'; c = next()) skipTrailer(c);
@@ -135,14 +139,14 @@ final class RequestBody extends InputStream {
   }
 
   /**
-   * Skips chunk extensions, which RFC 9112 defines in 7.1.1: each is a name, or a name, "=" and a
-   * value. Returns the character after them.
+   * Skips the extensions of a chunk (RFC 9112, 7.1.1), such as {@code ;name} and
+   * {@code ;name=value}. Returns the character after the extensions.
    */
   private int skipExtensions(int c) throws IOException {
     for (boolean isAfterName = false; c != '\r';) {
       c = skipSpace(c);
       if (c != ';' && !(c == '=' && isAfterName))
-        throw new RequestRefusedException(400, "no extension after the size of a chunk");
+        throw new RequestRefusedException(400, "characters after the size of a chunk that are no extension");
       isAfterName = c == ';';
       c = skipSpace(countExtensionByte(next()));
       c = c == '"' && !isAfterName ? skipQuotation() : skipToken(c, "chunk extension");
@@ -187,12 +191,13 @@ final class RequestBody extends InputStream {
   }
 
   private void requireLineEnd(int c) throws IOException {
-    if (c != '\r' || next() != '\n') throw new RequestRefusedException(400, "a chunk that does not end with its line");
+    if (c != '\r' || next() != '\n')
+      throw new RequestRefusedException(400, "a chunk or line that does not end with CR LF");
   }
 
   private int next() throws IOException {
     int c = in.read();
-    if (c < 0) throw new RequestRefusedException(400, "the body ended before its end");
+    if (c < 0) throw new RequestRefusedException(400, "the stream ended within the body");
     return c;
   }
 
@@ -200,22 +205,25 @@ final class RequestBody extends InputStream {
     return failure;
   }
 
-  boolean isRead() {
+  boolean isFullyRead() {
     return remaining == 0 && isLastChunk;
   }
 
-  /** Returns whether another request may follow on this connection, as far as is known. */
-  boolean canEnd() {
+  /**
+   * Returns whether another request may follow on this connection, as far as is known before the
+   * rest of the body is read.
+   */
+  boolean mayRequestFollow() {
     return failure == null && !in.socket.shutdown.hasBegun()
-        && (isRead() || remaining <= MAX_UNREAD && !expectation.needsContinue());
+        && (isFullyRead() || remaining <= MAX_UNREAD && !expectation.needsContinue());
   }
 
   /**
    * Skips the rest of the body. Returns false if no other request may follow on this connection.
    */
   boolean readRest() throws IOException {
-    if (!canEnd()) return false;
-    if (!isRead()) {
+    if (!mayRequestFollow()) return false;
+    if (!isFullyRead()) {
       var ignored = new byte[4_096];
       for (int count, total = 0; (count = read(ignored, 0, ignored.length)) >= 0;)
         if ((total += count) > MAX_UNREAD) return false;

@@ -14,9 +14,9 @@ import java.util.Locale;
 import java.util.Map;
 
 /**
- * The request line and the headers of a request. They are read in one pass, and strictly: input
- * that RFC 9112 does not clearly allow is refused, because two readers that repair it differently
- * can be exploited.
+ * The request line and the headers of a request. They are read in one pass. Input that RFC 9112
+ * does not clearly allow is refused, because an attacker can exploit a proxy and a server that
+ * repair such input differently.
  */
 final class RequestHead {
   static final long CHUNKED = -1;
@@ -41,7 +41,7 @@ final class RequestHead {
 
   String method;
   RequestTarget target;
-  boolean http11;
+  boolean isHttp11;
   long bodyLength; // bytes, or CHUNKED
   boolean expectsContinue;
   boolean keepsAlive;
@@ -88,7 +88,8 @@ final class RequestHead {
     }
     for (; c != ' '; c = next()) {
       if (!isToken(c)) throw new RequestRefusedException(400, "a character that a method cannot have");
-      if (length == MAX_METHOD) throw new RequestRefusedException(501, "a method longer than any");
+      if (length == MAX_METHOD)
+        throw new RequestRefusedException(501, "a method of more than " + MAX_METHOD + " characters");
       append(c);
     }
     methodEnd = length;
@@ -155,28 +156,28 @@ final class RequestHead {
   }
 
   private void countHeaderByte() throws RequestRefusedException {
-    if (--remaining < 0) throw new RequestRefusedException(431, "headers of more bytes than the server reads");
+    if (--remaining < 0) throw new RequestRefusedException(431, "headers with more bytes than the server accepts");
   }
 
   private void parseHeaders(HttpOptions options) throws RequestRefusedException {
-    http11 = raw[targetEnd + 7] == '1';
-    if (raw[targetEnd + 5] != '1' || !http11 && raw[targetEnd + 7] != '0')
+    isHttp11 = raw[targetEnd + 7] == '1';
+    if (raw[targetEnd + 5] != '1' || !isHttp11 && raw[targetEnd + 7] != '0')
       throw new RequestRefusedException(505, "a version other than 1.0 and 1.1");
     method = method();
     String host = null;
-    String length = null;
+    String contentLength = null;
     String coding = null;
-    keepsAlive = http11;
+    keepsAlive = isHttp11;
     for (int i = 0; i < fieldsLength; i += 4) {
-      switch (fields[i + 1] - fields[i]) { // of the name: most other headers differ in it
+      switch (fields[i + 1] - fields[i]) { // the length of the name; most other headers have names of other lengths
         case 4 -> host = singleValue(host, i, "host", "two Host headers");
-        case 14 -> length = singleValue(length, i, "content-length", "two lengths of one body");
+        case 14 -> contentLength = singleValue(contentLength, i, "content-length", "two Content-Length headers");
         case 17 -> coding = singleValue(coding, i, "transfer-encoding", "two Transfer-Encoding headers");
         case 10 -> {
           if (isNamed(i, "connection")) parseConnection(value(i));
         }
         case 6 -> {
-          if (!isNamed(i, "expect") || !http11) continue;
+          if (!isNamed(i, "expect") || !isHttp11) continue;
           if (!value(i).equalsIgnoreCase("100-continue"))
             throw new RequestRefusedException(417, "an expectation other than 100-continue");
           expectsContinue = true;
@@ -184,24 +185,24 @@ final class RequestHead {
         default -> {}
       }
     }
-    if (host == null ? http11 : !RequestTarget.isHost(host))
-      throw new RequestRefusedException(400, "no Host header, or one that names no host");
-    if (!options.hosts.isAllowed(host)) throw new RequestRefusedException(421, "a host that this server is not");
+    if (host == null ? isHttp11 : !RequestTarget.isHost(host))
+      throw new RequestRefusedException(400, "no Host header, or a Host header without a valid name");
+    if (!options.hosts.isAllowed(host)) throw new RequestRefusedException(421, "a Host header of another server");
     keepsAlive &= !asksClose;
-    parseFraming(length, coding, options.maxBody);
-    boolean isServer = method.equals("OPTIONS") && targetEnd == methodEnd + 1 && raw[methodEnd] == '*';
-    target = isServer ? RequestTarget.SERVER
+    parseFraming(contentLength, coding, options.maxBody);
+    boolean isAsterisk = method.equals("OPTIONS") && targetEnd == methodEnd + 1 && raw[methodEnd] == '*';
+    target = isAsterisk ? RequestTarget.SERVER
         : RequestTarget.of(raw, methodEnd, targetEnd, host, options.tls.isPresent());
   }
 
   /**
-   * Returns the value of this field if it has the name, else the value that was found before. A
-   * second field of this name is refused.
+   * Returns the value of this field if it has the name. Otherwise returns the value that an earlier
+   * field had. A second field of this name is refused.
    */
-  private String singleValue(String foundBefore, int field, String lowerCaseName, String refusal)
+  private String singleValue(String earlierValue, int field, String lowerCaseName, String refusal)
       throws RequestRefusedException {
-    if (!isNamed(field, lowerCaseName)) return foundBefore;
-    if (foundBefore != null) throw new RequestRefusedException(400, refusal);
+    if (!isNamed(field, lowerCaseName)) return earlierValue;
+    if (earlierValue != null) throw new RequestRefusedException(400, refusal);
     return value(field);
   }
 
@@ -214,17 +215,18 @@ final class RequestHead {
     };
   }
 
-  private void parseFraming(String length, String coding, long maxBody) throws RequestRefusedException {
+  private void parseFraming(String contentLength, String coding, long maxBody) throws RequestRefusedException {
     if (coding != null) {
-      if (length != null || !http11)
-        throw new RequestRefusedException(400, "a coding of the body beside its length, or in HTTP/1.0");
+      if (contentLength != null || !isHttp11)
+        throw new RequestRefusedException(400, "a Transfer-Encoding beside a Content-Length, or in HTTP/1.0");
       if (!coding.equalsIgnoreCase("chunked"))
-        throw new RequestRefusedException(501, "a coding of the body other than chunked");
+        throw new RequestRefusedException(501, "a Transfer-Encoding other than chunked");
       bodyLength = CHUNKED;
-    } else if (length != null) {
-      if (length.isEmpty() || length.length() > 18 || !length.chars().allMatch(RequestHead::isDigit))
-        throw new RequestRefusedException(400, "a length of the body that is no number");
-      bodyLength = Long.parseLong(length);
+    } else if (contentLength != null) {
+      if (contentLength.isEmpty() || contentLength.length() > 18
+          || !contentLength.chars().allMatch(RequestHead::isDigit))
+        throw new RequestRefusedException(400, "a Content-Length that is no number");
+      bodyLength = Long.parseLong(contentLength);
       if (bodyLength > maxBody)
         throw new RequestRefusedException(413,
             "a body of " + bodyLength + " bytes; at most " + maxBody + " are allowed");
@@ -232,11 +234,11 @@ final class RequestHead {
     if (bodyLength == 0) expectsContinue = false;
   }
 
-  /** Reads a Connection header. The option close outweighs all others. */
+  /** Reads a Connection header. The option close outweighs all other options. */
   private void parseConnection(String options) {
     for (var option : options.split(",")) {
       if (option.strip().equalsIgnoreCase("close")) asksClose = true;
-      else if (!http11 && option.strip().equalsIgnoreCase("keep-alive")) keepsAlive = true;
+      else if (!isHttp11 && option.strip().equalsIgnoreCase("keep-alive")) keepsAlive = true;
     }
   }
 

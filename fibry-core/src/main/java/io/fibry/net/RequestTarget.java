@@ -34,10 +34,12 @@ record RequestTarget(String path, UrlEncodedFields query) {
   /**
    * Parses the target in the middle of a request line.
    *
+   * @param from index of the first byte of the target
+   * @param to index after the last byte
    * @param host the Host header; null if there is none
    */
-  static RequestTarget of(byte[] raw, int from, int to, String host, boolean secure) throws RequestRefusedException {
-    if (raw[from] != '/') from = afterAuthority(raw, from, to, host, secure);
+  static RequestTarget of(byte[] raw, int from, int to, String host, boolean isTls) throws RequestRefusedException {
+    if (raw[from] != '/') from = afterAuthority(raw, from, to, host, isTls);
     if (from == to) return new RequestTarget("/", NO_QUERY);
     int queryMark = from;
     boolean isCanonical = true;
@@ -61,31 +63,31 @@ record RequestTarget(String path, UrlEncodedFields query) {
   }
 
   /**
-   * Returns the index after the authority in a target that is a whole address, as clients send it
-   * to proxies. The authority must name the host of the Host header.
+   * Returns the index after the authority in a target that is a whole URL, as clients send it to
+   * proxies. The authority must name the host of the Host header.
    */
-  private static int afterAuthority(byte[] raw, int from, int to, String host, boolean secure)
+  private static int afterAuthority(byte[] raw, int from, int to, String host, boolean isTls)
       throws RequestRefusedException {
     var text = new String(raw, from, to - from, StandardCharsets.ISO_8859_1);
-    String scheme = secure ? "https://" : "http://";
+    String scheme = isTls ? "https://" : "http://";
     if (!text.regionMatches(true, 0, scheme, 0, scheme.length()))
-      throw new RequestRefusedException(400, "a target that is neither a path nor an address");
+      throw new RequestRefusedException(400, "a target that is neither a path nor a URL of this scheme");
     int end = scheme.length();
     while (end < text.length() && "/?".indexOf(text.charAt(end)) < 0) end++;
     var authority = text.substring(scheme.length(), end);
     if (!isHost(authority) || host != null
-        && !withoutPort(authority, secure).equalsIgnoreCase(withoutPort(host, secure)))
+        && !withoutPort(authority, isTls).equalsIgnoreCase(withoutPort(host, isTls)))
       throw new RequestRefusedException(400, "the target names another host than the Host header");
     return from + end;
   }
 
   /** Removes the port if it is the default port of the scheme. */
-  private static String withoutPort(String host, boolean secure) {
-    String port = secure ? ":443" : ":80";
+  private static String withoutPort(String host, boolean isTls) {
+    String port = isTls ? ":443" : ":80";
     return host.endsWith(port) ? host.substring(0, host.length() - port.length()) : host;
   }
 
-  /** Returns whether this is a name or an address, with or without a port. */
+  /** Returns whether this is a host name or an IP address, with or without a port. */
   static boolean isHost(String host) {
     int nameLength = 0;
     int i = 0;
@@ -110,7 +112,7 @@ record RequestTarget(String path, UrlEncodedFields query) {
     return resolved(decoded(raw, from, to));
   }
 
-  /** Decodes the path once, and checks all of it, also the segments that dots will remove. */
+  /** Decodes the path once, and checks all segments, even segments that dots will remove. */
   private static String decoded(byte[] raw, int from, int to) throws RequestRefusedException {
     var bytes = new byte[to - from];
     int length = 0;
@@ -151,9 +153,9 @@ record RequestTarget(String path, UrlEncodedFields query) {
     return segment.isEmpty() || segment.equals(".");
   }
 
-  private static byte octet(byte[] raw, int percent, int to) throws RequestRefusedException {
-    int high = percent + 2 < to ? Character.digit(raw[percent + 1], 16) : -1;
-    int low = percent + 2 < to ? Character.digit(raw[percent + 2], 16) : -1;
+  private static byte octet(byte[] raw, int percentIndex, int to) throws RequestRefusedException {
+    int high = percentIndex + 2 < to ? Character.digit(raw[percentIndex + 1], 16) : -1;
+    int low = percentIndex + 2 < to ? Character.digit(raw[percentIndex + 2], 16) : -1;
     if (high < 0 || low < 0) throw new RequestRefusedException(400, "a percent sign without two hexadecimal digits");
     return (byte) (high << 4 | low);
   }

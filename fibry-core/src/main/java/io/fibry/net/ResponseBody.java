@@ -6,8 +6,9 @@ import java.util.Objects;
 
 /**
  * The body of a response, to which a handler writes. A body that fits into the buffer is sent at
- * the end, with its length. A longer or flushed body is sent in chunks. A Content-Length cannot be
- * exceeded; if it is not reached, the connection is closed. Used by the thread of its exchange.
+ * the end, with its length. A longer or flushed body is sent in chunks. A handler cannot write more
+ * bytes than the Content-Length that it has set; if it writes fewer, the connection is closed. Used
+ * by the thread of its exchange.
  */
 final class ResponseBody extends OutputStream {
 
@@ -17,14 +18,16 @@ final class ResponseBody extends OutputStream {
   /** Sends the body, after its head. */
   interface BodySender {
     /** Chooses the framing; called once. The length is -1 if it is not known yet. */
-    Framing framing(long length);
+    Framing chooseFraming(long length);
 
     /** Returns the head as a buffer to which the body can be added. */
     ByteBuilder head(Framing framing, long length);
 
     void write(byte[] bytes, int length) throws IOException;
 
-    /** Called at the end. The parameter is false if the Content-Length was not reached. */
+    /**
+     * Called at the end. {@code isWhole} is false if the body is shorter than its Content-Length.
+     */
     void complete(boolean isWhole);
   }
 
@@ -33,97 +36,98 @@ final class ResponseBody extends OutputStream {
   private static final byte[] LAST_CHUNK = ByteBuilder.latin1Bytes("0\r\n\r\n");
 
   private final BodySender sender;
-  private final long length; // set by the handler; -1 means not set
+  private final long contentLength; // set by the handler; -1 means not set
   private final byte[] buffer = new byte[CHUNK_HEAD + BUFFER_SIZE + 2 + LAST_CHUNK.length];
-  private int buffered; // bytes of the body in the buffer
-  private long written; // bytes, including those in the buffer
+  private int bufferedBytes; // bytes of the body in the buffer
+  private long writtenBytes; // bytes that the handler has written, including those in the buffer
   private Framing framing; // null until the head is sent
-  private boolean closed;
+  private boolean isClosed;
 
-  ResponseBody(BodySender sender, long length) {
+  ResponseBody(BodySender sender, long contentLength) {
     this.sender = sender;
-    this.length = length;
+    this.contentLength = contentLength;
   }
 
   @Override
   public void write(int b) throws IOException {
     check(1);
-    if (buffered == BUFFER_SIZE) send(false);
-    buffer[CHUNK_HEAD + buffered++] = (byte) b;
-    written++;
+    if (bufferedBytes == BUFFER_SIZE) send(false);
+    buffer[CHUNK_HEAD + bufferedBytes++] = (byte) b;
+    writtenBytes++;
   }
 
   @Override
   public void write(byte[] bytes, int offset, int count) throws IOException {
     Objects.checkFromIndexSize(offset, count, bytes.length);
     check(count);
-    written += count;
+    writtenBytes += count;
     while (count > 0) {
-      if (buffered == BUFFER_SIZE) send(false);
-      int copied = Math.min(count, BUFFER_SIZE - buffered);
-      System.arraycopy(bytes, offset, buffer, CHUNK_HEAD + buffered, copied);
-      buffered += copied;
-      offset += copied;
-      count -= copied;
+      if (bufferedBytes == BUFFER_SIZE) send(false);
+      int copyLength = Math.min(count, BUFFER_SIZE - bufferedBytes);
+      System.arraycopy(bytes, offset, buffer, CHUNK_HEAD + bufferedBytes, copyLength);
+      bufferedBytes += copyLength;
+      offset += copyLength;
+      count -= copyLength;
     }
   }
 
   private void check(int count) throws IOException {
-    if (closed) throw new IOException("the response is complete; nothing can be added");
-    if (length >= 0 && count > length - written) throw new IOException("the response has a Content-Length of " + length
-        + " bytes, but " + (written + count) + " are written; set the right length, or none");
+    if (isClosed) throw new IOException("the response is complete; nothing can be added");
+    if (contentLength >= 0 && count > contentLength - writtenBytes)
+      throw new IOException("the response has a Content-Length of " + contentLength + " bytes, but "
+          + (writtenBytes + count) + " are written; set the right length, or none");
   }
 
   @Override
   public void flush() throws IOException {
-    if (!closed && (buffered > 0 || framing == null)) send(false);
+    if (!isClosed && (bufferedBytes > 0 || framing == null)) send(false);
   }
 
   /** Sends the buffer: the first time after the head, the last time before the end mark. */
   private void send(boolean isLast) throws IOException {
     ByteBuilder head = null;
     if (framing == null) {
-      long knownLength = isLast ? written : -1;
-      framing = sender.framing(knownLength);
-      head = sender.head(framing, length >= 0 ? length : knownLength);
+      long knownLength = isLast ? writtenBytes : -1;
+      framing = sender.chooseFraming(knownLength);
+      head = sender.head(framing, contentLength >= 0 ? contentLength : knownLength);
     }
-    int from = CHUNK_HEAD;
-    int to = CHUNK_HEAD + buffered;
-    buffered = 0;
-    if (framing == Framing.NONE) to = from;
+    int start = CHUNK_HEAD;
+    int end = CHUNK_HEAD + bufferedBytes;
+    bufferedBytes = 0;
+    if (framing == Framing.NONE) end = start;
     else if (framing == Framing.CHUNKS) {
-      if (to > from) {
-        var size = Integer.toHexString(to - from);
-        buffer[to++] = '\r';
-        buffer[to++] = '\n';
-        buffer[--from] = '\n';
-        buffer[--from] = '\r';
-        for (int i = size.length() - 1; i >= 0; i--) buffer[--from] = (byte) size.charAt(i);
+      if (end > start) {
+        var size = Integer.toHexString(end - start);
+        buffer[end++] = '\r';
+        buffer[end++] = '\n';
+        buffer[--start] = '\n';
+        buffer[--start] = '\r';
+        for (int i = size.length() - 1; i >= 0; i--) buffer[--start] = (byte) size.charAt(i);
       }
       if (isLast) {
-        System.arraycopy(LAST_CHUNK, 0, buffer, to, LAST_CHUNK.length);
-        to += LAST_CHUNK.length;
+        System.arraycopy(LAST_CHUNK, 0, buffer, end, LAST_CHUNK.length);
+        end += LAST_CHUNK.length;
       }
     }
     if (head == null) {
-      if (from > 0) System.arraycopy(buffer, from, buffer, 0, to - from);
-      if (to > from) sender.write(buffer, to - from);
+      if (start > 0) System.arraycopy(buffer, start, buffer, 0, end - start);
+      if (end > start) sender.write(buffer, end - start);
     } else {
-      head.add(buffer, from, to - from);
+      head.add(buffer, start, end - start);
       sender.write(head.bytes, head.length);
     }
   }
 
   @Override
   public void close() throws IOException {
-    if (closed) return;
-    closed = true;
-    if (framing == null || framing == Framing.CHUNKS || buffered > 0) send(true);
-    sender.complete(length < 0 || written >= length || framing != Framing.LENGTH);
+    if (isClosed) return;
+    isClosed = true;
+    if (framing == null || framing == Framing.CHUNKS || bufferedBytes > 0) send(true);
+    sender.complete(contentLength < 0 || writtenBytes >= contentLength || framing != Framing.LENGTH);
   }
 
   /** Makes all further writes fail. */
   void forbidWriting() {
-    closed = true;
+    isClosed = true;
   }
 }

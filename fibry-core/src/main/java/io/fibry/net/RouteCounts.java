@@ -5,7 +5,7 @@ import java.util.concurrent.atomic.LongAdder;
 
 /**
  * Counts the exchanges of one route by their outcome. Thread-safe. A thread that reads
- * {@link #answered} before {@link #time} gets at least the time of these exchanges.
+ * {@link #answered} before {@link #totalTime} gets at least the time of these exchanges.
  */
 final class RouteCounts {
   private final LongAdder answered = new LongAdder();
@@ -41,7 +41,7 @@ final class RouteCounts {
     return openWebSockets.sum();
   }
 
-  Duration time() {
+  Duration totalTime() {
     return Duration.ofNanos(nanos.sum());
   }
 }

@@ -22,16 +22,16 @@ record RoutePattern(String text, Optional<String> method, List<PathSegment> segm
   private static final Set<String> METHODS = Set.of("GET", "HEAD", "POST", "PUT", "DELETE", "PATCH", "OPTIONS");
 
   /**
-   * A fixed name, any single segment, or the rest of the path, in the order in which they are
-   * tried.
+   * The kinds of segments, in the order in which they are tried: a fixed name, any single segment,
+   * or the rest of the path.
    */
   enum SegmentKind {
     NAMED, ANY, REST
   }
 
   /**
-   * A segment of the path. The name is the segment itself if it is fixed; otherwise it is the name
-   * in braces.
+   * A segment of the path. The name is the segment itself if the segment is fixed; otherwise it is
+   * the name in braces.
    */
   record PathSegment(SegmentKind kind, String name) {
     private static PathSegment of(String text) {
@@ -55,7 +55,7 @@ record RoutePattern(String text, Optional<String> method, List<PathSegment> segm
     if (!isWellFormed || path.contains("?") || path.contains("/./") || path.contains("/../") || path.endsWith("/.")
         || path.endsWith("/..") || path.chars().anyMatch(Character::isISOControl))
       throw malformed(text, "no request can have this path; give \"/\" or \"/name\", without a slash at the end, "
-          + "dots to climb by or a query");
+          + "segments \".\" or \"..\", a query or control characters");
     return new RoutePattern(text, method, segments(text, path));
   }
 
@@ -90,39 +90,40 @@ record RoutePattern(String text, Optional<String> method, List<PathSegment> segm
     return text.substring(text.indexOf(' ') + 1);
   }
 
-  boolean matchesMethod(String requested) {
-    return method.isEmpty() || method.get().equals(requested) || requested.equals("HEAD") && method.get().equals("GET");
+  boolean matchesMethod(String requestMethod) {
+    return method.isEmpty() || method.get().equals(requestMethod)
+        || requestMethod.equals("HEAD") && method.get().equals("GET");
   }
 
   boolean matchesPath(String path) {
-    int from = 1;
+    int start = 1;
     for (var segment : segments) {
       if (segment.kind == SegmentKind.REST) return true;
-      if (from > path.length()) return false;
-      int to = end(path, from);
-      if (segment.kind == SegmentKind.NAMED ? to - from != segment.name.length() || !path.startsWith(segment.name, from)
-          : to == from)
+      if (start > path.length()) return false;
+      int end = segmentEnd(path, start);
+      if (segment.kind == SegmentKind.NAMED
+          ? end - start != segment.name.length() || !path.startsWith(segment.name, start) : end == start)
         return false;
-      from = to + 1;
+      start = end + 1;
     }
-    return from > path.length() || segments.isEmpty() && path.length() == 1;
+    return start > path.length() || segments.isEmpty() && path.length() == 1;
   }
 
-  /** Returns the parts of a path that this route takes, by name. */
+  /** Returns the parts of a path that match the names in braces, by name. The path must match. */
   Map<String, String> parts(String path) {
     var parts = new HashMap<String, String>();
-    int from = 1;
+    int start = 1;
     for (var segment : segments) {
-      int to = segment.kind == SegmentKind.REST ? path.length() : end(path, from);
-      if (segment.kind != SegmentKind.NAMED) parts.put(segment.name, path.substring(Math.min(from, to), to));
-      from = to + 1;
+      int end = segment.kind == SegmentKind.REST ? path.length() : segmentEnd(path, start);
+      if (segment.kind != SegmentKind.NAMED) parts.put(segment.name, path.substring(Math.min(start, end), end));
+      start = end + 1;
     }
     return parts;
   }
 
-  private static int end(String path, int from) {
-    int to = path.indexOf('/', from);
-    return to < 0 ? path.length() : to;
+  private static int segmentEnd(String path, int start) {
+    int end = path.indexOf('/', start);
+    return end < 0 ? path.length() : end;
   }
 
   /** Returns whether both patterns take the same requests. */

@@ -35,14 +35,16 @@ final class ServerExchange implements HttpExchange {
   final RequestHead head;
   final RequestBody body;
   final ServerResponse response;
-  final HandlerFailureLog failures;
+  final HandlerFailureLog failureLog;
   private final Optional<BodyCodec> bodyCodec;
   private final RoutePattern pattern;
-  private byte[] bytes; // of the body; null until they are read
-  private Map<String, String> parts; // of the path, by name; null until the first request for one
-  // the name of the result that the handler must return; null if it may write the response instead
+  private byte[] bodyBytes; // null until the handler reads the whole body
+  // by their names in the route's braces; null until the first call of path(name)
+  private Map<String, String> pathParts;
+  // the result that the handler must return, such as "the text"; null if the handler writes the
+  // response itself
   private String requiredResult;
-  private ClientOutbox<String> events; // null until the handler asks for it
+  private ClientOutbox<String> eventOutbox; // null until the handler calls eventActor()
 
   ServerExchange(ActorBuilder<Object> builder, ClientSocket socket, RequestHead head, RequestBody body,
       ServerResponse response, RoutePattern pattern, Optional<BodyCodec> bodyCodec, HandlerFailureLog failures) {
@@ -53,7 +55,7 @@ final class ServerExchange implements HttpExchange {
     this.head = head;
     this.body = body;
     this.response = response;
-    this.failures = failures;
+    this.failureLog = failures;
   }
 
   @Override
@@ -68,8 +70,8 @@ final class ServerExchange implements HttpExchange {
 
   @Override
   public String path(String name) {
-    if (parts == null) parts = pattern.parts(path());
-    var part = parts.get(Objects.requireNonNull(name, "name"));
+    if (pathParts == null) pathParts = pattern.parts(path());
+    var part = pathParts.get(Objects.requireNonNull(name, "name"));
     if (part == null) throw new IllegalArgumentException("the route '" + pattern + "' has no {" + name + "}");
     return part;
   }
@@ -115,9 +117,9 @@ final class ServerExchange implements HttpExchange {
   }
 
   private byte[] read() {
-    if (bytes != null) return bytes;
+    if (bodyBytes != null) return bodyBytes;
     try {
-      return bytes = body.readAllBytes();
+      return bodyBytes = body.readAllBytes();
     } catch (IOException failure) {
       throw new UncheckedIOException(failure);
     }
@@ -144,7 +146,7 @@ final class ServerExchange implements HttpExchange {
   @Override
   public <T> T bodyAs(Class<T> type) {
     var codec = bodyCodec.orElseThrow(() -> new IllegalStateException(
-        "nothing says how the body of " + this + " becomes an object; call withBodyCodec(..) of the routes"));
+        "no codec converts the body of " + this + " to an object; call withBodyCodec(..) of the routes"));
     checkType(codec.mediaType());
     var content = read();
     try {
@@ -154,7 +156,7 @@ final class ServerExchange implements HttpExchange {
     }
   }
 
-  /** Refuses a body of another type. A body without a type is accepted. */
+  /** Throws if the body has another type. A body without a type is accepted. */
   private void checkType(String type) {
     var actualType = header("Content-Type").map(ServerExchange::withoutParameters);
     if (actualType.isPresent() && !actualType.get().equalsIgnoreCase(withoutParameters(type)))
@@ -167,7 +169,7 @@ final class ServerExchange implements HttpExchange {
   }
 
   private static HttpException refused(int code, String reason) {
-    return new HttpException(code, HttpStatus.text(code) + ": " + reason);
+    return new HttpException(code, HttpStatus.codeAndReason(code) + ": " + reason);
   }
 
   @Override
@@ -192,31 +194,36 @@ final class ServerExchange implements HttpExchange {
   public Actor<String> eventActor() {
     checkMayWrite("eventActor()");
     try {
-      if (events == null) {
-        events = ServerSentEvents.open(builder, socket, response);
+      if (eventOutbox == null) {
+        eventOutbox = ServerSentEvents.open(builder, socket, response);
         socket.stopTracking(); // the handler may wait until the client disconnects
       }
     } catch (IOException disconnected) {
       throw new UncheckedIOException(disconnected);
     }
-    return events.actor;
+    return eventOutbox.actor;
   }
 
   private void checkMayWrite(String method) {
     if (requiredResult != null) throw new IllegalStateException(
-        method + " on a route that answers with " + requiredResult + " its handler returns; make " + this
-            + " a stream(..) route");
+        method + " cannot be used on a route that responds with " + requiredResult + " its handler returns; make "
+            + this + " a stream(..) route");
   }
 
-  /** Forbids the handler to write, because it returns this thing. */
+  /**
+   * Called before a handler that returns the response. Makes attempts to write the response fail.
+   *
+   * @param result the handler's result as the exceptions name it, such as "the text"
+   */
   void forbidWriting(String result) {
     requiredResult = result;
   }
 
   /**
-   * Called when the user's code has returned. Gives the permit back, so that a client that has the
-   * response and asks again is not refused. Clears a stray interrupt, which would close the socket
-   * at the next write. After a kill the socket is closed already.
+   * Called when the user's code has returned. Gives the permit back before the response is
+   * complete, so that the client's next request is not refused for lack of a permit. Clears an
+   * interrupt, which would close the socket at the next write. A kill is not lost by that, because
+   * it has closed the socket already.
    */
   void endHandling() {
     if (response.permit != null) response.permit.release();
@@ -225,12 +232,12 @@ final class ServerExchange implements HttpExchange {
 
   void finish() throws IOException {
     endHandling();
-    if (events != null) events.finish();
+    if (eventOutbox != null) eventOutbox.finish();
     response.finish();
   }
 
   void end() {
-    if (events != null) events.finish();
+    if (eventOutbox != null) eventOutbox.finish();
     response.end();
   }
 

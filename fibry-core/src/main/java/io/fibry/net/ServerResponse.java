@@ -19,7 +19,7 @@ import java.util.Locale;
  */
 final class ServerResponse implements RequestBody.Expectation, ResponseBody.BodySender {
   private static final byte[] CONTINUE = ByteBuilder.latin1Bytes("HTTP/1.1 100 Continue\r\n\r\n");
-  private static final byte[] LENGTH = ByteBuilder.latin1Bytes("Content-Length: ");
+  private static final byte[] CONTENT_LENGTH = ByteBuilder.latin1Bytes("Content-Length: ");
   private static final byte[] PLAIN_TEXT = ByteBuilder.latin1Bytes("Content-Type: text/plain; charset=utf-8\r\n");
   private static final byte[] CHUNKED = ByteBuilder.latin1Bytes("Transfer-Encoding: chunked\r\n");
   private static final byte[] CLOSE = ByteBuilder.latin1Bytes("Connection: close\r\n");
@@ -34,42 +34,45 @@ final class ServerResponse implements RequestBody.Expectation, ResponseBody.Body
   private static volatile DateLine dateLine = new DateLine(-1, NOTHING); // replaced once a second
 
   private final OutputStream out;
-  ExchangePermit permit; // suspended while a write may wait; null without a permit
-  private final boolean http11;
-  private final boolean headOnly; // the request was HEAD
-  private RequestBody body; // null if the request was malformed
+  ExchangePermit permit; // suspended while a write may wait; null if the exchange has none
+  private final boolean isHttp11;
+  private final boolean isHeadRequest; // the request was HEAD
+  private RequestBody requestBody; // null if the request was malformed
   private boolean keepsAlive;
   private boolean needsContinue; // the client waits for 100 Continue
   private int code = 200;
   private List<String> headers = List.of(); // names and values in turn
-  private long length = -1; // set by the handler; -1 means not set
+  private long declaredLength = -1; // the handler's Content-Length; -1 means not set
   private boolean hasDate; // the handler has set this header
   private boolean hasType; // the handler has set this header
-  private boolean sent; // at least a part was sent
-  private boolean isStatusSet; // by the handler
-  private long bytesSent; // including heads
-  private boolean complete; // no more bytes of the response follow
-  private ResponseBody stream; // null until the handler writes
+  private boolean isSent; // whether at least a part was sent, or the exchange is over
+  private boolean isStatusSet; // whether the handler has set a status
+  private long bytesSent; // bytes of the response, including its head and that of a 100 Continue
+  private boolean isComplete; // no more bytes of the response follow
+  private ResponseBody bodyStream; // null until the handler writes
   private IOException failure; // set by a failed write; null before
   private Runnable onUpgraded = () -> {};
-  private boolean upgraded;
+  private boolean isUpgraded;
 
-  ServerResponse(OutputStream out, boolean http11, boolean headOnly, boolean keepsAlive, boolean needsContinue) {
+  ServerResponse(OutputStream out, boolean isHttp11, boolean isHeadRequest, boolean keepsAlive, boolean needsContinue) {
     this.out = out;
-    this.http11 = http11;
-    this.headOnly = headOnly;
+    this.isHttp11 = isHttp11;
+    this.isHeadRequest = isHeadRequest;
     this.keepsAlive = keepsAlive;
     this.needsContinue = needsContinue;
   }
 
-  /** Sets the body of the request, and returns it. */
+  /**
+   * Sets the body of the request, which decides whether the connection stays open. Returns the
+   * body.
+   */
   RequestBody forRequest(RequestBody body) {
-    return this.body = body;
+    return requestBody = body;
   }
 
   void status(int code) {
     if (code < 200 || code > 599)
-      throw new IllegalArgumentException("a status of " + code + " is not that of a response; give 200 to 599");
+      throw new IllegalArgumentException("a response cannot have the status " + code + "; give 200 to 599");
     requireNotBegun("the status");
     this.code = code;
     isStatusSet = true;
@@ -86,17 +89,18 @@ final class ServerResponse implements RequestBody.Expectation, ResponseBody.Body
       case "content-length" -> {
         if (value.isEmpty() || value.length() > 18 || !value.chars().allMatch(c -> c >= '0' && c <= '9'))
           throw new IllegalArgumentException("a Content-Length of '" + Lines.line(value) + "'; give a number of bytes");
-        length = Long.parseLong(value);
+        declaredLength = Long.parseLong(value);
         return;
       }
       case "connection" -> {
         if (!value.equalsIgnoreCase("close")) throw new IllegalArgumentException(
-            "Connection: " + Lines.line(value) + " is the server's business; only close can be asked for");
+            "Connection: " + Lines.line(value) + " cannot be set by a handler; give close, or leave the header out");
         keepsAlive = false;
         return;
       }
       case "transfer-encoding", "trailer",
-          "upgrade" -> throw new IllegalArgumentException("header " + name + " is the server's business; leave it out");
+          "upgrade" -> throw new IllegalArgumentException(
+              "header " + name + " cannot be set by a handler, because the server sets it; leave it out");
       case "date" -> hasDate = true;
       case "content-type" -> hasType = true;
       default -> {}
@@ -109,9 +113,9 @@ final class ServerResponse implements RequestBody.Expectation, ResponseBody.Body
     headers.add(value);
   }
 
-  /** Throws if the response has begun. */
+  /** Throws if the response has begun. The action is the subject of the exception's text. */
   void requireNotBegun(String action) {
-    if (stream != null || sent)
+    if (bodyStream != null || isSent)
       throw new IllegalStateException(action + " comes too late: the answer has begun; do this first");
   }
 
@@ -124,7 +128,7 @@ final class ServerResponse implements RequestBody.Expectation, ResponseBody.Body
   public void sendContinue() throws IOException {
     if (!needsContinue) return;
     needsContinue = false;
-    if (!sent) write(CONTINUE, CONTINUE.length);
+    if (!isSent) write(CONTINUE, CONTINUE.length);
   }
 
   void writeText(String text) throws IOException {
@@ -136,19 +140,19 @@ final class ServerResponse implements RequestBody.Expectation, ResponseBody.Body
     writeWhole(body, NOTHING);
   }
 
-  private void writeWhole(byte[] body, byte[] type) throws IOException {
-    if (sent) throw new IllegalStateException("the response was sent already, and a request has only one");
+  private void writeWhole(byte[] body, byte[] typeLine) throws IOException {
+    if (isSent) throw new IllegalStateException("the response was sent already, and a request has only one");
     boolean needsType = !hasType && HttpStatus.hasBody(code);
-    var message = head(Framing.LENGTH, body.length, needsType ? type : NOTHING);
+    var message = head(Framing.LENGTH, body.length, needsType ? typeLine : NOTHING);
     if (hasBody()) message.add(body);
-    complete = true;
+    isComplete = true;
     write(message.bytes, message.length);
   }
 
-  /** Discards the bytes that the handler has written and that were not sent. */
+  /** Discards the part of the body that the handler has written. Called if nothing was sent. */
   void discard() {
-    if (stream != null) stream.forbidWriting();
-    stream = null;
+    if (bodyStream != null) bodyStream.forbidWriting();
+    bodyStream = null;
   }
 
   /** Sets the status, and discards the headers of the handler. */
@@ -156,7 +160,7 @@ final class ServerResponse implements RequestBody.Expectation, ResponseBody.Body
     this.code = code;
     this.headers = List.of();
     hasDate = hasType = false;
-    length = -1;
+    declaredLength = -1;
   }
 
   /** Sends a response of the server itself, without the headers of the handler. */
@@ -169,7 +173,7 @@ final class ServerResponse implements RequestBody.Expectation, ResponseBody.Body
   /** Sends the response of an HttpException, with the headers of the handler. */
   void writeHandlerError(int code, String text) throws IOException {
     this.code = code;
-    length = -1;
+    declaredLength = -1;
     writeText(text.endsWith("\n") ? text : text + "\n");
   }
 
@@ -178,34 +182,37 @@ final class ServerResponse implements RequestBody.Expectation, ResponseBody.Body
     header("Content-Type", type);
     header("Cache-Control", "no-cache");
     keepsAlive = false;
-    complete = true;
+    isComplete = true;
     var head = head(Framing.CLOSE, -1);
     write(head.bytes, head.length);
   }
 
-  /** Sends the response after which the bytes of the connection are no longer HTTP. */
+  /** Sends the response 101, after which the bytes of the connection are no longer HTTP. */
   void upgrade(List<String> upgradeHeaders) throws IOException {
     requireNotBegun("an upgrade");
     code = 101;
     keepsAlive = false;
-    complete = true;
+    isComplete = true;
     var head = new ByteBuilder(256);
     head.add("HTTP/1.1 101 Switching Protocols\r\n");
     addHeaders(head, upgradeHeaders);
     addHeaders(head, headers);
     head.add('\r', '\n');
     write(head.bytes, head.length);
-    upgraded = true;
+    isUpgraded = true;
     onUpgraded.run();
   }
 
-  /** Sets an action for the moment of the upgrade, because a WebSocket may last for hours. */
+  /**
+   * Sets the action that runs at an upgrade. It reports the exchange as ended, because the
+   * WebSocket may last for hours.
+   */
   void onUpgraded(Runnable action) {
     onUpgraded = action;
   }
 
   boolean isUpgraded() {
-    return upgraded;
+    return isUpgraded;
   }
 
   private static void addHeaders(ByteBuilder head, List<String> headers) {
@@ -218,25 +225,25 @@ final class ServerResponse implements RequestBody.Expectation, ResponseBody.Body
   }
 
   OutputStream outputStream() {
-    if (sent && stream == null) throw new IllegalStateException("the response was sent already");
-    if (stream == null) stream = new ResponseBody(this, length);
-    return stream;
+    if (isSent && bodyStream == null) throw new IllegalStateException("the response was sent already");
+    if (bodyStream == null) bodyStream = new ResponseBody(this, declaredLength);
+    return bodyStream;
   }
 
   /** Sends the rest of the response, if there is any. */
   void finish() throws IOException {
-    if (!complete) outputStream().close();
+    if (!isComplete) outputStream().close();
   }
 
   boolean hasBody() {
-    return !headOnly && HttpStatus.hasBody(code);
+    return !isHeadRequest && HttpStatus.hasBody(code);
   }
 
   @Override
-  public Framing framing(long length) {
+  public Framing chooseFraming(long length) {
     if (!hasBody()) return Framing.NONE;
-    if (this.length >= 0 || length >= 0) return Framing.LENGTH;
-    if (http11) return Framing.CHUNKS;
+    if (declaredLength >= 0 || length >= 0) return Framing.LENGTH;
+    if (isHttp11) return Framing.CHUNKS;
     keepsAlive = false;
     return Framing.CLOSE;
   }
@@ -247,7 +254,7 @@ final class ServerResponse implements RequestBody.Expectation, ResponseBody.Body
   }
 
   private ByteBuilder head(Framing framing, long length, byte[] typeLine) {
-    if (body == null || !body.canEnd()) keepsAlive = false;
+    if (requestBody == null || !requestBody.mayRequestFollow()) keepsAlive = false;
     var head = new ByteBuilder(192 + (int) Math.min(Math.max(length, 0), 8_192));
     head.add(HttpStatus.statusLine(code));
     if (!hasDate) head.add(dateLine());
@@ -256,26 +263,26 @@ final class ServerResponse implements RequestBody.Expectation, ResponseBody.Body
     long contentLength = HttpStatus.contentLength(code, length);
     if (framing == Framing.CHUNKS) head.add(CHUNKED);
     else if (contentLength >= 0) {
-      head.add(LENGTH);
+      head.add(CONTENT_LENGTH);
       head.add(Long.toString(contentLength));
       head.add('\r', '\n');
     }
     if (!keepsAlive) head.add(CLOSE);
-    else if (!http11) head.add(KEEP_ALIVE);
+    else if (!isHttp11) head.add(KEEP_ALIVE);
     head.add('\r', '\n');
     return head;
   }
 
   @Override
   public void complete(boolean isWhole) {
-    if (isWhole) complete = true;
+    if (isWhole) isComplete = true;
     else keepsAlive = false;
   }
 
   @Override
   public void write(byte[] bytes, int length) throws IOException {
     if (failure != null) throw failure;
-    if (bytes != CONTINUE) sent = true;
+    if (bytes != CONTINUE) isSent = true;
     if (permit != null) permit.suspend();
     try {
       out.write(bytes, 0, length);
@@ -289,15 +296,15 @@ final class ServerResponse implements RequestBody.Expectation, ResponseBody.Body
     }
   }
 
-  /** Makes all further writes fail, because the exchange is over. */
+  /** Called when the exchange is over. Makes all further writes fail. */
   void end() {
-    if (stream != null) stream.forbidWriting();
-    sent = true;
+    if (bodyStream != null) bodyStream.forbidWriting();
+    isSent = true;
   }
 
   /** Returns whether a status was set, or the body has begun. */
   boolean isBegun() {
-    return isStatusSet || stream != null || sent;
+    return isStatusSet || bodyStream != null || isSent;
   }
 
   int code() {
@@ -309,12 +316,12 @@ final class ServerResponse implements RequestBody.Expectation, ResponseBody.Body
   }
 
   boolean isSent() {
-    return sent;
+    return isSent;
   }
 
   /** Returns whether a client would take a close now for the end of a complete response. */
   boolean endsWithConnection() {
-    return sent && !complete && !http11 && length < 0;
+    return isSent && !isComplete && !isHttp11 && declaredLength < 0;
   }
 
   boolean isBroken() {
@@ -322,7 +329,7 @@ final class ServerResponse implements RequestBody.Expectation, ResponseBody.Body
   }
 
   boolean keepsAlive() {
-    return keepsAlive && complete;
+    return keepsAlive && isComplete;
   }
 
   void closeConnectionAfter() {

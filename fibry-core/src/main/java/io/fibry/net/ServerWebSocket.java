@@ -22,14 +22,14 @@ import java.util.function.Function;
 import javax.net.ssl.SSLSession;
 
 /**
- * A WebSocket that is open. The outbox writes each message as one frame, and the close frame as its
- * last act. The reading thread writes pongs, so a client that does not take its pongs slows down
- * its own reads.
+ * A WebSocket that is open. The outbox writes each message as one frame, and at its end the close
+ * frame. The reading thread writes pongs, so if a client does not read its pongs, the server stops
+ * reading its messages.
  */
 final class ServerWebSocket implements WebSocketConnection, WebSocketReader.FrameResponder {
-  // for the close frame of the client, after that of the server
+  // max time until the client's close frame, after the server's close frame
   private static final Duration CLOSE_LIMIT = Duration.ofSeconds(2);
-  private static final byte[] PING_FRAME = WebSocketFrame.of(WebSocketFrame.PING, new byte[0]);
+  private static final byte[] PING_FRAME = WebSocketFrames.encode(WebSocketFrames.PING, new byte[0]);
   private static final byte[] NO_FRAME = {};
   static final Object PING = new Object(); // the message for which the outbox writes a ping
 
@@ -42,9 +42,9 @@ final class ServerWebSocket implements WebSocketConnection, WebSocketReader.Fram
   private final ClientOutbox<Object> outbox; // its messages are String, byte[] and PING
   // held to write a pong or the close frame
   private final StackSafeLock controlLock = new StackSafeLock(false);
-  private boolean closeSent; // guarded by `controlLock`; no pong may follow the close frame
+  private boolean isCloseSent; // guarded by `controlLock`; no pong may follow the close frame
   // null until a side closes; written once by compare-and-set, so the first close counts
-  private final AtomicReference<WebSocketClose> closing = new AtomicReference<>();
+  private final AtomicReference<WebSocketClose> firstClose = new AtomicReference<>();
   // null until the client closes; written by the reading thread
   private volatile WebSocketClose clientClose;
   // null until the close frame is sent; written by the outbox
@@ -62,7 +62,8 @@ final class ServerWebSocket implements WebSocketConnection, WebSocketReader.Fram
     outbox.runWhenWritten(this::sendClose);
     socket.limitEachRead(options.idleLimit);
     if (options.idleLimit != ListenerLimits.NO_LIMIT) {
-      // two pings within half the limit, because the first is left out if the client has just sent
+      // two pings within half the limit, because the first is skipped if the client has just sent a
+      // frame
       long quarter = Math.max(1, Durations.nanos(options.idleLimit) / 4);
       outbox.actor.sendMessageEvery(PING, Duration.ofNanos(quarter));
     }
@@ -89,13 +90,13 @@ final class ServerWebSocket implements WebSocketConnection, WebSocketReader.Fram
     if (socket.isClientError(failure)) return;
     if (socket.isClosed() || isClosing()) {
       if (!(failure instanceof InterruptedException || failure instanceof CancellationException))
-        exchange.failures.log(failure, exchange, "not at all, because the connection was closed");
+        exchange.failureLog.log(failure, exchange, "not at all, because the connection was closed");
     } else switch (Throwables.requestExceptionIn(failure)) {
       case MailboxFullException full -> close(new WebSocketClose(WebSocketClose.TRY_LATER));
       case ActorStoppedException stopped -> close(new WebSocketClose(WebSocketClose.TRY_LATER));
       case CircuitOpenException open -> close(new WebSocketClose(WebSocketClose.TRY_LATER));
-      default -> close(new WebSocketClose(WebSocketClose.FAILED,
-          "Internal server error " + exchange.failures.log(failure, exchange, "" + WebSocketClose.FAILED)));
+      default -> close(new WebSocketClose(WebSocketClose.INTERNAL_ERROR,
+          "Internal server error " + exchange.failureLog.log(failure, exchange, "" + WebSocketClose.INTERNAL_ERROR)));
     }
   }
 
@@ -104,7 +105,7 @@ final class ServerWebSocket implements WebSocketConnection, WebSocketReader.Fram
     outbox.finish();
     var timer = closeTimer;
     if (timer != null) socket.limitEachRead(ListenerLimits.NO_LIMIT);
-    else socket.limitAllReads(CLOSE_LIMIT); // no close frame could be sent
+    else socket.limitAllReads(CLOSE_LIMIT); // the client has closed already, or no close frame could be sent
     try {
       messages.awaitClose();
     } catch (IOException disconnected) {}
@@ -180,33 +181,33 @@ final class ServerWebSocket implements WebSocketConnection, WebSocketReader.Fram
 
   private static int size(Object message) {
     return switch (message) {
-      case String text -> WebSocketFrame.size(WebSocketFrame.utf8Size(text));
-      case byte[] data -> WebSocketFrame.size(data.length);
+      case String text -> WebSocketFrames.size(WebSocketFrames.utf8Size(text));
+      case byte[] data -> WebSocketFrames.size(data.length);
       default -> PING_FRAME.length;
     };
   }
 
   private byte[] bytes(Object message) {
     return switch (message) {
-      case String text -> WebSocketFrame.text(text);
-      case byte[] data -> WebSocketFrame.of(WebSocketFrame.BINARY, data);
+      case String text -> WebSocketFrames.encodeText(text);
+      case byte[] data -> WebSocketFrames.encode(WebSocketFrames.BINARY, data);
       default -> ping();
     };
   }
 
-  /** Returns a ping, or no bytes if the client has sent since the last call. */
+  /** Returns a ping frame, or no bytes if the client has sent a frame since the last call. */
   private byte[] ping() {
-    boolean isNeeded = !messages.heardSincePing;
-    messages.heardSincePing = false;
+    boolean isNeeded = !messages.hasFrameSincePing;
+    messages.hasFrameSincePing = false;
     return isNeeded ? PING_FRAME : NO_FRAME;
   }
 
   @Override
   @SuppressWarnings("try") // the variable of the lock is not used
   public void pong(byte[] data) throws IOException {
-    var frame = WebSocketFrame.of(WebSocketFrame.PONG, data);
+    var frame = WebSocketFrames.encode(WebSocketFrames.PONG, data);
     try (var held = controlLock.acquire()) {
-      if (!closeSent) socket.send(frame, 0, frame.length);
+      if (!isCloseSent) socket.send(frame, 0, frame.length);
     }
   }
 
@@ -228,36 +229,37 @@ final class ServerWebSocket implements WebSocketConnection, WebSocketReader.Fram
 
   @Override
   public void close(WebSocketClose close) {
-    closing.compareAndSet(null, close);
+    firstClose.compareAndSet(null, close);
     outbox.actor.sendPoisonPill();
   }
 
   @Override
   public void closed(WebSocketClose close) {
     clientClose = close;
-    if (close.code() != WebSocketClose.GONE) close(new WebSocketClose(close.code())); // echoes the client's code
+    if (close.code() != WebSocketClose.DISCONNECTED) close(new WebSocketClose(close.code())); // the client's code
     else {
-      closing.compareAndSet(null, close);
-      outbox.actor.askExit(); // as a cut-off does, so the exit reason is the same
+      firstClose.compareAndSet(null, close);
+      outbox.actor.askExit(); // not a pill, so that the exit reason is the same as after a cut-off
     }
   }
 
   @Override
   public boolean isClosing() {
-    return closing.get() != null;
+    return firstClose.get() != null;
   }
 
   /**
-   * Sends the close frame. Called at the end of the outbox, also if no close has caused that end.
+   * Sends the close frame. Called at the end of the outbox, even if no call of close has ended the
+   * outbox.
    */
   @SuppressWarnings("try") // the variable of the lock is not used
   private void sendClose() {
-    closing.compareAndSet(null, normalClose());
-    var close = closing.get();
-    if (close.code() == WebSocketClose.GONE) return;
+    firstClose.compareAndSet(null, normalClose());
+    var close = firstClose.get();
+    if (close.code() == WebSocketClose.DISCONNECTED) return;
     try (var held = controlLock.acquire()) {
-      closeSent = true;
-      socket.sendFromOutbox(WebSocketFrame.of(WebSocketFrame.CLOSE, close.data()));
+      isCloseSent = true;
+      socket.sendFromOutbox(WebSocketFrames.encode(WebSocketFrames.CLOSE, close.data()));
       if (clientClose == null) closeTimer = clock.schedule(CLOSE_LIMIT, socket::endInput);
     } catch (IOException disconnected) {}
   }

@@ -14,7 +14,7 @@ final class SocketDependents {
 
   /**
    * Asks all actors to end. This happens on another thread, because their ends may run code of
-   * users, and the current thread may be that of the limit check.
+   * users, and the current thread may be the thread of the limit check.
    */
   void end() {
     var current = actors;

@@ -10,43 +10,44 @@ import java.util.LinkedHashMap;
 
 /**
  * Limits the packets of each sender by a token bucket, which is stored as the time when it will be
- * full. If there are more than {@value #MAX} senders, the sender that was silent for longest is
- * forgotten. Not thread-safe.
+ * full. If there are more than {@value #MAX_SENDERS} senders, the sender that was silent for
+ * longest is forgotten. Not thread-safe.
  */
 final class SourceRateLimiter {
-  static final int MAX = 4_096;
+  static final int MAX_SENDERS = 4_096;
 
   private final Scheduler clock;
-  private final long period;
+  private final long periodNanos;
   private final long nanosPerToken; // rounded down, so the rate is a little higher
-  // by key; in the order of the last packets
-  private final LinkedHashMap<Long, Long> fullAt = new LinkedHashMap<>(16, 0.75f, true);
+  // when each sender's bucket will be full, by key; in the order of the last packets
+  private final LinkedHashMap<Long, Long> fullTimes = new LinkedHashMap<>(16, 0.75f, true);
 
   SourceRateLimiter(Scheduler clock, int packets, Duration period) {
     this.clock = clock;
-    this.period = Durations.nanos(period);
-    this.nanosPerToken = Math.max(1, this.period / packets);
+    this.periodNanos = Durations.nanos(period);
+    this.nanosPerToken = Math.max(1, this.periodNanos / packets);
   }
 
   /** Returns whether one more packet is within the rate, and counts it if it is. */
   boolean tryAdmit(InetAddress source) {
     long now = clock.nanoTime();
     long key = key(source);
-    var bucketFullAt = fullAt.get(key); // moves the sender to the end of the order, even if the packet is refused
-    long untilFull = bucketFullAt == null ? 0 : Math.max(0, bucketFullAt - now);
-    if (untilFull + nanosPerToken > period) return false;
-    fullAt.put(key, now + untilFull + nanosPerToken);
-    if (fullAt.size() > MAX) fullAt.pollFirstEntry();
+    var fullTime = fullTimes.get(key); // moves the sender to the end of the order, even if the packet is refused
+    long untilFull = fullTime == null ? 0 : Math.max(0, fullTime - now);
+    if (untilFull + nanosPerToken > periodNanos) return false;
+    fullTimes.put(key, now + untilFull + nanosPerToken);
+    if (fullTimes.size() > MAX_SENDERS) fullTimes.pollFirstEntry();
     return true;
   }
 
   int size() {
-    return fullAt.size();
+    return fullTimes.size();
   }
 
   /**
-   * Returns an IPv4 address, or the network of an IPv6 address, because one sender has all
-   * addresses of its network. No network begins like a key of IPv4.
+   * Returns the key of a sender: the IPv4 address, or the first 64 bits of an IPv6 address, because
+   * one sender has all addresses of an IPv6 network. The key of an IPv4 address begins with 32 one
+   * bits, and no IPv6 network does.
    */
   static long key(InetAddress source) {
     var bytes = ByteBuffer.wrap(source.getAddress());

@@ -9,14 +9,14 @@ import java.util.function.UnaryOperator;
 
 /**
  * Accepts TCP connections. The handler is called once for each client, on an actor of its own; when
- * it returns or throws, the connection is closed. On {@code Strategy.CALLER} there is one client at
- * a time. Thread-safe.
+ * it returns or throws, the connection is closed. With {@code Strategy.CALLER} there is one client
+ * at a time. Thread-safe.
  * {@snippet class="io.fibry.TcpSnippetsTest" region="acceptor"}
  *
  * <p>If a conversation fails because its client has disconnected, is too slow, or sends too much,
  * this is logged, in at most one line a minute. Other failures of a handler go to the failure
- * policy. Clients above the limit wait in the system's backlog. If accepting fails, it is tried
- * again after a pause of up to a second.
+ * policy. Clients above the limit wait in the system's backlog. If accepting fails, the acceptor
+ * tries again after a pause of up to a second.
  *
  * <p>{@link #sendPoisonPill} and {@link #close} let handlers finish within the drain limit. Then
  * their connections are closed and their actors killed. {@link #askExit} also ends the input of
@@ -26,16 +26,16 @@ import java.util.function.UnaryOperator;
 public interface TcpAcceptor extends Exitable {
 
   /**
-   * Opens an acceptor. It has the name of the builder. The actors of its clients have names below
-   * that name, such as "chat/1".
+   * Opens an acceptor, which has the name of the builder. The actors of its clients have names
+   * below that name, such as "chat/1".
    *
    * @param builder makes the actors; its mailbox is not used
    * @param port 0 for any free port
-   * @param handler talks to a client
+   * @param handler has the conversation with one client
    * @param options changes the limits
    * @return the listening acceptor
    * @throws IllegalArgumentException if there is no such port, or the name is taken
-   * @throws java.io.UncheckedIOException if it cannot listen on this port
+   * @throws java.io.UncheckedIOException if the acceptor cannot listen on this port
    */
   static TcpAcceptor open(ActorBuilder<?> builder, int port, Handler<TcpConnection> handler,
       UnaryOperator<TcpOptions> options) {
@@ -53,14 +53,14 @@ public interface TcpAcceptor extends Exitable {
    * @param options changes the limits
    * @return the listening acceptor
    * @throws IllegalArgumentException if there is no such port, or the name is taken
-   * @throws java.io.UncheckedIOException if it cannot listen on this port
+   * @throws java.io.UncheckedIOException if the acceptor cannot listen on this port
    */
   static TcpAcceptor forward(ActorBuilder<?> builder, int port, InetSocketAddress target,
       UnaryOperator<TcpOptions> options) {
     return TcpListener.forward(builder, port, target, options);
   }
 
-  /** {@return the port on which it listens, also if 0 was given} */
+  /** {@return the port on which the acceptor listens; if 0 was given, the port that was chosen} */
   int port();
 
   /** {@return a copy of the open connections} */

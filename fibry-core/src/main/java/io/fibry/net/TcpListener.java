@@ -10,11 +10,11 @@ import java.util.function.UnaryOperator;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** A listener that calls a handler with each connection. */
+/** A TCP acceptor: a listener that calls a handler with each connection. */
 final class TcpListener extends Listener<TcpAcceptor> implements TcpAcceptor {
   private static final Logger LOG = LoggerFactory.getLogger(TcpAcceptor.class);
 
-  private final Object kind; // the first words of toString()
+  private final Object kind; // its text begins the text of this listener; a Forwarder, or "TCP acceptor"
   private final Handler<? super ClientConnection> handler;
   private final TcpOptions options;
 

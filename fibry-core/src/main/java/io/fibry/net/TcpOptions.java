@@ -11,13 +11,13 @@ import java.util.function.Consumer;
 import javax.net.ssl.SSLContext;
 
 /**
- * The limits of a TCP acceptor. Time limits are above zero;
- * {@code ChronoUnit.FOREVER.getDuration()} means no limit. A client that exceeds a limit is cut
- * off, up to a second late. Immutable and thread-safe.
+ * The options of a TCP acceptor. For a time limit, {@code ChronoUnit.FOREVER.getDuration()} means
+ * no limit. A client that exceeds a limit is cut off, at most a second later. Immutable and
+ * thread-safe.
  * {@snippet class="io.fibry.TcpSnippetsTest" region="options"}
  */
 public final class TcpOptions implements Cloneable {
-  private static final Duration HANDSHAKE = Duration.ofSeconds(10);
+  private static final Duration HANDSHAKE_LIMIT = Duration.ofSeconds(10);
   static final TcpOptions DEFAULT = new TcpOptions();
 
   // written by `with..` only, before the copy is shared
@@ -49,7 +49,7 @@ public final class TcpOptions implements Cloneable {
   }
 
   /**
-   * Limits how many connections may be open; others wait in the system's backlog.
+   * Limits how many connections may be open. Further connections wait in the system's backlog.
    *
    * @param connections by default 10,000; at least 1
    * @return a changed copy
@@ -99,7 +99,8 @@ public final class TcpOptions implements Cloneable {
   }
 
   /**
-   * Limits the length of a line or frame that is read. Each connection may have one in memory.
+   * Limits the length of a line or frame that is read. Each connection may have one line or frame
+   * of this length in memory.
    *
    * @param bytes by default 1 MB; at least 1
    * @return a changed copy
@@ -110,7 +111,7 @@ public final class TcpOptions implements Cloneable {
 
   /**
    * Limits the unsent bytes of a {@code lineActor} or {@code frameActor}. If they exceed the limit,
-   * the client is cut off. Each message counts 32 bytes more.
+   * the client is cut off. Each message counts with 32 bytes in addition to its own.
    *
    * @param bytes by default 1 MB; at least 1
    * @return a changed copy
@@ -142,8 +143,8 @@ public final class TcpOptions implements Cloneable {
   }
 
   ListenerLimits limits() {
-    var handshake = Collections.min(List.of(HANDSHAKE, idleLimit));
-    return new ListenerLimits(address, maxConnections, handshake, idleLimit, totalLimit, writeLimit, drainLimit,
-        Collections.min(List.of(handshake, totalLimit, writeLimit)));
+    var handshakeLimit = Collections.min(List.of(HANDSHAKE_LIMIT, idleLimit));
+    return new ListenerLimits(address, maxConnections, handshakeLimit, idleLimit, totalLimit, writeLimit, drainLimit,
+        Collections.min(List.of(handshakeLimit, totalLimit, writeLimit)));
   }
 }

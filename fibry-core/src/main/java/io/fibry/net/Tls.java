@@ -17,19 +17,19 @@ import javax.net.ssl.SSLParameters;
 public final class Tls {
   private final Supplier<SSLContext> contexts;
   private final Consumer<SSLParameters> parameters;
-  private final boolean trusting; // whether it is known which certificates of clients to accept
+  private final boolean hasClientTrust; // whether the context says which certificates of clients to accept
 
-  private Tls(Supplier<SSLContext> contexts, boolean trusting, Consumer<SSLParameters> parameters) {
+  private Tls(Supplier<SSLContext> contexts, boolean hasClientTrust, Consumer<SSLParameters> parameters) {
     this.contexts = contexts;
-    this.trusting = trusting;
+    this.hasClientTrust = hasClientTrust;
     this.parameters = parameters;
   }
 
   /**
    * Uses the certificate of this context.
    *
-   * @param context has a key manager. If clients need certificates, it must have a trust manager,
-   * too, because the JDK's own one trusts all public authorities
+   * @param context has a key manager. If clients need certificates, the context must have a trust
+   * manager, too, because the JDK's default trusts all public authorities
    * @return TLS that asks clients for no certificates
    */
   public static Tls of(SSLContext context) {
@@ -38,10 +38,10 @@ public final class Tls {
   }
 
   /**
-   * Asks for a context with each connection, so that a certificate can be exchanged without a
-   * restart.
+   * Gets the context of each connection from a supplier, so that a certificate can be exchanged
+   * without a restart.
    *
-   * @param contexts must not wait. It returns the same context until the certificate changes,
+   * @param contexts must not wait, and must return the same context until the certificate changes,
    * because clients can resume sessions only within one context
    * @return TLS that asks clients for no certificates
    */
@@ -51,12 +51,12 @@ public final class Tls {
 
   /**
    * Uses a certificate and its key from two files in PEM form, as authorities issue them. Changed
-   * files are read again, at most a second later. While they cannot be read, or do not fit
-   * together, the old certificate is used, and each change is logged once.
+   * files are read again for a new connection, at most once a second. While the files cannot be
+   * read, or do not fit together, the old certificate is used, and each change is logged once.
    *
    * @param certificates the certificate of the server first, then the certificates that lead to its
    * authority
-   * @param key its private key (PKCS #8, not encrypted): {@code BEGIN PRIVATE KEY}
+   * @param key the private key of the server (PKCS #8, not encrypted): {@code BEGIN PRIVATE KEY}
    * @return TLS that asks clients for no certificates
    * @throws java.io.UncheckedIOException if a file cannot be read
    * @throws IllegalArgumentException if the files have no certificate with its key
@@ -66,12 +66,13 @@ public final class Tls {
   }
 
   /**
-   * Does the same as {@link #ofFiles(Path, Path)}, and reads the authorities of clients. These are
-   * needed for {@code setNeedClientAuth(true)} and {@code setWantClientAuth(true)}.
+   * Does the same as {@link #ofFiles(Path, Path)}, and reads the authorities of clients from a
+   * third file. The authorities are needed for {@code setNeedClientAuth(true)} and
+   * {@code setWantClientAuth(true)}.
    *
    * @param certificates the certificate of the server first, then the certificates that lead to its
    * authority
-   * @param key its private key (PKCS #8, not encrypted): {@code BEGIN PRIVATE KEY}
+   * @param key the private key of the server (PKCS #8, not encrypted): {@code BEGIN PRIVATE KEY}
    * @param authorities the certificates, in PEM form, of authorities that sign the certificates of
    * clients
    * @return TLS that asks clients for no certificates
@@ -100,9 +101,9 @@ public final class Tls {
    * authorities were given
    */
   public Tls withParameters(Consumer<SSLParameters> change) {
-    var changed = new Tls(contexts, trusting, parameters.andThen(Objects.requireNonNull(change, "change")));
-    if (!trusting) changed.engine();
-    return changed;
+    var copy = new Tls(contexts, hasClientTrust, parameters.andThen(Objects.requireNonNull(change, "change")));
+    if (!hasClientTrust) copy.engine();
+    return copy;
   }
 
   /**
@@ -121,7 +122,7 @@ public final class Tls {
     sslParameters.setApplicationProtocols(protocols);
     parameters.accept(sslParameters);
     boolean asksForCertificates = sslParameters.getNeedClientAuth() || sslParameters.getWantClientAuth();
-    if (!trusting && asksForCertificates) throw new IllegalArgumentException(
+    if (!hasClientTrust && asksForCertificates) throw new IllegalArgumentException(
         "clients are asked for certificates, and nothing says whose are taken: by default that is every public "
             + "authority; give yours, by Tls.ofFiles(certificates, key, authorities)");
     engine.setSSLParameters(sslParameters);

@@ -20,18 +20,18 @@ import javax.net.ssl.SSLSession;
 
 /**
  * Transfers the bytes of a socket through TLS. A stream that ends without a close_notify of TLS is
- * torn, because an attacker may have cut it. Decrypted bytes are kept only as long as they are
- * needed, because thousands of connections may be idle.
+ * an error, because an attacker may have cut it. The array of decrypted bytes is released when all
+ * are read, because thousands of connections may be idle.
  */
 final class TlsTransport implements Transport {
   private static final int HEADER_SIZE = 5; // bytes of a record before its content
   private static final int MAX_RECORD = HEADER_SIZE + (16 << 10) + 2_048; // bytes of a record
-  private static final int SMALL = 1_024;
-  private static final int FIRST_TYPE = 20; // types of records
-  private static final int LAST_TYPE = 23;
-  private static final int SHORTEST_METHOD = 3; // letters
+  private static final int SMALL = 1_024; // bytes; the size of `records` while only short records arrive
+  private static final int FIRST_TYPE = 20; // the lowest type of a record
+  private static final int LAST_TYPE = 23; // the highest type of a record
+  private static final int SHORTEST_METHOD = 3; // letters of the shortest HTTP method
   private static final byte[] NOTHING = {};
-  private static final String BROKEN = "an Error broke reading off";
+  private static final String BROKEN = "nothing more can be read: an Error has lost bytes of the client";
   private static final byte[] USE_HTTPS = ByteBuilder.latin1Bytes("HTTP/1.1 400 Bad Request\r\nConnection: close\r\n"
       + "Content-Type: text/plain\r\nContent-Length: 51\r\n\r\nThis port speaks TLS: ask it by https, not by http.");
 
@@ -47,13 +47,13 @@ final class TlsTransport implements Transport {
   private byte[] content = NOTHING; // decrypted bytes that no read has taken yet
   private int contentAt;
   private int contentEnd;
-  private boolean clientEnded; // the client has sent a close_notify
-  private boolean broken; // an Error has lost bytes, so the following bytes cannot be read
+  private boolean hasClientEnded; // the client has sent a close_notify
+  private boolean isBroken; // an Error has lost bytes, so the following bytes cannot be read
   // Written by the thread that negotiates, before any other thread reads or writes
   private SSLEngine engine;
   private boolean isNegotiated;
 
-  private volatile boolean inputEnded; // by endInput()
+  private volatile boolean hasInputEnded; // set by endInput()
 
   TlsTransport(PlainTransport wire, Supplier<SSLEngine> engines, WriteLock writeLock) {
     this.wire = wire;
@@ -95,7 +95,7 @@ final class TlsTransport implements Transport {
     }
   }
 
-  /** Sends an alert, and before it a response in plain HTTP if the client speaks HTTP. */
+  /** Sends the engine's alert. If the client speaks plain HTTP, sends an HTTP response before. */
   private void sendAlert(SSLException refused) {
     try {
       if (looksLikeHttp()) wire.write(USE_HTTPS, 0, USE_HTTPS.length);
@@ -105,7 +105,7 @@ final class TlsTransport implements Transport {
     }
   }
 
-  /** Computes and writes until the engine needs neither. */
+  /** Runs the engine's tasks and sends its records until it needs neither. */
   private void serveEngine() throws IOException {
     while (true) {
       switch (engine.getHandshakeStatus()) {
@@ -130,12 +130,12 @@ final class TlsTransport implements Transport {
 
   @Override
   public int read(byte[] bytes, int offset, int length) throws IOException {
-    if (broken) throw new SocketException(BROKEN);
+    if (isBroken) throw new SocketException(BROKEN);
     try {
       while (contentAt == contentEnd) {
-        if (clientEnded) return -1;
+        if (hasClientEnded) return -1;
         if (!hasRecord()) return endOfStream();
-        if (length >= recordLength()) { // then the content fits into `bytes`
+        if (length >= recordLength()) { // the content is shorter than its record, so it fits into `bytes`
           int count = decrypt(ByteBuffer.wrap(bytes, offset, length));
           if (count > 0) return count;
         } else decryptRecord();
@@ -147,7 +147,7 @@ final class TlsTransport implements Transport {
   }
 
   private Error markBroken(Error error) {
-    broken = true;
+    isBroken = true;
     return error;
   }
 
@@ -168,7 +168,7 @@ final class TlsTransport implements Transport {
   }
 
   private int endOfStream() throws SSLException {
-    if (inputEnded) return -1;
+    if (hasInputEnded) return -1;
     throw new SSLException(
         "it ended its stream without saying so in TLS (no close_notify), so what it sent may be torn");
   }
@@ -176,7 +176,7 @@ final class TlsTransport implements Transport {
   /** Decrypts one record. Returns the number of its bytes that are content. */
   private int decrypt(ByteBuffer target) throws IOException {
     var result = unwrap(target);
-    if (result.getStatus() == Status.CLOSED) clientEnded = true;
+    if (result.getStatus() == Status.CLOSED) hasClientEnded = true;
     else if (result.getHandshakeStatus() != HandshakeStatus.NOT_HANDSHAKING && isBeforeTls13())
       throw new SSLException("it wants to negotiate again, which is refused");
     else serveEngine();
@@ -198,18 +198,18 @@ final class TlsTransport implements Transport {
     return result;
   }
 
-  /** Waits for a whole record. Returns false if the stream has ended before. */
+  /** Waits for a whole record. Returns false if the stream ended before the end of a record. */
   private boolean hasRecord() throws IOException {
     for (int length = recordLength(); recordsEnd - recordsAt < length; length = recordLength())
       if (!receive(length)) return false;
     return true;
   }
 
-  /** Returns the length of the next record; if its header is incomplete, that of a header. */
+  /** Returns the length of the next record, or HEADER_SIZE if its header is incomplete. */
   private int recordLength() throws SSLProtocolException {
     if (recordsEnd - recordsAt < HEADER_SIZE) return HEADER_SIZE;
     if (records[recordsAt] < FIRST_TYPE || records[recordsAt] > LAST_TYPE) throw new SSLProtocolException(
-        looksLikeHttp() ? "it sent an HTTP request without TLS" : "it sent what is not TLS");
+        looksLikeHttp() ? "it sent an HTTP request without TLS" : "it sent bytes that are not TLS");
     int length = HEADER_SIZE + (records[recordsAt + 3] & 0xff) * 256 + (records[recordsAt + 4] & 0xff);
     if (length > MAX_RECORD) throw new SSLProtocolException("it sent a TLS record of " + length + " bytes");
     return length;
@@ -239,12 +239,12 @@ final class TlsTransport implements Transport {
     return true;
   }
 
-  /** Decrypts records that have arrived, because a record does not say how much content it has. */
+  /** Decrypts arrived records, because a record's length does not tell how much content it has. */
   @Override
   public int available() throws IOException {
-    if (broken) throw new SocketException(BROKEN);
+    if (isBroken) throw new SocketException(BROKEN);
     try {
-      while (contentAt == contentEnd && !clientEnded && hasWholeRecord()) decryptRecord();
+      while (contentAt == contentEnd && !hasClientEnded && hasWholeRecord()) decryptRecord();
     } catch (Error error) {
       throw markBroken(error);
     }
@@ -264,8 +264,8 @@ final class TlsTransport implements Transport {
   }
 
   @Override
-  public boolean hasArrived() {
-    return wire.hasArrived();
+  public boolean hasUnreadInSocket() {
+    return wire.hasUnreadInSocket();
   }
 
   @Override
@@ -275,7 +275,7 @@ final class TlsTransport implements Transport {
 
   @Override
   public void endInput() {
-    inputEnded = true;
+    hasInputEnded = true;
     wire.endInput();
   }
 
@@ -326,7 +326,7 @@ final class TlsTransport implements Transport {
   // ---- the end
 
   static SSLException withClient(SSLException failure, String client) {
-    var cause = failure.getCause(); // the engine may have wrapped the reason
+    var cause = failure.getCause(); // the engine may have wrapped the exception that has the reason
     return new SSLException(
         client + " was cut off by TLS: " + Lines.message(failure) + (cause == null ? "" : ": " + Lines.message(cause)),
         failure);
@@ -359,8 +359,8 @@ final class TlsTransport implements Transport {
 
   /**
    * Buffers for records that are being sent, shared by all connections: a record takes 16 kB even
-   * for a response of a few bytes. A buffer that was taken belongs to one thread, because taking it
-   * empties its slot. A buffer that finds its slot filled when it is returned becomes garbage.
+   * for a response of a few bytes. A thread that takes a buffer empties its slot, so no other
+   * thread gets the buffer. A returned buffer replaces the one in the slot.
    */
   private static final class SpareBuffers {
     private static final int SLOTS = 64;

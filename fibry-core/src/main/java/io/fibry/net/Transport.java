@@ -16,7 +16,7 @@ interface Transport {
     void write() throws IOException;
   }
 
-  /** Runs a write while no other thread writes, and within the write limit. */
+  /** Runs a write within the write limit, while no other thread writes. */
   interface WriteLock {
     void runExclusively(ControlWrite write) throws IOException;
   }
@@ -24,7 +24,7 @@ interface Transport {
   /** Returns whether {@link #handshake} does anything. */
   boolean needsHandshake();
 
-  /** Called first: negotiates with the other side. */
+  /** Negotiates with the other side. Called before all reads and writes. */
   void handshake() throws IOException;
 
   int read(byte[] bytes, int offset, int length) throws IOException;
@@ -32,11 +32,11 @@ interface Transport {
   /** Returns how many bytes {@link #read} can return without waiting. */
   int available() throws IOException;
 
-  /** Returns how many bytes have arrived and were not read, whether or not they are content. */
+  /** Returns how many bytes have arrived and were not read, including bytes that are no content. */
   long arrivedBytes() throws IOException;
 
-  /** Returns whether the socket has bytes. Any thread may call it. */
-  boolean hasArrived();
+  /** Returns whether the socket has bytes that were not read. Any thread may call this method. */
+  boolean hasUnreadInSocket();
 
   /**
    * Returns whether bytes have arrived and were not read, even if they are no content or part of a

@@ -29,17 +29,18 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * A UDP server: a fiber receives packets, and an actor handles them. The server has the name, the
- * mailbox and the end of that actor. Its end closes the socket, which ends the fiber. The fiber has
- * an actor, too. That actor is outside of the scope, because the scope is quiet while the fiber
- * waits. It does not use the keys, weights and code around messages of the builder.
+ * A UDP server. A fiber receives packets, and an actor handles them. The server has the name, the
+ * mailbox and the end of the handling actor. The end of the server closes the socket, which ends
+ * the fiber. The fiber runs a second actor. That actor is outside of the scope, so that the scope
+ * can become quiet while the fiber waits for packets. The keys, weights and interceptors of the
+ * builder are not for this second actor.
  */
 final class UdpReceiver extends ForwardingExitable<UdpServer> implements UdpServer {
   private static final Logger LOG = LoggerFactory.getLogger(UdpServer.class);
   private static final Mailbox<Object> MAILBOX = Mailbox.bounded(1_024, Overflow.DROP_NEWEST);
-  private static final Duration GRACE = Duration.ofSeconds(1); // for the fiber to end
+  private static final Duration GRACE = Duration.ofSeconds(1); // max time for the fiber to end
   private static final long FIRST_PAUSE = 5_000_000; // ns
-  private static final long LONGEST_PAUSE = 1_000_000_000; // ns
+  private static final long MAX_PAUSE = 1_000_000_000; // ns
 
   private final UdpSockets sockets;
   private final int port;
@@ -69,10 +70,10 @@ final class UdpReceiver extends ForwardingExitable<UdpServer> implements UdpServ
       UnaryOperator<Options> options) {
     Objects.requireNonNull(builder, "builder");
     Objects.requireNonNull(handler, "handler");
-    var changed = ChangedCopy.of(new Options(), options).checked();
-    var sockets = UdpSockets.open(changed.address, changed.group, port);
+    var checkedOptions = ChangedCopy.of(new Options(), options).checked();
+    var sockets = UdpSockets.open(checkedOptions.address, checkedOptions.group, port);
     try {
-      return new UdpReceiver(builder, sockets, handler, changed).start();
+      return new UdpReceiver(builder, sockets, handler, checkedOptions).start();
     } catch (Throwable refused) {
       sockets.close();
       throw refused;
@@ -91,13 +92,13 @@ final class UdpReceiver extends ForwardingExitable<UdpServer> implements UdpServ
     Thread.currentThread().setName("udp-" + port);
     var buffer = new byte[options.maxPacket + 1]; // one byte more, to recognize packets that are too long
     var rates = options.rate.map(rate -> new SourceRateLimiter(clock, rate.packets(), rate.period()));
-    long pause = 0;
+    long pauseNanos = 0;
     try {
       while (!ended.isDone()) {
         var packet = new DatagramPacket(buffer, buffer.length);
         try {
           sockets.in().receive(packet);
-          pause = 0;
+          pauseNanos = 0;
         } catch (IOException failure) {
           if (ended.isDone()) return;
           if (sockets.in().isClosed()) {
@@ -105,19 +106,21 @@ final class UdpReceiver extends ForwardingExitable<UdpServer> implements UdpServ
                 failure);
             return;
           }
-          pause = Math.clamp(2 * pause, FIRST_PAUSE, LONGEST_PAUSE);
-          pause(pause, failure);
+          pauseNanos = Math.clamp(2 * pauseNanos, FIRST_PAUSE, MAX_PAUSE);
+          pause(pauseNanos, failure);
           continue;
         }
         if (rates.isPresent() && !rates.get().tryAdmit(packet.getAddress()) || !passOn(packet))
           dropped.incrementAndGet();
       }
     } finally {
-      handlingActor.sendPoisonPill(); // in case this method failed
+      handlingActor.sendPoisonPill(); // needed if this method has failed
     }
   }
 
-  /** Sends the packet to the actor. Returns false if the actor does not take it. */
+  /**
+   * Sends the packet to the handling actor. Returns false if this actor does not take the packet.
+   */
   private boolean passOn(DatagramPacket packet) {
     int length = Math.min(packet.getLength(), options.maxPacket);
     var copy = new UdpPacket((InetSocketAddress) packet.getSocketAddress(), Arrays.copyOf(packet.getData(), length),
@@ -130,9 +133,9 @@ final class UdpReceiver extends ForwardingExitable<UdpServer> implements UdpServ
     }
   }
 
-  /** Waits after a failure. Returns early when the server ends. */
+  /** Waits after a failure to receive. Returns early when the server ends. */
   private void pause(long nanos, IOException failure) throws Exception {
-    if (throttle.count() > 0)
+    if (throttle.countEvent() > 0)
       LOG.warn("{} could not receive and tries again after a pause; logged at most once a minute", this, failure);
     var elapsed = new CompletableFuture<Object>();
     var timer = clock.schedule(Duration.ofNanos(nanos), () -> elapsed.complete(nanos));
@@ -148,19 +151,19 @@ final class UdpReceiver extends ForwardingExitable<UdpServer> implements UdpServ
     Objects.requireNonNull(data, "data");
     long maxLength = (long) Objects.requireNonNull(packet, "packet").data().length * options.maxReply;
     if (data.length > maxLength) throw new IllegalArgumentException("a reply of " + data.length + " bytes to " + packet
-        + " may have " + maxLength + ", or a sender with a forged address could flood its owner; have clients send "
-        + "longer packets, or open the server withMaxReply(..)");
+        + " may have " + maxLength + " bytes, because longer replies to a forged address could flood another machine; "
+        + "have clients send longer packets, or open the server withMaxReply(..)");
     send(packet.from(), data);
   }
 
   @Override
-  public void send(InetSocketAddress to, byte[] data) throws IOException {
-    if (Objects.requireNonNull(to, "to").isUnresolved())
-      throw new IllegalArgumentException("nothing can be sent to " + to + ", a name that has no address");
+  public void send(InetSocketAddress receiver, byte[] data) throws IOException {
+    if (Objects.requireNonNull(receiver, "receiver").isUnresolved())
+      throw new IllegalArgumentException("nothing can be sent to " + receiver + ", a name that has no address");
     if (Objects.requireNonNull(data, "data").length > Options.MAX_CONTENT) throw new IllegalArgumentException(
         "a packet of " + data.length + " bytes is too long for a datagram; send at most " + Options.MAX_CONTENT);
     if (sockets.out().isClosed()) throw new SocketException(this + " has ended and sends nothing more");
-    sockets.out().send(new DatagramPacket(data, data.length, to));
+    sockets.out().send(new DatagramPacket(data, data.length, receiver));
   }
 
   @Override
@@ -179,20 +182,20 @@ final class UdpReceiver extends ForwardingExitable<UdpServer> implements UdpServ
     ended.complete(this); // before the fiber sees the closed socket
     sockets.close();
     receivingActor.sendPoisonPill();
-    boolean interrupted = false;
+    boolean isInterrupted = false;
     for (boolean isFirst = true; true; isFirst = false) {
       try {
         if (isFirst && receivingActor.waitForExit(GRACE)) break;
-        receivingActor.kill(); // the fiber is in the user's handler, on CALLER, or waits for capacity of the mailbox
+        receivingActor.kill(); // the fiber runs the user's handler, on CALLER, or waits for capacity of the mailbox
         receivingActor.waitForExit();
         break;
       } catch (AskCycleException ownFiber) { // the current thread is the fiber
         break;
       } catch (CancellationException interrupt) {
-        interrupted = Thread.interrupted();
+        isInterrupted = Thread.interrupted();
       }
     }
-    if (interrupted) Thread.currentThread().interrupt();
+    if (isInterrupted) Thread.currentThread().interrupt();
   }
 
   @Override

@@ -17,8 +17,8 @@ import java.util.function.UnaryOperator;
 
 /**
  * Receives datagrams and passes them to an actor. Up to 1,024 packets may wait by default; then the
- * newest packet is dropped. A builder of a pool handles several packets at once. {@code close} lets
- * waiting packets be handled. Thread-safe.
+ * newest packet is dropped. With the builder of a pool, several packets are handled at once. A
+ * server that is closed still handles the waiting packets. Thread-safe.
  * {@snippet class="io.fibry.UdpSnippetsTest" region="server"}
  *
  * <p>A datagram may name any sender, so a reply could reach a machine that did not ask. Therefore
@@ -34,21 +34,21 @@ public interface UdpServer extends Exitable {
    * @param handler gets the server, with which it can reply, and a packet
    * @param options changes the defaults
    * @return the listening server
-   * @throws java.io.UncheckedIOException if it cannot listen on this port
+   * @throws java.io.UncheckedIOException if the server cannot listen on this port
    */
   static UdpServer open(ActorBuilder<?> builder, int port, Handler.Stateful<UdpServer, UdpPacket> handler,
       UnaryOperator<Options> options) {
     return UdpReceiver.open(builder, port, handler, options);
   }
 
-  /** {@return the port on which it listens, also if 0 was given} */
+  /** {@return the port on which the server listens; if 0 was given, the port that was chosen} */
   int port();
 
   /**
    * Replies to a packet.
    *
    * @param packet the packet
-   * @param data no longer than the packet, or than {@code withMaxReply} allows
+   * @param data at most as long as the packet, unless {@code withMaxReply} allows more
    * @throws IllegalArgumentException if the reply is too long
    * @throws IOException if the reply could not be sent
    */
@@ -57,12 +57,12 @@ public interface UdpServer extends Exitable {
   /**
    * Sends a packet.
    *
-   * @param to the receiver
+   * @param receiver the address to which the packet is sent
    * @param data at most 65,507 bytes
    * @throws IllegalArgumentException if the packet is too long
    * @throws IOException if the packet could not be sent
    */
-  void send(InetSocketAddress to, byte[] data) throws IOException;
+  void send(InetSocketAddress receiver, byte[] data) throws IOException;
 
   /** {@return how many packets were dropped, by the rate or by the actor's mailbox} */
   long dropped();
@@ -101,9 +101,9 @@ public interface UdpServer extends Exitable {
     }
 
     /**
-     * Receives only what is sent to this group, on the interface of the server's address. Servers
-     * can share a group and port. Packets to the group are sent from another port, and pass no
-     * router.
+     * Receives only packets that are sent to this group, on the interface of the server's address.
+     * Servers can share a group and port. The server sends from another port than it receives on,
+     * and its packets to the group pass no router.
      *
      * @param group a multicast address
      * @return a changed copy

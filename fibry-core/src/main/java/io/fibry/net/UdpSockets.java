@@ -12,11 +12,11 @@ import java.net.StandardSocketOptions;
 import java.util.Optional;
 
 /**
- * The sockets of a UDP server. A group needs two: the receiving socket has the address of the
- * group, which keeps other packets out, but cannot send.
+ * The sockets of a UDP server. With a multicast group there are two sockets. The receiving socket
+ * is bound to the address of the group, so it gets no other packets, but it cannot send.
  *
- * @param in receives
- * @param out sends; the same socket as {@code in} if there is no group
+ * @param in the socket that receives
+ * @param out the socket that sends; the same as {@code in} if there is no group
  */
 record UdpSockets(DatagramSocket in, DatagramSocket out) implements AutoCloseable {
 

@@ -15,20 +15,20 @@ import java.util.Map;
  */
 record UrlEncodedFields(String text) {
 
-  /** Returns the first value of this name, decoded, or null. */
+  /** Returns the first value of this name, decoded; null if there is none. */
   String first(String name) {
-    for (int from = 0; from < text.length();) {
-      int to = fieldEnd(from);
-      int nameEnd = nameEnd(from, to);
-      if (decoded(from, nameEnd).equals(name)) return decoded(Math.min(nameEnd + 1, to), to);
-      from = to + 1;
+    for (int start = 0; start < text.length();) {
+      int end = fieldEnd(start);
+      int nameEnd = nameEnd(start, end);
+      if (decoded(start, nameEnd).equals(name)) return decoded(Math.min(nameEnd + 1, end), end);
+      start = end + 1;
     }
     return null;
   }
 
   boolean hasMoreThan(int maxFields) {
     int fields = 0;
-    for (int from = 0; from < text.length() && fields <= maxFields; from = fieldEnd(from) + 1) fields++;
+    for (int start = 0; start < text.length() && fields <= maxFields; start = fieldEnd(start) + 1) fields++;
     return fields > maxFields;
   }
 
@@ -36,36 +36,36 @@ record UrlEncodedFields(String text) {
   Map<String, List<String>> all() {
     if (text.isEmpty()) return Map.of();
     var fields = new LinkedHashMap<String, List<String>>();
-    for (int from = 0; from < text.length();) {
-      int to = fieldEnd(from);
-      int nameEnd = nameEnd(from, to);
-      if (to > from)
-        fields.computeIfAbsent(decoded(from, nameEnd), name -> new ArrayList<>(1))
-            .add(decoded(Math.min(nameEnd + 1, to), to));
-      from = to + 1;
+    for (int start = 0; start < text.length();) {
+      int end = fieldEnd(start);
+      int nameEnd = nameEnd(start, end);
+      if (end > start)
+        fields.computeIfAbsent(decoded(start, nameEnd), name -> new ArrayList<>(1))
+            .add(decoded(Math.min(nameEnd + 1, end), end));
+      start = end + 1;
     }
     fields.replaceAll((name, values) -> Collections.unmodifiableList(values));
     return Collections.unmodifiableMap(fields);
   }
 
-  private int fieldEnd(int from) {
-    int to = text.indexOf('&', from);
-    return to < 0 ? text.length() : to;
+  private int fieldEnd(int start) {
+    int end = text.indexOf('&', start);
+    return end < 0 ? text.length() : end;
   }
 
-  private int nameEnd(int from, int to) {
-    int index = text.indexOf('=', from);
-    return index < 0 || index > to ? to : index;
+  private int nameEnd(int start, int end) {
+    int index = text.indexOf('=', start);
+    return index < 0 || index > end ? end : index;
   }
 
-  private String decoded(int from, int to) {
-    var bytes = new byte[to - from];
+  private String decoded(int start, int end) {
+    var bytes = new byte[end - start];
     int length = 0;
-    for (int i = from; i < to; i++) {
+    for (int i = start; i < end; i++) {
       char c = text.charAt(i);
       if (c == '%') {
-        int high = i + 2 < to ? Character.digit(text.charAt(i + 1), 16) : -1;
-        int low = i + 2 < to ? Character.digit(text.charAt(i + 2), 16) : -1;
+        int high = i + 2 < end ? Character.digit(text.charAt(i + 1), 16) : -1;
+        int low = i + 2 < end ? Character.digit(text.charAt(i + 2), 16) : -1;
         if (high < 0 || low < 0) throw new IllegalArgumentException("a percent sign without two hexadecimal digits");
         c = (char) (high << 4 | low);
         i += 2;

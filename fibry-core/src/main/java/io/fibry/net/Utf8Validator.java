@@ -1,26 +1,29 @@
 package io.fibry.net;
 
-/** Checks UTF-8 while it arrives, and refuses it at the first invalid byte. Used by one thread. */
+/**
+ * Checks a text in UTF-8 while its bytes arrive, and refuses the text at the first invalid byte.
+ * Used by one thread.
+ */
 final class Utf8Validator {
-  private static final int LOWEST = 0x80;
-  private static final int HIGHEST = 0xbf;
+  private static final int MIN_CONTINUATION = 0x80;
+  private static final int MAX_CONTINUATION = 0xbf;
 
-  private int missing; // bytes that the current character still needs
+  private int missingBytes; // bytes that are missing of the current character
   // the range of the next byte of the current character
-  private int low = LOWEST;
-  private int high = HIGHEST;
+  private int minNext = MIN_CONTINUATION;
+  private int maxNext = MAX_CONTINUATION;
 
-  /** Returns whether these bytes, after all bytes before, are valid so far. */
-  boolean accepts(byte[] bytes, int from, int count) {
-    for (int i = from; i < from + count; i++) {
+  /** Returns whether the text is valid so far, with these further bytes. */
+  boolean accepts(byte[] bytes, int start, int count) {
+    for (int i = start; i < start + count; i++) {
       int next = bytes[i] & 0xff;
-      if (missing == 0) {
+      if (missingBytes == 0) {
         if (next >= 0x80 && !beginCharacter(next)) return false;
       } else {
-        if (next < low || next > high) return false;
-        low = LOWEST;
-        high = HIGHEST;
-        missing--;
+        if (next < minNext || next > maxNext) return false;
+        minNext = MIN_CONTINUATION;
+        maxNext = MAX_CONTINUATION;
+        missingBytes--;
       }
     }
     return true;
@@ -32,12 +35,12 @@ final class Utf8Validator {
    */
   private boolean beginCharacter(int first) {
     if (first < 0xc2 || first > 0xf4) return false;
-    missing = first < 0xe0 ? 1 : first < 0xf0 ? 2 : 3;
+    missingBytes = first < 0xe0 ? 1 : first < 0xf0 ? 2 : 3;
     switch (first) {
-      case 0xe0 -> low = 0xa0;
-      case 0xed -> high = 0x9f;
-      case 0xf0 -> low = 0x90;
-      case 0xf4 -> high = 0x8f;
+      case 0xe0 -> minNext = 0xa0;
+      case 0xed -> maxNext = 0x9f;
+      case 0xf0 -> minNext = 0x90;
+      case 0xf4 -> maxNext = 0x8f;
       default -> {}
     }
     return true;
@@ -45,6 +48,6 @@ final class Utf8Validator {
 
   /** Returns whether the text does not end within a character. */
   boolean isComplete() {
-    return missing == 0;
+    return missingBytes == 0;
   }
 }

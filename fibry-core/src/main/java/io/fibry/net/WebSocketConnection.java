@@ -7,8 +7,8 @@ import java.util.function.Function;
 import javax.net.ssl.SSLSession;
 
 /**
- * A WebSocket of an HTTP server, closed when its handler returns or throws. Reading belongs to the
- * handler's thread; the rest is thread-safe.
+ * A WebSocket of an HTTP server, closed when its handler returns or throws. Only the handler's
+ * thread may read; the other methods are thread-safe.
  * {@snippet class="io.fibry.WebSocketSnippetsTest" region="connection"}
  *
  * <p>The messages end when the client closes, when {@link #close} is called, or when the server
@@ -52,7 +52,7 @@ public interface WebSocketConnection extends AutoCloseable {
    */
   Optional<String> header(String name);
 
-  /** {@return the client's address, or that of a proxy in front} */
+  /** {@return the client's address, or the address of a proxy in front of the server} */
   InetSocketAddress remoteAddress();
 
   /**
@@ -61,7 +61,7 @@ public interface WebSocketConnection extends AutoCloseable {
    */
   Optional<SSLSession> tls();
 
-  /** {@return the subprotocol that was agreed on; empty if none was} */
+  /** {@return the subprotocol that was agreed on; empty if there is none} */
   Optional<String> subprotocol();
 
   /** {@return the messages that the client sends} A second iteration continues the first. */
@@ -84,12 +84,12 @@ public interface WebSocketConnection extends AutoCloseable {
   <T> Iterable<T> texts(Function<String, T> reader);
 
   /**
-   * {@return an actor whose messages are texts for the client; always the same actor} Its senders
-   * do not wait. When more than {@code withMaxUnsent} bytes are unsent, the client is cut off, even
-   * if a single burst is that large. The actor ends with the connection, which first writes the
+   * {@return an actor whose messages are texts for the client; always the same actor} Senders do
+   * not wait. When more than {@code withMaxUnsent} bytes are unsent, the client is cut off, even if
+   * a single burst is that large. The actor ends with the connection, which first writes the
    * messages that were sent, within the write limit. If the client was cut off or has disconnected
-   * without a close, the actor ends with {@link io.fibry.ExitReason.Stopped}. If the actor is
-   * ended, the connection closes. A message that is not written, or has half a pair of surrogates,
+   * without a close, the actor ends with {@link io.fibry.ExitReason.Stopped}. If a user ends the
+   * actor, the connection closes. A message that is not written, or has half a pair of surrogates,
    * becomes a dead letter.
    */
   Actor<String> textActor();
@@ -102,7 +102,7 @@ public interface WebSocketConnection extends AutoCloseable {
 
   /**
    * Closes the connection, after the messages that were sent to the actor. Never waits. If it is
-   * called several times, the first call counts. The client has two seconds to close, too.
+   * called several times, the first call counts. The client then has two seconds to close, too.
    *
    * @param code 1000 for the normal end, 1001 to 1014 as in RFC 6455 without the reserved codes, or
    * 3000 to 4999 for your own codes
@@ -115,6 +115,6 @@ public interface WebSocketConnection extends AutoCloseable {
   @Override
   void close();
 
-  /** {@return how the client has closed; empty if it has not} */
+  /** {@return how the client has closed; empty if the client has not closed} */
   Optional<WebSocketClose> peerClose();
 }

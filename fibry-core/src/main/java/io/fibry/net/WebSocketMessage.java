@@ -4,14 +4,15 @@ import io.fibry.text.Lines;
 import java.util.Objects;
 
 /**
- * A message from the client of a WebSocket. Immutable and thread-safe, if the array is not changed.
+ * A message from the client of a WebSocket. Immutable and thread-safe, if the array of a
+ * {@link Binary} is not changed.
  */
 public sealed interface WebSocketMessage {
 
   /**
    * A text.
    *
-   * @param text perhaps empty
+   * @param text may be empty
    */
   record Text(String text) implements WebSocketMessage {
     /** Refuses null. */
@@ -28,7 +29,7 @@ public sealed interface WebSocketMessage {
   /**
    * Bytes.
    *
-   * @param data perhaps empty; not copied
+   * @param data may be empty; not copied
    */
   record Binary(byte[] data) implements WebSocketMessage {
     /** Refuses null. */

@@ -8,19 +8,20 @@ import java.util.Optional;
 import java.util.function.Consumer;
 
 /**
- * The limits of the WebSockets of a route, in addition to the limits of their server. A client that
- * exceeds a limit is cut off, or its connection is closed with a code. Immutable and thread-safe.
+ * The options of the WebSockets of a route. Their limits apply in addition to the limits of the
+ * server. A client that exceeds a limit is cut off, or its connection is closed with a code.
+ * Immutable and thread-safe.
  * {@snippet class="io.fibry.WebSocketSnippetsTest" region="options"}
  */
 public final class WebSocketOptions implements Cloneable {
-  private static final int MAX_ARRAY = Integer.MAX_VALUE - 8; // bytes of an array
+  private static final int MAX_ARRAY = Integer.MAX_VALUE - 8; // max bytes of an array
   static final WebSocketOptions DEFAULT = new WebSocketOptions();
 
   // written by `with..` only, before the copy is shared
   Duration idleLimit = Duration.ofSeconds(60);
   int maxMessage = 1_000_000;
   int maxFrame = MAX_ARRAY;
-  int maxUnsentData; // if 0, as many as the longest message may have, but at least 1 MB
+  int maxUnsentData; // bytes; 0 means maxMessage, but at least 1 MB
   Optional<List<String>> origins = Optional.empty(); // empty: only pages of the same host may connect
   List<String> subprotocols = List.of();
 
@@ -43,50 +44,50 @@ public final class WebSocketOptions implements Cloneable {
 
   /**
    * Limits the length of a message that is read. A longer message closes the connection with 1009.
-   * Each connection may have one in memory.
+   * Each connection may have one message of this length in memory.
    *
    * @param bytes by default 1 MB; at least 1
    * @return a changed copy
    */
   public WebSocketOptions withMaxMessage(int bytes) {
-    return with(copy -> copy.maxMessage = atMost(bytes, "a max message"));
+    return with(copy -> copy.maxMessage = capSize(bytes, "a max message"));
   }
 
   /**
    * Limits the length of a frame that is read. A longer frame closes the connection with 1009. A
    * message may have several frames.
    *
-   * @param bytes by default as the longest message; at least 1
+   * @param bytes by default the limit of a message; at least 1
    * @return a changed copy
    */
   public WebSocketOptions withMaxFrame(int bytes) {
-    return with(copy -> copy.maxFrame = atMost(bytes, "a max frame"));
+    return with(copy -> copy.maxFrame = capSize(bytes, "a max frame"));
   }
 
   /**
    * Limits the unsent bytes of a connection's actor. If they exceed the limit, the client is cut
-   * off. Each message counts 32 bytes more.
+   * off. Each message counts with 32 bytes in addition to its own.
    *
-   * @param bytes by default as the longest message, but at least 1 MB; at least 1
+   * @param bytes at least 1; by default the limit of a message, or 1 MB if that is more
    * @return a changed copy
    */
   public WebSocketOptions withMaxUnsent(int bytes) {
-    return with(copy -> copy.maxUnsentData = atMost(bytes, "a max unsent"));
+    return with(copy -> copy.maxUnsentData = capSize(bytes, "a max unsent"));
   }
 
-  /** Returns the limit of unsent bytes, with the head of one frame. */
+  /** Returns the limit of unsent bytes, plus the bytes of the head of one frame. */
   int maxUnsent() {
-    return WebSocketFrame.size(maxUnsentData == 0 ? Math.max(1_000_000, maxMessage) : maxUnsentData);
+    return WebSocketFrames.size(maxUnsentData == 0 ? Math.max(1_000_000, maxMessage) : maxUnsentData);
   }
 
-  private static int atMost(int bytes, String name) {
+  private static int capSize(int bytes, String name) {
     return Math.min(MAX_ARRAY, ListenerLimits.atLeastOne(bytes, name));
   }
 
   /**
-   * Sets which pages may connect. The default is the pages of the host to which they connect,
-   * if that is an address, {@code localhost}, or named by {@link HttpOptions#withHosts}. Programs
-   * other than browsers send no origin, and may always connect.
+   * Sets which pages may connect. The default is the pages of the host to which they connect, if
+   * this host is an IP address, {@code localhost}, or named by {@link HttpOptions#withHosts}.
+   * Programs other than browsers send no origin, and may always connect.
    *
    * @param origins such as {@code https://shop.example}, or {@code "*"} for any
    * @return a changed copy
@@ -99,8 +100,9 @@ public final class WebSocketOptions implements Cloneable {
   }
 
   /**
-   * Sets the subprotocols that the server speaks. The first subprotocol of the client that is among
-   * these is agreed on. If there is none, the client may continue without a subprotocol, or close.
+   * Sets the subprotocols that the server speaks. The server chooses the first subprotocol in the
+   * client's list that is among these names. If there is no such subprotocol, the client may
+   * continue without one, or close.
    *
    * @param names each a token
    * @return a changed copy

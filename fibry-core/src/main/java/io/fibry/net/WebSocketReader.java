@@ -8,7 +8,7 @@ import java.util.Arrays;
 
 /**
  * Reads the messages of a client from its frames. Input that RFC 6455 does not allow is refused at
- * the first invalid byte. An announced length alone takes no memory.
+ * the first invalid byte. The announced length of a frame alone takes no memory.
  */
 final class WebSocketReader extends ClientReader<WebSocketMessage> {
 
@@ -31,15 +31,15 @@ final class WebSocketReader extends ClientReader<WebSocketMessage> {
   private final FrameResponder responder;
   private final int maxFrame;
   // whether a frame has come since the last ping; set by the thread that reads, cleared by the
-  // thread that sends pings. A lost write costs or saves a ping
-  volatile boolean heardSincePing;
+  // thread that sends pings. If both write at the same time, one ping may be missing or needless
+  volatile boolean hasFrameSincePing;
   private boolean hasEnded;
-  private boolean broken; // the beginning of the next frame is unknown
-  // the next four are about the message that is read
-  private boolean hasBegun;
-  private Utf8Validator textValidator; // null: the message is binary
+  private boolean isBroken; // whether the start of the next frame is unknown, after a violation of the protocol
+  // the next four fields describe the message that is being read
+  private boolean isInMessage; // whether the first frame of the message was read
+  private Utf8Validator textValidator; // null if the message is binary
   private byte[] bytes = NOTHING;
-  private int size; // bytes that were read of the message
+  private int size; // bytes of the message that were read so far
 
   WebSocketReader(ClientInput in, WebSocketOptions options, FrameResponder responder) {
     super(in, options.maxMessage);
@@ -58,10 +58,10 @@ final class WebSocketReader extends ClientReader<WebSocketMessage> {
     } catch (ProtocolException refused) {
       throw refused;
     } catch (IOException disconnected) {
-      // the end may come from this side, because the client did not close in time
+      // the server ends the input itself if the client does not close in time
       boolean isExpected = disconnected instanceof EOFException && responder.isClosing();
       hasEnded = true;
-      responder.closed(new WebSocketClose(WebSocketClose.GONE));
+      responder.closed(new WebSocketClose(WebSocketClose.DISCONNECTED));
       if (isExpected) return null;
       throw in.socket.asClientError(disconnected);
     }
@@ -81,43 +81,43 @@ final class WebSocketReader extends ClientReader<WebSocketMessage> {
   /** Reads a frame. Returns the message that it completes, or null if it completes none. */
   private WebSocketMessage readFrame() throws IOException {
     int firstByte = next();
-    if (!heardSincePing) heardSincePing = true;
+    if (!hasFrameSincePing) hasFrameSincePing = true;
     int opcode = firstByte & 0xf;
     if ((firstByte & 0x70) != 0) throw protocolError("reserved bits of an extension that was not agreed on");
-    if (opcode > WebSocketFrame.BINARY && opcode < WebSocketFrame.CLOSE || opcode > WebSocketFrame.PONG)
+    if (opcode > WebSocketFrames.BINARY && opcode < WebSocketFrames.CLOSE || opcode > WebSocketFrames.PONG)
       throw protocolError("a frame of an unknown kind");
-    boolean isLast = (firstByte & WebSocketFrame.LAST_FRAGMENT) != 0;
-    if (opcode >= WebSocketFrame.CLOSE) {
+    boolean isLast = (firstByte & WebSocketFrames.LAST_FRAGMENT) != 0;
+    if (opcode >= WebSocketFrames.CLOSE) {
       if (!isLast) throw protocolError("a control frame in fragments");
       readControl(opcode);
       return null;
     }
-    if (hasBegun != (opcode == WebSocketFrame.CONTINUATION))
-      throw protocolError(hasBegun ? "a message within another" : "the rest of no message");
-    if (!hasBegun) begin(opcode);
-    readData(isLast && opcode != WebSocketFrame.CONTINUATION);
+    if (isInMessage != (opcode == WebSocketFrames.CONTINUATION))
+      throw protocolError(isInMessage ? "a message within another" : "a continuation of no message");
+    if (!isInMessage) begin(opcode);
+    readData(isLast && opcode != WebSocketFrames.CONTINUATION);
     return isLast ? takeMessage() : null;
   }
 
   private int shortLength() throws IOException {
     int secondByte = next();
-    if ((secondByte & WebSocketFrame.MASKED) == 0) throw protocolError("a frame without a mask");
-    return secondByte & ~WebSocketFrame.MASKED;
+    if ((secondByte & WebSocketFrames.MASKED) == 0) throw protocolError("a frame without a mask");
+    return secondByte & ~WebSocketFrames.MASKED;
   }
 
   private long length() throws IOException {
     int length = shortLength();
     return switch (length) {
-      case WebSocketFrame.SHORT_LENGTH -> length(2, WebSocketFrame.SHORT_LENGTH);
-      case WebSocketFrame.LONG_LENGTH -> length(8, 0x1_0000);
+      case WebSocketFrames.SHORT_LENGTH -> length(2, WebSocketFrames.SHORT_LENGTH);
+      case WebSocketFrames.LONG_LENGTH -> length(8, 0x1_0000);
       default -> length;
     };
   }
 
-  private long length(int count, int minLength) throws IOException {
+  private long length(int byteCount, int minLength) throws IOException {
     long length = next();
-    if (count == 8 && length >= 0x80) throw protocolError("a length with the highest bit set");
-    for (int i = 1; i < count; i++) length = length << 8 | next();
+    if (byteCount == 8 && length >= 0x80) throw protocolError("a length with the highest bit set");
+    for (int i = 1; i < byteCount; i++) length = length << 8 | next();
     if (length < minLength) throw protocolError("a length in more bytes than it needs");
     return length;
   }
@@ -129,8 +129,8 @@ final class WebSocketReader extends ClientReader<WebSocketMessage> {
   // ---- messages
 
   private void begin(int opcode) {
-    hasBegun = true;
-    textValidator = opcode == WebSocketFrame.TEXT ? new Utf8Validator() : null;
+    isInMessage = true;
+    textValidator = opcode == WebSocketFrames.TEXT ? new Utf8Validator() : null;
   }
 
   /**
@@ -148,7 +148,7 @@ final class WebSocketReader extends ClientReader<WebSocketMessage> {
       if (size == bytes.length) grow(remaining, isWhole);
       int count = in.read(bytes, size, Math.min(remaining, bytes.length - size));
       if (count < 0) next(); // throws
-      WebSocketFrame.unmask(bytes, size, count, mask, offset);
+      WebSocketFrames.unmask(bytes, size, count, mask, offset);
       if (textValidator != null && !textValidator.accepts(bytes, size, count)) throw notUtf8();
       size += count;
       offset += count;
@@ -156,13 +156,14 @@ final class WebSocketReader extends ClientReader<WebSocketMessage> {
   }
 
   /**
-   * Enlarges the array, but above 8 kB at most to twice the received bytes. It is doubled each
-   * time, because fragments may have a single byte.
+   * Enlarges the array to the known size of the message, but above 8 kB at most to twice the
+   * received bytes. For a message in fragments the array grows at least to twice its size, because
+   * a fragment may have a single byte.
    */
   private void grow(int remaining, boolean isWhole) {
     long knownSize = (long) size + remaining;
-    long newSize = isWhole ? Math.min(knownSize, Math.max(2L * size, ClientInput.LARGE))
-        : Math.min(maxLength, Math.max(2L * size, Math.min(knownSize, ClientInput.LARGE)));
+    long newSize = isWhole ? Math.min(knownSize, Math.max(2L * size, ClientInput.LARGE_BUFFER))
+        : Math.min(maxLength, Math.max(2L * size, Math.min(knownSize, ClientInput.LARGE_BUFFER)));
     bytes = Arrays.copyOf(bytes, (int) newSize);
   }
 
@@ -170,7 +171,7 @@ final class WebSocketReader extends ClientReader<WebSocketMessage> {
     if (textValidator != null && !textValidator.isComplete()) throw notUtf8();
     var message = textValidator != null ? new WebSocketMessage.Text(new String(bytes, 0, size, StandardCharsets.UTF_8))
         : new WebSocketMessage.Binary(size == bytes.length ? bytes : Arrays.copyOf(bytes, size));
-    hasBegun = false;
+    isInMessage = false;
     bytes = NOTHING;
     size = 0;
     return message;
@@ -180,25 +181,26 @@ final class WebSocketReader extends ClientReader<WebSocketMessage> {
 
   private void readControl(int opcode) throws IOException {
     int length = shortLength();
-    if (length > WebSocketFrame.MAX_CONTROL)
-      throw protocolError("a control frame longer than " + WebSocketFrame.MAX_CONTROL + " bytes");
+    if (length > WebSocketFrames.MAX_CONTROL)
+      throw protocolError("a control frame longer than " + WebSocketFrames.MAX_CONTROL + " bytes");
     int mask = mask();
     var data = new byte[length];
     for (int i = 0; i < length; i++) data[i] = (byte) next();
-    WebSocketFrame.unmask(data, 0, length, mask, 0);
-    if (opcode == WebSocketFrame.PING) responder.pong(data);
-    else if (opcode == WebSocketFrame.CLOSE) close(data);
+    WebSocketFrames.unmask(data, 0, length, mask, 0);
+    if (opcode == WebSocketFrames.PING) responder.pong(data);
+    else if (opcode == WebSocketFrames.CLOSE) close(data);
   }
 
   private void close(byte[] data) throws IOException {
     if (data.length == 1) throw protocolError("half a close code");
-    int code = data.length == 0 ? WebSocketClose.NONE : (data[0] & 0xff) << 8 | data[1] & 0xff;
+    int code = data.length == 0 ? WebSocketClose.NO_CODE : (data[0] & 0xff) << 8 | data[1] & 0xff;
     if (data.length > 0 && !WebSocketClose.isCode(code)) throw protocolError("the close code " + code);
-    int from = Math.min(2, data.length);
-    var check = new Utf8Validator();
-    if (!check.accepts(data, from, data.length - from) || !check.isComplete()) throw notUtf8();
+    int textStart = Math.min(2, data.length);
+    var validator = new Utf8Validator();
+    if (!validator.accepts(data, textStart, data.length - textStart) || !validator.isComplete()) throw notUtf8();
     hasEnded = true;
-    responder.closed(new WebSocketClose(code, new String(data, from, data.length - from, StandardCharsets.UTF_8)));
+    responder
+        .closed(new WebSocketClose(code, new String(data, textStart, data.length - textStart, StandardCharsets.UTF_8)));
   }
 
   // ---- violations of the protocol
@@ -217,11 +219,14 @@ final class WebSocketReader extends ClientReader<WebSocketMessage> {
   }
 
   private IOException markBroken(IOException refusal) {
-    hasEnded = broken = true;
+    hasEnded = isBroken = true;
     return refusal;
   }
 
-  /** Closes the connection because of a well-formed message. Returns the exception to throw. */
+  /**
+   * Closes the connection because the handler cannot use a well-formed message. Returns the
+   * exception to throw.
+   */
   IOException refusal(int code, String defect) {
     return refusal(code, defect, "");
   }
@@ -229,7 +234,7 @@ final class WebSocketReader extends ClientReader<WebSocketMessage> {
   /**
    * Closes the connection, and returns the exception to throw.
    *
-   * @param advice for the server's side only
+   * @param advice is added to the exception, but not sent to the client
    */
   private IOException refusal(int code, String defect, String advice) {
     responder.close(new WebSocketClose(code, defect));
@@ -240,13 +245,13 @@ final class WebSocketReader extends ClientReader<WebSocketMessage> {
   // ---- the end
 
   /**
-   * Reads until the client has closed, too. A close before would destroy bytes that the client has
-   * not read.
+   * Reads until the client has closed, too. An earlier close of the socket could destroy bytes that
+   * the client has not read.
    */
   void awaitClose() throws IOException {
-    if (broken) {
+    if (isBroken) {
       in.socket.endOutput();
-      var ignored = new byte[ClientInput.LARGE];
+      var ignored = new byte[ClientInput.LARGE_BUFFER];
       while (in.read(ignored, 0, ignored.length) >= 0) {
       }
     }

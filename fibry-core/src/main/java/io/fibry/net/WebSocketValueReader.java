@@ -4,11 +4,11 @@ import java.io.IOException;
 import java.util.Objects;
 import java.util.function.Function;
 
-/** Reads the texts of a client, as values of another type. Confined to the thread that reads. */
+/** Reads the texts of a client, as values of another type. Used by one thread. */
 final class WebSocketValueReader<T> extends ClientReader<T> {
   private final WebSocketReader messageReader;
   private final Function<String, T> parser;
-  private Object lastMessage; // of which the last value was read; describe() shows it
+  private Object lastMessage; // the message from which the last value was read; describe() returns it
 
   WebSocketValueReader(WebSocketReader messageReader, Function<String, T> parser) {
     super(messageReader.in, messageReader.maxLength);
@@ -30,7 +30,7 @@ final class WebSocketValueReader<T> extends ClientReader<T> {
 
   private T value(String text) throws IOException {
     try {
-      return Objects.requireNonNull(parser.apply(text), "what was read of a text");
+      return Objects.requireNonNull(parser.apply(text), "the value that the reader made from a text");
     } catch (IllegalArgumentException unreadable) {
       var refusal = messageReader.refusal(WebSocketClose.INVALID, "a text that cannot be read");
       refusal.initCause(unreadable);

@@ -29,7 +29,7 @@ import org.slf4j.LoggerFactory;
 
 /**
  * The live entities, in a scope of their own. An actor, the sweeper, turns the {@link IdleWheel};
- * its end is the end of the entities.
+ * the end of the sweeper is the end of the entities.
  */
 final class DefaultEntities<K, M, R> extends ForwardingExitable<Entities.WithReturn<K, M, R>>
     implements Entities.WithReturn<K, M, R> {
@@ -46,13 +46,14 @@ final class DefaultEntities<K, M, R> extends ForwardingExitable<Entities.WithRet
   private final EndPermits endPermits;
   private final AtomicBoolean isAwaitStarted = new AtomicBoolean(); // false -> true, by the first call of `end`
   private final CompletableFuture<Void> killSignal = new CompletableFuture<>();
-  private volatile EntityEndMode endMode; // null while it is alive; written under the monitor, only to later constants
+  // null while the entities live; written under the monitor, only to later constants
+  private volatile EntityEndMode endMode;
 
-  <B> DefaultEntities(ActorBuilder<B> builder, Duration idle,
+  <B> DefaultEntities(ActorBuilder<B> builder, Duration idleTime,
       BiFunction<ActorBuilder<B>, K, ? extends Actor<M>> factory) {
     Objects.requireNonNull(factory, "birth");
     var outerBuilder = BlockBuilder.of(Objects.requireNonNull(builder, "builder"));
-    this.wheel = new IdleWheel<>(idle, outerBuilder.scheduler(), this::due, this::passivate);
+    this.wheel = new IdleWheel<>(idleTime, outerBuilder.scheduler(), this::onTick, this::passivate);
     var innerBuilder = outerBuilder.inNewScope("entities");
     boolean isNamed = innerBuilder.name().isPresent();
     this.factory = key -> factory.apply(isNamed ? innerBuilder.child(key.toString()) : innerBuilder, key);
@@ -81,7 +82,7 @@ final class DefaultEntities<K, M, R> extends ForwardingExitable<Entities.WithRet
   // ---- use
 
   /**
-   * Enters the entity of a key, and makes its actor if needed; it is not passivated before
+   * Enters the entity of a key, and makes its actor if needed. The entity is not passivated before
    * {@link #leave}. Returns null if the entities are ending, or if {@code mayWait} is false and the
    * thread would have to wait for a birth or an end.
    */
@@ -110,14 +111,14 @@ final class DefaultEntities<K, M, R> extends ForwardingExitable<Entities.WithRet
 
   void leave(Entity<K, M> entity) {
     entity.leave(wheel.currentTick());
-    // the end that was asked for during the birth, after the creator's message
+    // an end that was requested during the birth takes effect here, after the creator's message
     if (entity.earlyEnd() == EntityEndMode.FINISH) endQuietly(entity, EntityEndMode.FINISH.signal);
   }
 
   /**
    * Makes the actor of an added entity, and then reads {@code endMode}. A thread that ends all sets
-   * {@code endMode}, and then reads the entities. So one of the two ends the actor. Returns false
-   * if the entities are ending.
+   * {@code endMode}, and then reads the entities. So at least one of the two threads ends the
+   * actor. Returns false if the entities are ending.
    */
   private boolean create(Entity<K, M> entity) {
     var pending = entity.creation();
@@ -125,11 +126,11 @@ final class DefaultEntities<K, M, R> extends ForwardingExitable<Entities.WithRet
       if (endMode == null) entity.setActor(Objects.requireNonNull(factory.apply(entity.key),
           () -> "the birth of " + EntityHelpers.name(entity.key) + " returned null; let it return an actor"));
       else forget(entity);
-      pending.end(null);
+      pending.complete(null);
     } catch (Throwable failure) {
       forget(entity);
       boolean isScopeClosed = failure instanceof IllegalStateException && scope.isClosed();
-      pending.end(isScopeClosed ? null : failure);
+      pending.complete(isScopeClosed ? null : failure);
       if (isScopeClosed) return false;
       throw failure;
     }
@@ -147,7 +148,7 @@ final class DefaultEntities<K, M, R> extends ForwardingExitable<Entities.WithRet
     try {
       wheel.add(entity);
     } catch (RuntimeException failure) {
-      LOG.error("{} could not set the timer that finds idle actors; they stay alive until the next one is made", this,
+      LOG.error("{} could not set the timer that ends idle actors; they stay alive until the next actor is made", this,
           failure);
     }
   }
@@ -231,7 +232,10 @@ final class DefaultEntities<K, M, R> extends ForwardingExitable<Entities.WithRet
     }
   }
 
-  /** Ends the actor. The entity is retired before the signal, so that uses wait for the end. */
+  /**
+   * Ends the actor. The entity is marked as gone before the signal, so that later uses wait for the
+   * end.
+   */
   private void end(Entity<K, M> entity, Consumer<Exitable> signal) {
     entity.markGone();
     var actor = entity.actor();
@@ -251,8 +255,11 @@ final class DefaultEntities<K, M, R> extends ForwardingExitable<Entities.WithRet
 
   // ---- idle actors
 
-  /** Runs under the monitor, so that the sweeper gets no turn after {@code endMode} is set. */
-  private synchronized void due() {
+  /**
+   * Called on the clock's thread at each tick. Runs under the monitor, so that no turn of the wheel
+   * is queued after {@code endMode} is set.
+   */
+  private synchronized void onTick() {
     if (endMode == null) runOnSweeper(this::sweep);
   }
 
@@ -260,9 +267,9 @@ final class DefaultEntities<K, M, R> extends ForwardingExitable<Entities.WithRet
     if (endMode == null) wheel.turn();
   }
 
-  private boolean passivate(Entity<K, M> entity, long word) {
+  private boolean passivate(Entity<K, M> entity, long useState) {
     var permit = endPermits.acquire();
-    boolean isIdle = entity.passivate(word);
+    boolean isIdle = entity.passivate(useState);
     if (isIdle) finish(entity, permit);
     else permit.release();
     return isIdle;
@@ -316,7 +323,7 @@ final class DefaultEntities<K, M, R> extends ForwardingExitable<Entities.WithRet
     try {
       var pending = entity.creation();
       // no wait for the birth after a kill, because then the creator kills the actor
-      if (pending != null) CompletableFuture.anyOf(pending.end, killSignal).join();
+      if (pending != null) CompletableFuture.anyOf(pending.completion, killSignal).join();
       awaitEnd(entity);
     } catch (RuntimeException failure) {
       // in a cycle, the actor waits for all entities to end; after an interrupt, the scope ends it
@@ -357,7 +364,7 @@ final class DefaultEntities<K, M, R> extends ForwardingExitable<Entities.WithRet
     try {
       waitForExit();
     } catch (AskCycleException failure) {
-      // in a cycle of three, an actor of these entities waits for their end
+      // a cycle of three names means that an actor of these entities called this method itself
       if (failure.cycle().size() > 3) throw failure;
     }
   }

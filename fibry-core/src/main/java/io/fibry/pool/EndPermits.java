@@ -8,8 +8,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Permits for actors to end at the same time. There are a thousand, because each actor runs its
- * {@code onStop} on a thread. If no permit is released for a second, a thousand more actors may
+ * Permits for actors to end at the same time. There are a thousand permits, because each actor runs
+ * its {@code onStop} on a thread. If no permit is released for a second, a thousand more actors may
  * begin to end; otherwise a few hanging actors would keep all others alive. Used by the sweeper.
  */
 final class EndPermits {

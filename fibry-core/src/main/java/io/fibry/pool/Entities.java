@@ -12,29 +12,31 @@ import java.util.function.BiFunction;
  * {@snippet class="io.fibry.EntitiesSnippetsTest" region="entities"}
  *
  * <p>A key has at most one live actor. The first thread that uses the key makes the actor; other
- * threads wait. If {@code birth} throws, all of them get its exception, and the next use tries
- * again. Let {@code birth} only make the actor, and leave slow work to {@code initialState}. A
- * birth may use other keys; if births would wait for each other forever, one of them gets an
+ * threads wait. If {@code birth} throws, all these threads get its exception, and the next use
+ * tries again. Let {@code birth} only make the actor, and leave slow work to {@code initialState}.
+ * A birth may use other keys; if births would wait for each other forever, one of them gets an
  * {@link IllegalStateException}.
  *
  * <p><b>Passivation.</b> An actor is idle when nothing was sent through its address for the idle
  * time and no answer is pending. A poison pill ends an idle actor. Its successor is made after its
  * {@code onStop}, and can load the saved state. At most a thousand actors end at the same time, or
- * more if no end completes for a second. A use of the key waits for that end, even
+ * more if no end completes for a second. A use of the key waits for the end of its actor, even
  * {@code sendMessage}. A caller for which the end waits, such as {@code onStop}, gets an
  * {@link io.fibry.AskCycleException}. No message is lost, and the messages of one sender keep their
  * order. An actor's timers and watches, and messages to itself, do not keep it alive, and end with
- * the actor. Its {@code self()} is valid for this one actor, its address also for the successors.
+ * the actor. The {@code self()} of its context is valid for this one actor only; the address of the
+ * key is valid also for the successors.
  *
- * <p>If an actor ends otherwise, the next use makes its successor; uses during that end get the
- * same answers as from an ended actor. An actor that is ended through its address while it is being
- * made ends as soon as it is made; threads that wait for it use its successor.
+ * <p>If an actor ends for another reason than passivation, the next use makes its successor; uses
+ * during that end have the same results as with an ended actor. An actor that is ended through its
+ * address while it is being made ends as soon as it is made; threads that wait for it use its
+ * successor.
  *
  * <p>Ending the entities ends all their actors in the same way, and waits for them. Afterwards
- * addresses answer like ended actors. {@link #close} from a handler of such an actor does not wait.
+ * addresses behave like ended actors. {@link #close} from a handler of such an actor does not wait.
  * When the scope is closed, the entities end after its servers and after everything that was made
- * in it later; until then actors can be born. The actors of a named builder have names: "accounts"
- * makes "accounts/7".
+ * in the scope later than the entities; until then actors can be born. The actors of a named
+ * builder have names: "accounts" makes "accounts/7".
  *
  * @param <K> keys; equal keys have one actor
  * @param <M> messages
@@ -48,13 +50,13 @@ public interface Entities<K, M> extends Exitable {
    * @param <M> messages
    * @param <B> messages of the builder
    * @param builder given to births, to make actors; its scope has the clock, and ends the entities
-   * @param idle time until an idle actor ends; exceeded by an eighth and 2 ms at most
+   * @param idleTime time until an idle actor ends; exceeded by an eighth and 2 ms at most
    * @param birth makes a key's actor with the builder; runs for different keys at the same time
    * @return the entities; no actor is alive yet
    */
-  static <K, M, B> Entities<K, M> open(ActorBuilder<B> builder, Duration idle,
+  static <K, M, B> Entities<K, M> open(ActorBuilder<B> builder, Duration idleTime,
       BiFunction<ActorBuilder<B>, K, Actor<M>> birth) {
-    return new DefaultEntities<K, M, Object>(builder, idle, birth);
+    return new DefaultEntities<K, M, Object>(builder, idleTime, birth);
   }
 
   /**
@@ -65,13 +67,13 @@ public interface Entities<K, M> extends Exitable {
    * @param <R> answers
    * @param <B> messages of the builder
    * @param builder given to births, to make actors; its scope has the clock, and ends the entities
-   * @param idle time until an idle actor ends; exceeded by an eighth and 2 ms at most
+   * @param idleTime time until an idle actor ends; exceeded by an eighth and 2 ms at most
    * @param birth makes a key's actor with the builder; runs for different keys at the same time
    * @return the entities; no actor is alive yet
    */
-  static <K, M, R, B> WithReturn<K, M, R> openWithReturn(ActorBuilder<B> builder, Duration idle,
+  static <K, M, R, B> WithReturn<K, M, R> openWithReturn(ActorBuilder<B> builder, Duration idleTime,
       BiFunction<ActorBuilder<B>, K, ActorWithReturn<M, R>> birth) {
-    return new DefaultEntities<>(builder, idle, birth);
+    return new DefaultEntities<>(builder, idleTime, birth);
   }
 
   /**

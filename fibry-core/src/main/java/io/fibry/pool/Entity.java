@@ -19,7 +19,7 @@ final class Entity<K, M> {
   private static final long GONE = -1;
   private static final int USER_BITS = 24; // for the number of threads inside
   private static final long USERS_MASK = (1L << USER_BITS) - 1;
-  private static final VarHandle WORD =
+  private static final VarHandle USE_STATE =
       ConstantBootstraps.fieldVarHandle(MethodHandles.lookup(), "useState", VarHandle.class, Entity.class, long.class);
 
   final K key;
@@ -29,7 +29,7 @@ final class Entity<K, M> {
   private Actor<M> actor; // written by the creator, before `creation`
   private PendingAnswers pendingAnswers; // null until an answer is pending; guarded by this
   private EarlyEnd earlyEnd; // null if none; written before the birth is over, guarded by this
-  Entity<K, M> next; // in a list of IdleWheel; written by the thread that has the list
+  Entity<K, M> next; // the next entity in a list of IdleWheel; written by the thread that has the list
 
   /** Makes the current thread the creator of the actor, and counts it as inside. */
   Entity(K key, long tick) {
@@ -60,8 +60,8 @@ final class Entity<K, M> {
   }
 
   /**
-   * Called once the actor is made. Returns the end that was asked for before, or null if there was
-   * none, or if the current thread is not the creator.
+   * Called once the actor is made. Returns the end that was requested before, or null if no end was
+   * requested, or if the current thread is not the creator.
    */
   EntityEndMode earlyEnd() {
     var request = earlyEnd; // no lock: written before `creation` became null, which this thread has seen
@@ -75,16 +75,19 @@ final class Entity<K, M> {
 
   /** Counts the current thread as inside. Returns false if this life is over. */
   boolean enter() {
-    for (long oldWord = useState; oldWord != GONE; oldWord = useState)
-      if (WORD.compareAndSet(this, oldWord, oldWord + 1)) return true;
+    for (long oldState = useState; oldState != GONE; oldState = useState)
+      if (USE_STATE.compareAndSet(this, oldState, oldState + 1)) return true;
     return false;
   }
 
-  /** Keeps the later tick, because threads do not leave in the order of their ticks. */
+  /**
+   * Counts the current thread as outside. Keeps the later tick, because threads do not leave in the
+   * order of their ticks.
+   */
   void leave(long tick) {
-    for (long oldWord = useState; oldWord != GONE; oldWord = useState)
-      if (WORD.compareAndSet(this, oldWord, Math.max(tick, tick(oldWord)) << USER_BITS
-          | (oldWord & USERS_MASK) - 1))
+    for (long oldState = useState; oldState != GONE; oldState = useState)
+      if (USE_STATE.compareAndSet(this, oldState, Math.max(tick, tick(oldState)) << USER_BITS
+          | (oldState & USERS_MASK) - 1))
         return;
   }
 
@@ -92,24 +95,25 @@ final class Entity<K, M> {
     return useState;
   }
 
-  static boolean isGone(long word) {
-    return word == GONE;
+  static boolean isGone(long useState) {
+    return useState == GONE;
   }
 
-  static boolean isUsed(long word) {
-    return (word & USERS_MASK) != 0;
+  static boolean isUsed(long useState) {
+    return (useState & USERS_MASK) != 0;
   }
 
-  static long tick(long word) {
-    return word >> USER_BITS;
+  static long tick(long useState) {
+    return useState >> USER_BITS;
   }
 
   /**
-   * Returns false if the entity was used since {@code oldWord} was read. A use in between that
-   * ended with the same word has the same tick, so the idle time is the same.
+   * Marks the entity as gone. Returns false if the use state has changed since {@code oldState} was
+   * read. A use in between that left the same state was in the same tick, so the idle time is the
+   * same.
    */
-  boolean passivate(long oldWord) {
-    return WORD.compareAndSet(this, oldWord, GONE);
+  boolean passivate(long oldState) {
+    return USE_STATE.compareAndSet(this, oldState, GONE);
   }
 
   void markGone() {

@@ -105,17 +105,17 @@ record EntityAddress<K, M, R>(DefaultEntities<K, M, R> entities, K key)
     return sendRequest(message, actor -> withReturn(actor).sendMessageReturn(message, limit));
   }
 
-  private <A> CompletableFuture<A> sendRequest(Object request, Function<Actor<M>, CompletableFuture<A>> sender) {
+  private <A> CompletableFuture<A> sendRequest(Object request, Function<Actor<M>, CompletableFuture<A>> sendToActor) {
     Objects.requireNonNull(request, "request");
     var entity = entities.enter(key, true);
     return use(entity, actor -> {
-      var answer = sender.apply(actor);
+      var answer = sendToActor.apply(actor);
       if (entity != null && !answer.isDone()) entity.addPendingAnswer(answer);
       return answer;
     });
   }
 
-  @SuppressWarnings("unchecked") // only Entities.WithReturn show this address as an ActorWithReturn
+  @SuppressWarnings("unchecked") // only Entities.WithReturn shows this address as an ActorWithReturn
   private ActorWithReturn<M, R> withReturn(Actor<M> actor) {
     return (ActorWithReturn<M, R>) actor;
   }
@@ -143,11 +143,11 @@ record EntityAddress<K, M, R>(DefaultEntities<K, M, R> entities, K key)
   }
 
   /** Asks the actor. A limit of null means the limit of the scope. */
-  private <A> A ask(Object request, Duration limit, Function<Actor<M>, A> asker) {
+  private <A> A ask(Object request, Duration limit, Function<Actor<M>, A> askActor) {
     Objects.requireNonNull(request, "request");
     var entity = entities.enter(key, false);
-    if (entity != null) return use(entity, asker);
-    return ask(relay(asker), request, limit);
+    if (entity != null) return use(entity, askActor);
+    return ask(relay(askActor), request, limit);
   }
 
   private static <A> A ask(ActorWithReturn<Object, EntityAnswer<A>> relay, Object request, Duration limit) {
@@ -167,12 +167,12 @@ record EntityAddress<K, M, R>(DefaultEntities<K, M, R> entities, K key)
    * Makes an actor that waits for the entity and asks it in place of the caller. So the limit
    * covers both the wait and the answer, and cycles of waits are found.
    */
-  private <A> ActorWithReturn<Object, EntityAnswer<A>> relay(Function<Actor<M>, A> asker) {
+  private <A> ActorWithReturn<Object, EntityAnswer<A>> relay(Function<Actor<M>, A> askActor) {
     return entities.helpers.relay(name(), (request, context) -> {
       try {
         return new EntityAnswer<>(use(entities.enter(key, true), actor -> {
           if (context.isCancelled()) throw new CancellationException("the asker no longer waits");
-          return asker.apply(actor);
+          return askActor.apply(actor);
         }), null);
       } catch (Throwable failure) {
         return new EntityAnswer<>(null, failure);

@@ -16,15 +16,16 @@ final class EntityCreation {
 
   private final Object key;
   final Thread creator = Thread.currentThread(); // makes the actor
-  final CompletableFuture<Throwable> end = new CompletableFuture<>();
+  // completes with the exception of the birth, or with null if it succeeded
+  final CompletableFuture<Throwable> completion = new CompletableFuture<>();
 
   EntityCreation(Object key) {
     this.key = key;
   }
 
   /** Ends the birth. A failure of null means that it succeeded. */
-  void end(Throwable failure) {
-    end.complete(failure);
+  void complete(Throwable failure) {
+    completion.complete(failure);
   }
 
   /** Waits for the end of the birth, and throws its exception, if any. */
@@ -35,13 +36,13 @@ final class EntityCreation {
 
   /** Waits for the end of the birth, and returns its exception, or null if it succeeded. */
   Throwable outcome() {
-    await(() -> end.get() == null);
-    return end.join();
+    await(() -> completion.get() == null);
+    return completion.join();
   }
 
   /** Waits for the end of the birth. Returns false if the limit was over before. */
   boolean awaitFor(Duration limit, Scheduler clock) {
-    return await(() -> clock.awaitDone(end, limit));
+    return await(() -> clock.awaitDone(completion, limit));
   }
 
   private interface CreationWait {
@@ -73,7 +74,7 @@ final class EntityCreation {
    */
   void refuseCycle() {
     synchronized (WAITING) {
-      for (var birth = this; birth != null && !birth.end.isDone(); birth = WAITING.get(birth.creator))
+      for (var birth = this; birth != null && !birth.completion.isDone(); birth = WAITING.get(birth.creator))
         if (birth.creator == Thread.currentThread())
           throw new IllegalStateException("the birth of " + EntityHelpers.name(birth.key) + " uses "
               + EntityHelpers.name(key)

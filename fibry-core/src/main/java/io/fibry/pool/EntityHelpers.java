@@ -14,8 +14,8 @@ import io.fibry.time.Scheduler;
 import java.util.concurrent.Executor;
 
 /**
- * Short-lived actors that work for the addresses of entities. All use the scope of the
- * entities, with its clock, its limit, its context propagators and its dead letters.
+ * Short-lived actors that work for the addresses of entities. All use the scope of the entities,
+ * with its clock, ask limit, context propagators and dead letters.
  */
 final class EntityHelpers {
   private final BlockBuilder<?> builder;
@@ -34,8 +34,8 @@ final class EntityHelpers {
     return builder.describe(message);
   }
 
-  Executor capturedContext(Actor<?> to, Object message) {
-    return builder.contextExecutor(to, message);
+  Executor capturedContext(Actor<?> recipient, Object message) {
+    return builder.contextExecutor(recipient, message);
   }
 
   ActorBuilder<Object> siblingBuilder() {
@@ -65,8 +65,8 @@ final class EntityHelpers {
   }
 
   /**
-   * Runs code on the fiber of an actor in the inner scope, so that the scope is not quiet before
-   * the code has ended.
+   * Runs code on the fiber of an actor in the inner scope, so that {@code awaitQuiescence} of the
+   * scope waits for the code.
    *
    * @throws IllegalStateException if the entities have ended
    */

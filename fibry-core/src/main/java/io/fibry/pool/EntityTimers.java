@@ -29,7 +29,7 @@ final class EntityTimers {
 
   private record TimerKey(Actor<?> address, Object key) {}
 
-  /** {@code IDLE -> FINDING -> OFFERING -> IDLE}, or from OFFERING to AGAIN and then to FINDING. */
+  /** {@code IDLE -> FINDING -> OFFERING -> IDLE}, or {@code OFFERING -> REPEAT -> FINDING}. */
   private enum SendPhase {
     IDLE,
     /** The actor is being found or made. A period that passes meanwhile is skipped. */
@@ -37,11 +37,11 @@ final class EntityTimers {
     /** The message may be handled already, so a period that passes meanwhile is not skipped. */
     OFFERING,
     /** A period passed during OFFERING; further periods are skipped. */
-    AGAIN
+    REPEAT
   }
 
   private final EntityHelpers helpers;
-  private final ConcurrentHashMap<Object, EntityTimer<?>> pending = new ConcurrentHashMap<>();
+  private final ConcurrentHashMap<Object, EntityTimer<?>> pendingTimers = new ConcurrentHashMap<>();
   private final AtomicLong numbers = new AtomicLong();
   private volatile boolean hasEnded;
 
@@ -56,9 +56,9 @@ final class EntityTimers {
     timer.key.hashCode(); // if it throws, no timer is set
     var clock = helpers.clock();
     timer.clockTimer = repeats ? clock.scheduleAtFixedRate(time, time, timer) : clock.schedule(time, timer);
-    var previous = pending.put(timer.key, timer);
+    var previous = pendingTimers.put(timer.key, timer);
     if (previous != null) previous.cancel();
-    if (timer.hasRun) pending.remove(timer.key, timer);
+    if (timer.hasRun) pendingTimers.remove(timer.key, timer);
     if (hasEnded && timer.cancel()) address.sendMessage(message);
     return timer;
   }
@@ -72,11 +72,11 @@ final class EntityTimers {
     if (hasEnded) return;
     hasEnded = true;
     for (var timer : oldestFirst())
-      if (timer.cancel() && timer.isMessage()) timer.sendToDeadLetters();
+      if (timer.cancel() && timer.isDelayedMessage()) timer.sendToDeadLetters();
   }
 
   private List<EntityTimer<?>> oldestFirst() {
-    var timers = new ArrayList<EntityTimer<?>>(pending.values());
+    var timers = new ArrayList<EntityTimer<?>>(pendingTimers.values());
     timers.sort(Comparator.comparingLong(timer -> timer.number));
     return timers;
   }
@@ -95,7 +95,7 @@ final class EntityTimers {
     // changed by the clock from IDLE and OFFERING, and by the sending thread
     private final AtomicReference<SendPhase> phase = new AtomicReference<>(SendPhase.IDLE);
     private volatile Scheduler.Timer clockTimer; // written by `start`
-    private volatile boolean hasRun; // written by the clock; it does not repeat, and will not run again
+    private volatile boolean hasRun; // set by the clock if this timer does not repeat
 
     EntityTimer(NotifyingAddress<M> address, Object key, M message, boolean repeats) {
       this.address = address;
@@ -105,7 +105,7 @@ final class EntityTimers {
       this.capturedContext = helpers.capturedContext(address, message);
     }
 
-    boolean isMessage() {
+    boolean isDelayedMessage() {
       return !repeats && key == this;
     }
 
@@ -113,12 +113,12 @@ final class EntityTimers {
     public void run() {
       if (!repeats) {
         hasRun = true;
-        pending.remove(key, this);
+        pendingTimers.remove(key, this);
       }
       var previous = phase.getAndUpdate(current -> switch (current) {
         case IDLE -> SendPhase.FINDING;
-        case OFFERING -> SendPhase.AGAIN;
-        case FINDING, AGAIN -> current;
+        case OFFERING -> SendPhase.REPEAT;
+        case FINDING, REPEAT -> current;
       });
       if (previous == SendPhase.IDLE) startSending();
     }
@@ -129,13 +129,21 @@ final class EntityTimers {
       } catch (IllegalStateException entitiesEnded) {
         sendToDeadLetters();
       } catch (Throwable failure) { // no fiber could be started, but the message must not be lost
+        retrySending();
+      }
+    }
+
+    private void retrySending() {
+      try {
         helpers.clock().schedule(THREAD_RETRY_DELAY, this::startSending);
+      } catch (Throwable noTimer) { // from the user's scheduler, or for lack of memory
+        sendToDeadLetters();
       }
     }
 
     private void send() {
       do sendOnce();
-      while (phase.updateAndGet(current -> current == SendPhase.AGAIN ? SendPhase.FINDING : SendPhase.IDLE)
+      while (phase.updateAndGet(current -> current == SendPhase.REPEAT ? SendPhase.FINDING : SendPhase.IDLE)
           == SendPhase.FINDING);
     }
 
@@ -155,7 +163,7 @@ final class EntityTimers {
 
     @Override
     public boolean cancel() {
-      pending.remove(key, this);
+      pendingTimers.remove(key, this);
       return clockTimer.cancel();
     }
   }

@@ -15,7 +15,7 @@ import java.util.function.BiPredicate;
  */
 final class IdleWheel<K, M> {
   private static final int TICKS = 8;
-  private static final int SLOTS = TICKS + 2; // more than `lifeTicks`
+  private static final int SLOTS = TICKS + 2; // more than `idleTicks`
   private static final long MIN_TICK_NANOS = 1_000_000;
 
   private final Scheduler clock;
@@ -24,7 +24,7 @@ final class IdleWheel<K, M> {
   private final BiPredicate<Entity<K, M>, Long> passivation;
   private final long start;
   private final long tickNanos;
-  private final long lifeTicks; // from the last use until the idle time is surely over
+  private final long idleTicks; // from the last use until the idle time is surely over
   // a linked list; creators push entities, and a turn takes the whole list
   private final AtomicReference<Entity<K, M>> newEntities = new AtomicReference<>();
   // a timer is set or a turn runs; false -> true by a creator or a turn, true -> false by a turn
@@ -38,7 +38,7 @@ final class IdleWheel<K, M> {
   private long entityCount; // in all slots
 
   IdleWheel(Duration idleTime, Scheduler clock, Runnable onTick, BiPredicate<Entity<K, M>, Long> passivation) {
-    Arguments.requirePositive(idleTime, "idle",
+    Arguments.requirePositive(idleTime, "idleTime",
         "entities that are idle after " + Durations.text(idleTime) + " would end before their first message");
     this.clock = clock;
     this.onTick = () -> {
@@ -53,7 +53,7 @@ final class IdleWheel<K, M> {
     this.start = clock.nanoTime();
     long nanos = Durations.nanos(idleTime);
     this.tickNanos = Math.max(MIN_TICK_NANOS, Math.ceilDiv(nanos, TICKS));
-    this.lifeTicks = Math.ceilDiv(nanos, tickNanos) + 1;
+    this.idleTicks = Math.ceilDiv(nanos, tickNanos) + 1;
   }
 
   long currentTick() {
@@ -98,10 +98,11 @@ final class IdleWheel<K, M> {
     do turn(currentTick()); while (!isStopped && scheduleNext() && currentTick() > lastTick && timer.cancel());
   }
 
-  private void turn(long now) {
-    scan(newEntities.getAndSet(null), now);
-    for (long tick = Math.max(lastTick, now - SLOTS) + 1; tick <= now; tick++) scan(take((int) (tick % SLOTS)), now);
-    lastTick = now;
+  private void turn(long currentTick) {
+    scan(newEntities.getAndSet(null), currentTick);
+    for (long tick = Math.max(lastTick, currentTick - SLOTS) + 1; tick <= currentTick; tick++)
+      scan(take((int) (tick % SLOTS)), currentTick);
+    lastTick = currentTick;
   }
 
   private Entity<K, M> take(int slot) {
@@ -111,26 +112,27 @@ final class IdleWheel<K, M> {
     return head;
   }
 
-  private void scan(Entity<K, M> head, long now) {
+  private void scan(Entity<K, M> head, long currentTick) {
     for (var entity = head; entity != null;) {
       var next = entity.next;
       entity.next = null;
       try {
-        scanEntity(entity, now);
+        scanEntity(entity, currentTick);
       } catch (Throwable failure) { // no memory, or thrown by user code
-        putIntoSlot(entity, now + lifeTicks);
+        putIntoSlot(entity, currentTick + idleTicks);
       }
       entity = next;
     }
   }
 
-  private void scanEntity(Entity<K, M> entity, long now) {
-    long word = entity.useState();
-    if (Entity.isGone(word)) return;
-    long idleAt = Entity.tick(word) + lifeTicks;
-    if (Entity.isUsed(word)) putIntoSlot(entity, now + lifeTicks);
-    else if (idleAt > now) putIntoSlot(entity, idleAt);
-    else if (entity.hasPendingAnswers() || !passivation.test(entity, word)) putIntoSlot(entity, now + lifeTicks);
+  private void scanEntity(Entity<K, M> entity, long currentTick) {
+    long useState = entity.useState();
+    if (Entity.isGone(useState)) return;
+    long idleAt = Entity.tick(useState) + idleTicks;
+    if (Entity.isUsed(useState)) putIntoSlot(entity, currentTick + idleTicks);
+    else if (idleAt > currentTick) putIntoSlot(entity, idleAt);
+    else if (entity.hasPendingAnswers() || !passivation.test(entity, useState))
+      putIntoSlot(entity, currentTick + idleTicks);
   }
 
   private void putIntoSlot(Entity<K, M> entity, long tick) {

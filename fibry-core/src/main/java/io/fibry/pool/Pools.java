@@ -15,9 +15,8 @@ import java.util.function.ToIntFunction;
  * <p>The given builder makes each worker, with its thread, state and failure policy. The mailbox of
  * the builder becomes the mailbox of the pool, by default bounded to 1024 with {@code BLOCK}. Any
  * free worker takes the next message, so a worker that blocks or fails delays no other worker. A
- * stopped worker is replaced when needed.
- * {@code context.self()} is the pool. Code around the handler, such as a rate limit, may be added
- * to the builder before or afterwards.
+ * stopped worker is replaced when needed. {@code context.self()} is the pool. Code around the
+ * handler, such as a rate limit, may be added to the given builder or to the returned builder.
  *
  * <p>At the end {@code onStop} runs for each worker, and then {@code closeOnExit} for the pool. A
  * pool takes no blocks ({@code sendMessages}) and no selective mailbox; {@code inlineRequests} has
@@ -83,7 +82,7 @@ public final class Pools {
   }
 
   /**
-   * Handles messages of one key in order and one at a time. A busy key delays no other.
+   * Handles messages of one key in order and one at a time. A busy key delays no other key.
    *
    * @param <M> messages of the builder
    * @param <N> messages

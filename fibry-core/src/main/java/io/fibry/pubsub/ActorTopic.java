@@ -23,10 +23,10 @@ import java.util.function.Consumer;
 import java.util.function.Predicate;
 
 /**
- * A topic with the name, scope, end and dead letters of an actor, the owner. At its end the owner
- * ends the actors that the topic made for subscribers, and waits for them. The owner runs on a
- * fiber. On an executor with one thread it would wait for itself; on CALLER the thread that ends it
- * would wait.
+ * A topic that has its name, scope, end and dead letters from an actor, the owner. At its end the
+ * owner ends the actors that the topic made for subscribers, and waits for them. The owner runs on
+ * a fiber, because it waits. On an executor with one thread, the actors that it waits for would get
+ * no thread; on CALLER, the thread that ends the topic would wait.
  */
 final class ActorTopic<M> extends ForwardingGroup<Topic<M>> implements Topic<M>, Subscriber.SubscribedTopic<M> {
   private static final Mailbox<Object> LATEST_MAILBOX = Mailbox.bounded(1_024, Overflow.DROP_OLDEST);
@@ -51,13 +51,13 @@ final class ActorTopic<M> extends ForwardingGroup<Topic<M>> implements Topic<M>,
   @Override
   public void publish(M message) {
     Objects.requireNonNull(message, "message");
-    var current = subscribers;
-    if (current == null) { // the message is a dead letter of the owner
+    var currentSubscribers = subscribers;
+    if (currentSubscribers == null) { // the message is a dead letter of the owner
       owner.sendMessage(message);
       return;
     }
     AskCycleException cycle = null;
-    for (var subscriber : current) {
+    for (var subscriber : currentSubscribers) {
       try {
         subscriber.deliver(message);
       } catch (AskCycleException failure) {
@@ -133,7 +133,7 @@ final class ActorTopic<M> extends ForwardingGroup<Topic<M>> implements Topic<M>,
 
   @Override
   public void leave(Subscriber<M> subscriber) {
-    if (remove(other -> other == subscriber)) updateWatch(subscriber);
+    if (remove(candidate -> candidate == subscriber)) updateWatch(subscriber);
   }
 
   private synchronized boolean remove(Predicate<Subscriber<M>> condition) {
@@ -148,8 +148,9 @@ final class ActorTopic<M> extends ForwardingGroup<Topic<M>> implements Topic<M>,
 
   @Override
   public boolean hasSubscriber(Exitable userActor) {
-    var current = subscribers;
-    return current != null && current.stream().anyMatch(subscriber -> subscriber.userActor == userActor);
+    var currentSubscribers = subscribers;
+    return currentSubscribers != null
+        && currentSubscribers.stream().anyMatch(subscriber -> subscriber.userActor == userActor);
   }
 
   @Override

@@ -57,8 +57,8 @@ final class AtomicObservableValue<T> implements ObservableValue<T> {
   }
 
   /**
-   * Replaces the object {@code current}, compared by identity. Returns true also if both values are
-   * equal.
+   * Replaces the object {@code current}, compared by identity. Returns false only if another thread
+   * has replaced {@code current}. If both values are equal, returns true without a change.
    */
   private boolean change(T current, T next) {
     if (next.equals(current)) return true;

@@ -16,9 +16,9 @@ import org.slf4j.LoggerFactory;
  * has handled the previous change. So a slow follower has no queue, and gets the latest change.
  *
  * <p>{@code IDLE -> BUSY <-> CHANGED_WHILE_BUSY, BUSY -> IDLE}. The right to send belongs to the
- * thread that sets BUSY, then to the change {@link #inDelivery}, then to the thread that takes that
- * change out. After CHANGED_WHILE_BUSY the holder of the right checks again. Only the holder asks
- * for the next change, so no change overtakes another.
+ * thread that sets BUSY, then to the change {@link #pendingChange}, then to the thread that takes
+ * this change out. After CHANGED_WHILE_BUSY the holder of the right checks again. Only the holder
+ * asks for the next change, so no change overtakes another.
  */
 abstract class ChangeSubscription<E> implements Subscription {
   private static final Logger LOG = LoggerFactory.getLogger(Subscription.class);
@@ -29,8 +29,8 @@ abstract class ChangeSubscription<E> implements Subscription {
   private final BlockBuilder<?> builder;
   private final Actor<E> actor;
   private final AtomicInteger state = new AtomicInteger();
-  // null: a thread has the right, or the state is IDLE
-  private final AtomicReference<E> inDelivery = new AtomicReference<>();
+  // sent and not yet handled; null: a thread has the right to send, or the state is IDLE
+  private final AtomicReference<E> pendingChange = new AtomicReference<>();
 
   @SuppressWarnings("unchecked")
   ChangeSubscription(ActorBuilder<?> builder, int number, Handler<E> handler) {
@@ -61,9 +61,12 @@ abstract class ChangeSubscription<E> implements Subscription {
     else if (state.getAndUpdate(current -> current == IDLE ? BUSY : CHANGED_WHILE_BUSY) == IDLE) deliver();
   }
 
-  /** Called after the handler. Only the first call for a change counts, not that of a retry. */
+  /**
+   * Called after the handler. Only the first call for a change counts; a retry calls this method
+   * again.
+   */
   private void onHandled(E change) {
-    if (inDelivery.compareAndSet(change, null)) deliver();
+    if (pendingChange.compareAndSet(change, null)) deliver();
   }
 
   private void deliver() {
@@ -74,16 +77,19 @@ abstract class ChangeSubscription<E> implements Subscription {
     }
   }
 
-  /** Sends a change. Returns false if the actor refused it; then this thread has the right. */
+  /**
+   * Sends a change. Returns false if the actor refused it; then this thread has the right to send
+   * again.
+   */
   private boolean send(E change) {
-    inDelivery.set(change); // before the send, because the change may be handled at once
+    pendingChange.set(change); // before the send, because the change may be handled at once
     try {
       actor.sendMessage(change);
       return true;
     } catch (Throwable refusal) {
-      // thrown by a weigher, a key function or a full stack; must not reach the thread that changed
+      // thrown by a weigher, a key function or a full stack; must not reach the changing thread
       LOG.error("follower '{}' did not take {}", actor.name(), builder.describe(change), refusal);
-      return !inDelivery.compareAndSet(change, null);
+      return !pendingChange.compareAndSet(change, null);
     }
   }
 

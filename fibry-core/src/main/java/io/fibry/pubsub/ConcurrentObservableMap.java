@@ -14,13 +14,14 @@ import java.util.function.BiFunction;
 import java.util.function.UnaryOperator;
 
 /**
- * The monitor covers each change of a value, the record of the change for its followers, and the
- * read of a record. So no follower gets an old value after a newer value, or a change twice. The
- * only user code that runs under the monitor is {@code equals} and {@code hashCode} of keys.
+ * The monitor covers each change of a value, its entry in the {@code knownValues} of the followers,
+ * and the removal of such an entry. So no follower gets an old value after a newer value, or a
+ * change twice. The only user code that runs under the monitor is {@code equals} and
+ * {@code hashCode} of keys.
  */
 final class ConcurrentObservableMap<K, V> implements ObservableMap<K, V> {
-  private static final Object ALL_KEYS = new Object(); // stands for all keys
-  private static final Object NOTHING_KNOWN = new Object();
+  private static final Object ALL_KEYS = new Object(); // the key of the followers that follow all keys
+  private static final Object NOTHING_KNOWN = new Object(); // the follower has not got a value yet
 
   private final ActorBuilder<?> builder;
   private final ConcurrentHashMap<K, V> values = new ConcurrentHashMap<>(); // read by any thread
@@ -84,7 +85,8 @@ final class ConcurrentObservableMap<K, V> implements ObservableMap<K, V> {
 
   /**
    * Replaces the object {@code current}, compared by identity; null means that the key has no
-   * value. Returns true also if both values are equal.
+   * value. Returns false only if another thread has replaced {@code current}. If both values are
+   * equal, returns true without a change.
    */
   private boolean change(K key, V current, V next) {
     if (Objects.equals(current, next)) return true;
@@ -95,7 +97,7 @@ final class ConcurrentObservableMap<K, V> implements ObservableMap<K, V> {
       else values.put(key, next);
       toNotify = new ArrayList<>(followers.getOrDefault(ALL_KEYS, List.of()));
       toNotify.addAll(followers.getOrDefault(key, List.of()));
-      for (var follower : toNotify) follower.changed(key, current, next);
+      for (var follower : toNotify) follower.addChange(key, current, next);
     }
     for (var follower : toNotify) follower.notifyChange(); // on CALLER this runs user code
     return true;
@@ -118,10 +120,10 @@ final class ConcurrentObservableMap<K, V> implements ObservableMap<K, V> {
     return ++lastNumber;
   }
 
-  private Subscription enter(KeySubscription<?> follower, Iterable<K> keys, Object known) {
+  private Subscription enter(KeySubscription<?> follower, Iterable<K> keys, Object knownValue) {
     synchronized (this) {
       followers.computeIfAbsent(follower.key, k -> new ArrayList<>()).add(follower);
-      for (var key : keys) follower.knownValues.put(key, known);
+      for (var key : keys) follower.knownValues.put(key, knownValue);
     }
     follower.begin();
     return follower;
@@ -139,7 +141,7 @@ final class ConcurrentObservableMap<K, V> implements ObservableMap<K, V> {
       this.toMessage = toMessage;
     }
 
-    void changed(K key, V previous, V current) {
+    void addChange(K key, V previous, V current) {
       if (!knownValues.containsKey(key)) knownValues.put(key, previous);
       // the follower has this value, so there is nothing to send
       else if (knownValues.get(key) == current) knownValues.remove(key);

@@ -31,7 +31,7 @@ public interface ObservableMap<K, V> {
   }
 
   /**
-   * {@return a key's value, if any}
+   * {@return the value of a key, or empty if the key has no value}
    *
    * @param key never null
    */
@@ -52,12 +52,12 @@ public interface ObservableMap<K, V> {
    * Removes a key's value.
    *
    * @param key never null
-   * @return the removed value, if any
+   * @return the removed value, or empty if the key had no value
    */
   Optional<V> remove(K key);
 
   /**
-   * Sets a key's value if it equals the expected one.
+   * Sets a key's value if its present value equals {@code expected}.
    *
    * @param key never null
    * @param expected never null

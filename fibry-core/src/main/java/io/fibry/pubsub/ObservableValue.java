@@ -42,7 +42,7 @@ public interface ObservableValue<T> {
   void set(T value);
 
   /**
-   * Sets the value if it equals the expected one.
+   * Sets the value if the present value equals {@code expected}.
    *
    * @param expected never null
    * @param value never null

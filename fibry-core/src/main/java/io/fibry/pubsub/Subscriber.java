@@ -28,7 +28,8 @@ abstract class Subscriber<M> implements Subscription {
   static final Logger LOG = LoggerFactory.getLogger("io.fibry.pubsub.Topic"); // the public class, which users know
 
   final SubscribedTopic<M> topic;
-  final Exitable userActor; // its end ends the subscription; null if the topic or an executor serves the subscriber
+  // its end ends the subscription; null if the topic made the actor, or if the executor is no actor
+  final Exitable userActor;
   private volatile boolean isOpen = true; // true -> false, by the thread that leaves
 
   Subscriber(SubscribedTopic<M> topic, Exitable userActor) {
@@ -36,7 +37,10 @@ abstract class Subscriber<M> implements Subscription {
     this.userActor = userActor;
   }
 
-  /** Hands over a message. Throws a cycle, which the publisher causes; logs other failures. */
+  /**
+   * Hands over a message. Throws only an AskCycleException, because the publisher caused it; logs
+   * other failures.
+   */
   final void deliver(M message) {
     if (!isOpen) return;
     try {

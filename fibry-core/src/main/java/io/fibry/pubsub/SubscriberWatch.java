@@ -33,8 +33,8 @@ final class SubscriberWatch extends WeakReference<Subscriber.SubscribedTopic<?>>
   }
 
   /**
-   * Sends the watcher an actor. The watcher watches it if it is subscribed when the message
-   * arrives, and otherwise stops watching it.
+   * Sends an actor to the watcher. If the actor is still subscribed when the message arrives, the
+   * watcher watches it, and otherwise stops watching it.
    */
   void watchOrForget(Exitable userActor) {
     watcher.sendMessage(userActor);

@@ -19,10 +19,10 @@ import java.util.concurrent.Executor;
  * <p>A topic ends like an actor. After {@link #sendPoisonPill} and {@link #close}, messages that
  * were published before are handled; after {@link #askExit} and {@link #kill} they are undelivered.
  * The actors that the topic made end with it, and {@link #waitForExit} waits for them; other actors
- * and executors continue. A message that is published later is a dead letter of the topic. In the
- * handler of an actor that the topic made, {@code close} does not wait, and {@code waitForExit}
- * throws an {@link io.fibry.AskCycleException}. An unreferenced topic becomes garbage, with its
- * idle actors.
+ * and executors continue. A message that is published after the end is a dead letter of the topic.
+ * In the handler of an actor that the topic made, {@code close} does not wait, and
+ * {@code waitForExit} throws an {@link io.fibry.AskCycleException}. An unreferenced topic becomes
+ * garbage, with its idle actors.
  *
  * @param <M> messages
  */

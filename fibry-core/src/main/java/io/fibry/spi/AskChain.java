@@ -15,7 +15,7 @@ public final class AskChain {
 
   /**
    * {@return the askers of the message that the current thread is handling, the outermost first, as
-   * they were given to {@link #runAs}} An {@code ask} of the handler passes them on.
+   * they were given to {@link #runAs}} An {@code ask} of the handler passes these askers on.
    */
   public static List<String> current() {
     return AskChainLocals.handledAskers();
@@ -23,7 +23,7 @@ public final class AskChain {
 
   /**
    * Sends messages that came from another process. In their handlers, and in the handlers of all
-   * actors that these ask, {@link #current} returns the given askers.
+   * actors that these handlers ask, {@link #current} returns the given askers.
    *
    * @param askers the outermost first; the last is the actor that the messages are sent to. If this
    * actor is a pool, its handlers do not see it among the askers, because another worker of the

@@ -95,8 +95,8 @@ public interface BlockBuilder<M> extends ActorBuilder<M> {
    * {@return the text by which a log or an exception may describe this message: its
    * {@code toString} or only its class, as the options of the scope say}
    *
-   * @param message a message of a user. Its {@code toString} runs on a thread of its own, with a
-   *     limit of 50 ms, or of a second if it computes
+   * @param message a message of a user. Its {@code toString} runs on a thread of its own, and may
+   * wait for 50 ms, or compute for a second
    */
   String describe(Object message);
 
@@ -176,15 +176,15 @@ public interface BlockBuilder<M> extends ActorBuilder<M> {
   BlockBuilder<M> excludedFromAccounts();
 
   /**
-   * {@return a copy for actors that write to a client outside of the process} Such an actor loses a
-   * message if the client has disconnected: because the actor has ended, or because the handler
-   * throws an IOException. A lost message counts as {@link DeadLetter.Reason#DISCONNECTED}.
+   * {@return a copy for actors that write to a client outside of the process} If the client has
+   * disconnected, such an actor loses a message: the actor has ended, or its handler throws an
+   * IOException. A lost message counts as {@link DeadLetter.Reason#DISCONNECTED}.
    */
   BlockBuilder<M> countLostAsDisconnected();
 
   /**
-   * {@return a copy for actors to which a block sends messages of its own that nobody misses} If
-   * such a message is lost, it is not counted and is no dead letter.
+   * {@return a copy for actors to which a block sends messages of its own whose loss does not
+   * matter} If such a message is lost, it is not counted and is no dead letter.
    *
    * @param isNegligible returns whether a message is of this kind, such as a ping, or an event that
    * may come after the end of its actor

@@ -5,8 +5,8 @@ import io.fibry.Exitable;
 
 /**
  * An address that stays valid when the actor behind it ends and a new actor takes its place, such
- * as the address of an entity. It is made by a block. If code has to react to the end of an actor,
- * as a topic does for its subscribers, it reacts to the end of {@link #owner()} instead.
+ * as the address of an entity. It is made by a block. Code that reacts to the end of actors, as a
+ * topic does for its subscribers, must react to the end of {@link #owner()} instead.
  */
 public interface LastingAddress extends Exitable {
 

@@ -36,29 +36,29 @@ record DirectoryWatch(Path directory, WatchService watchService, Actor<Path> cha
   private static final int CAPACITY = 1024;
 
   @SuppressWarnings("unchecked") // the message type of a builder is erased
-  static Exitable start(ActorBuilder<?> settings, Path directory, Handler<Path> changed) {
-    Objects.requireNonNull(changed, "changed");
+  static Exitable start(ActorBuilder<?> builder, Path directory, Handler<Path> handler) {
+    Objects.requireNonNull(handler, "changed");
     var path = Objects.requireNonNull(directory, "directory").toAbsolutePath();
     if (!Files.isDirectory(path)) throw new IllegalArgumentException(
         path + " is not a directory; give an existing one");
-    var builder = (ActorBuilder<Object>) settings;
+    var objectBuilder = (ActorBuilder<Object>) builder;
     // The user's interceptors are for changes only. They do not run here, because this interceptor
     // does not run `next`.
     Actor<DirectoryWatch> reader =
-        BlockBuilder.of(builder).child("watch").excludedFromAccounts().mailbox(Mailbox.unbounded())
+        BlockBuilder.of(objectBuilder).child("watch").excludedFromAccounts().mailbox(Mailbox.unbounded())
             .strategy(Strategy.FIBER)
             .onFailure(FailurePolicy.stop()).intercept((watch, next) -> ((DirectoryWatch) watch).run())
             .newActor(watch -> {});
     try {
-      var changes = path.getFileSystem().newWatchService();
-      reader.closeOnExit(changes);
-      path.register(changes, StandardWatchEventKinds.ENTRY_CREATE, StandardWatchEventKinds.ENTRY_MODIFY,
+      var watchService = path.getFileSystem().newWatchService();
+      reader.closeOnExit(watchService);
+      path.register(watchService, StandardWatchEventKinds.ENTRY_CREATE, StandardWatchEventKinds.ENTRY_MODIFY,
           StandardWatchEventKinds.ENTRY_DELETE);
-      Actor<Path> handling =
-          BlockBuilder.of(builder).defaultMailbox(Mailbox.bounded(CAPACITY, Overflow.BLOCK)).newActor(changed);
-      handling.closeOnExit(reader, changes); // closed in reverse order: the watch service first
-      reader.sendMessage(new DirectoryWatch(path, changes, handling));
-      return handling;
+      Actor<Path> changeHandler =
+          BlockBuilder.of(objectBuilder).defaultMailbox(Mailbox.bounded(CAPACITY, Overflow.BLOCK)).newActor(handler);
+      changeHandler.closeOnExit(reader, watchService); // closed in reverse order: the watch service first
+      reader.sendMessage(new DirectoryWatch(path, watchService, changeHandler));
+      return changeHandler;
     } catch (IOException failure) {
       throw new UncheckedIOException("the system cannot watch " + path + ": " + Lines.message(failure), failure);
     } finally {

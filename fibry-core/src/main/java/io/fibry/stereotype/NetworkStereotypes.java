@@ -56,7 +56,7 @@ abstract class NetworkStereotypes {
    *
    * @param port 0 for any free port
    * @param routes the handlers by path
-   * @param options gets the default options, and returns those to use, such as limits and address
+   * @param options gets the defaults, and returns the options to use, such as limits and address
    * @return the server, listening
    * @see HttpServer#open
    */
@@ -81,7 +81,7 @@ abstract class NetworkStereotypes {
    *
    * @param port 0 for any free port
    * @param handler handles one connection, which is closed when the handler returns
-   * @param options gets the default options, and returns those to use, such as limits and address
+   * @param options gets the defaults, and returns the options to use, such as limits and address
    * @return the acceptor, listening
    * @see TcpAcceptor#open
    */
@@ -94,7 +94,7 @@ abstract class NetworkStereotypes {
    *
    * @param port 0 for any free port
    * @param handler handles one connection, which is closed when the handler returns
-   * @param options gets the default options, and returns those to use; null for the defaults
+   * @param options gets the default options, and returns the options to use; null for the defaults
    * @return the acceptor, listening
    * @see TcpAcceptor#open
    */
@@ -110,7 +110,7 @@ abstract class NetworkStereotypes {
    *
    * @param port 0 for any free port
    * @param target the address of the server
-   * @param options gets the default options, and returns those to use, such as limits and address
+   * @param options gets the defaults, and returns the options to use, such as limits and address
    * @return the acceptor, listening
    * @see TcpAcceptor#forward
    */
@@ -136,7 +136,7 @@ abstract class NetworkStereotypes {
    *
    * @param port 0 for any free port
    * @param handler called with the server and each packet
-   * @param options gets the default options, and returns those to use, such as limits, address and
+   * @param options gets the defaults, and returns the options to use, such as limits, address and
    * multicast group
    * @return the server, receiving
    * @see UdpServer#open
@@ -159,7 +159,7 @@ abstract class NetworkStereotypes {
   /**
    * Makes a downloader with options.
    *
-   * @param options gets the default options, and returns those to use, such as limits
+   * @param options gets the defaults, and returns the options to use, such as limits
    * @return the downloader
    * @see Downloader#open
    */

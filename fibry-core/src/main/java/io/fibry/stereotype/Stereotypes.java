@@ -35,7 +35,7 @@ import org.jspecify.annotations.Nullable;
  */
 @SuppressWarnings("exports") // nullness annotations
 public final class Stereotypes extends NetworkStereotypes {
-  /** The recipes of one root scope. They are shared, so that their actors share settings. */
+  /** The recipes of one root scope. All calls share them, so that their actors share settings. */
   private record RootStereotypes(ActorScope root, Stereotypes threads, Stereotypes fibers) {}
 
   // for the root of the last call, or null; a simulation has a root of its own
@@ -222,7 +222,7 @@ public final class Stereotypes extends NetworkStereotypes {
    * first message has waited for {@code wait}, or when the actor ends.
    *
    * @param <M> the type of the messages
-   * @param size the most messages of a batch; at least 1
+   * @param size the maximum number of messages of a batch; at least 1
    * @param wait how long a message waits for further messages; more than zero
    * @param handler called with each batch, which is unmodifiable and never empty
    * @return the actor that the messages are sent to
@@ -233,7 +233,7 @@ public final class Stereotypes extends NetworkStereotypes {
   }
 
   /**
-   * Makes a function to which hooks can be added, which run before it, after it or on its errors.
+   * Makes a function to which hooks can be added: before it, after it, and for its errors.
    *
    * @param <M> the type of the parameter
    * @param <R> the type of the result
@@ -389,7 +389,7 @@ public final class Stereotypes extends NetworkStereotypes {
    * @param map maps an item to a result
    * @param zero the result if there are no items, with which the reduction begins
    * @param reduce combines two results to one
-   * @return a future of the last result
+   * @return a future of the combined result
    * @see MapReduce#start
    */
   public <T, R> CompletableFuture<R> mapReduce(int maxParallel, Iterable<T> items, Handler.Returning<T, R> map, R zero,

@@ -22,7 +22,7 @@ public final class ManualScheduler extends TaskScheduler {
   private long now; // ns
   private long nextNumber;
 
-  /** Makes a clock at time zero. */
+  /** Makes a clock whose time is zero. */
   public ManualScheduler() {}
 
   /**

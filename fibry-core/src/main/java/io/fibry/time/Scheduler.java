@@ -61,7 +61,8 @@ public interface Scheduler {
       long delay = time - now;
       var timer = schedule(Duration.ofNanos(Math.max(0, delay)), task);
       // If a test moved the clock before the timer was set, the timer is late: it is canceled and
-      // set again. Less than a millisecond may have passed without a test, and does not matter.
+      // set again. If less than a millisecond has passed, no test moved the clock, or the delay
+      // does not matter.
       if (delay <= 0 || nanoTime() - now < 1_000_000 || !tryCancel(timer)) return timer;
     }
   }
@@ -107,8 +108,8 @@ public interface Scheduler {
     var timeReached = new CountDownLatch(1);
     var timer = scheduleAt(time, timeReached::countDown);
     try {
-      // A user's clock may have reached the time before the timer was set. It then may not run the
-      // timer before it is moved again.
+      // A user's clock may have reached the time before the timer was set. Such a clock may run the
+      // timer only when the clock is moved again.
       if (time - nanoTime() > 0) timeReached.await();
     } finally {
       timer.cancel();
@@ -124,12 +125,12 @@ public interface Scheduler {
    * @throws InterruptedException if the thread is interrupted
    */
   default boolean awaitDone(CompletableFuture<?> future, Duration limit) throws InterruptedException {
-    if (future.isDone() || !limit.isPositive()) return future.isDone(); // a manual clock would not run a timer
+    if (future.isDone() || !limit.isPositive()) return future.isDone(); // a manual clock runs no timer now
     var limitReached = new CompletableFuture<Void>();
     var timer = schedule(limit, () -> limitReached.complete(null));
     try {
       CompletableFuture.anyOf(future, limitReached).get();
-    } catch (ExecutionException failed) {
+    } catch (ExecutionException failure) {
       return true;
     } finally {
       timer.cancel();

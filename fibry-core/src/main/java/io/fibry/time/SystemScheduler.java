@@ -40,7 +40,7 @@ final class SystemScheduler extends TaskScheduler {
   final TreeSet<QueuedTask> queue = new TreeSet<>(); // used by the timer thread only
   // null until the first timer is set
   private final AtomicReference<Thread> timerThread = new AtomicReference<>();
-  private final AtomicInteger cancels = new AtomicInteger();
+  private final AtomicInteger cancelCount = new AtomicInteger();
   private volatile boolean isSleeping; // written by the timer thread, after `wakeUpAt`
   private volatile long wakeUpAt; // the end of the timer thread's sleep, in ns by its clock
   // Made in advance: a lambda that is first linked without memory fails for ever.
@@ -77,14 +77,14 @@ final class SystemScheduler extends TaskScheduler {
         : clock.scheduleWithFixedDelay(delay, interval, task);
   }
 
-  /** Waits without a timer. */
+  /** Waits without a timer of this scheduler. */
   @Override
   public boolean awaitDone(CompletableFuture<?> future, Duration limit) throws InterruptedException {
     try {
       future.get(Durations.nanos(limit), TimeUnit.NANOSECONDS);
-    } catch (TimeoutException expired) {
+    } catch (TimeoutException timeout) {
       return false;
-    } catch (ExecutionException | CancellationException failed) {} // the future is completed, too
+    } catch (ExecutionException | CancellationException failure) {} // the future is completed, too
     return true;
   }
 
@@ -178,7 +178,7 @@ final class SystemScheduler extends TaskScheduler {
     @Override
     void dequeue() {
       if (isSeen) inbox.add(this);
-      if (cancels.incrementAndGet() % CANCELS_PER_WAKE_UP == 0) LockSupport.unpark(timerThread.get());
+      if (cancelCount.incrementAndGet() % CANCELS_PER_WAKE_UP == 0) LockSupport.unpark(timerThread.get());
     }
 
     @Override

@@ -29,12 +29,12 @@ abstract class TaskScheduler implements Scheduler {
 
   @Override
   public Timer scheduleAtFixedRate(Duration initial, Duration period, Runnable task) {
-    return start(task, checkedDelay(initial, "initial"), period(period, "period"));
+    return start(task, checkedDelay(initial, "initial"), checkedPeriod(period, "period"));
   }
 
   @Override
   public Timer scheduleWithFixedDelay(Duration initial, Duration delay, Runnable task) {
-    return start(task, checkedDelay(initial, "initial"), -period(delay, "delay"));
+    return start(task, checkedDelay(initial, "initial"), -checkedPeriod(delay, "delay"));
   }
 
   static long checkedDelay(Duration delay, String name) {
@@ -44,7 +44,7 @@ abstract class TaskScheduler implements Scheduler {
     return nanos(delay);
   }
 
-  private static long period(Duration period, String name) {
+  private static long checkedPeriod(Duration period, String name) {
     if (!Objects.requireNonNull(period, name).isPositive())
       throw new IllegalArgumentException("a period of " + Durations.text(period) + " never ends; give more than zero");
     return nanos(period);
@@ -66,7 +66,7 @@ abstract class TaskScheduler implements Scheduler {
     // 0 for a single run. Above 0, the ns between two starts. Below 0, minus the ns between the end
     // of a run and the next start.
     private final long period;
-    long dueAt; // when it is due, in ns by the clock; written before it is queued
+    long dueAt; // when the task is due, in ns by the clock; written before the task is queued
     private volatile boolean open = true; // true -> false, by `cancel` or by the start of the only run
 
     ScheduledTask(Scheduler clock, Runnable task, long delay, long period) {
@@ -101,7 +101,7 @@ abstract class TaskScheduler implements Scheduler {
       long now = clock.nanoTime();
       dueAt = period < 0 ? now - period : dueAt + Math.max(1, Math.ceilDiv(now - dueAt, period)) * period;
       enqueue();
-      if (!open) dequeue(); // it may have been canceled before it was queued
+      if (!open) dequeue(); // this task may have been canceled before it was queued
     }
 
     @Override

@@ -93,7 +93,8 @@ class HttpFuzzTest {
       int first = in.read();
       if (first < 0) return "";
       var head = RequestHead.read(first, in, HttpOptions.DEFAULT);
-      return head.method + " " + head.target.path() + " " + head.http11 + " " + head.bodyLength + " " + in.available();
+      return head.method + " " + head.target.path() + " " + head.isHttp11 + " " + head.bodyLength + " "
+          + in.available();
     } catch (HttpStatus.RequestRefusedException | EOFException no) {
       return "";
     }

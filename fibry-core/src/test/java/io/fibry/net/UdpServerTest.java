@@ -222,7 +222,7 @@ class UdpServerTest {
       if (i % 1_000 == 0) assertFalse(rates.tryAdmit(busy), "it was forgotten although it was not silent");
     }
 
-    assertEquals(SourceRateLimiter.MAX, rates.size());
+    assertEquals(SourceRateLimiter.MAX_SENDERS, rates.size());
   }
 
   // ---- sending

@@ -26,7 +26,7 @@ class WebSocketBytesTest {
 
       for (int at = 0, some; at < sent.length; at += some) {
         some = 1 + random.nextInt(sent.length - at);
-        WebSocketFrame.unmask(sent, at, some, mask, at);
+        WebSocketFrames.unmask(sent, at, some, mask, at);
       }
 
       assertArrayEquals(expected, sent, "seed " + seed);
@@ -81,10 +81,10 @@ class WebSocketBytesTest {
   @Test
   void theSizeIsThatOfTheBytes() {
     for (var text : new String[] {"", "a", "ä", "€", "\ud83d\ude00", "a\ud83d\ude00ä"}) {
-      assertEquals(text.getBytes(StandardCharsets.UTF_8).length, WebSocketFrame.utf8Size(text));
-      assertEquals(WebSocketFrame.text(text).length, WebSocketFrame.size(WebSocketFrame.utf8Size(text)));
+      assertEquals(text.getBytes(StandardCharsets.UTF_8).length, WebSocketFrames.utf8Size(text));
+      assertEquals(WebSocketFrames.encodeText(text).length, WebSocketFrames.size(WebSocketFrames.utf8Size(text)));
     }
     for (int length : new int[] {0, 125, 126, 65_535, 65_536})
-      assertEquals(WebSocketFrame.of(2, new byte[length]).length, WebSocketFrame.size(length));
+      assertEquals(WebSocketFrames.encode(2, new byte[length]).length, WebSocketFrames.size(length));
   }
 }

@@ -363,7 +363,7 @@ class WebSocketContractTest {
       assertEquals("a\udc00b", net.letters.all.getFirst().message());
       assertEquals("a text whose character 1 is half of a pair of surrogates, which UTF-8 cannot have; send whole "
           + "characters, or bytes",
-          assertThrows(IllegalArgumentException.class, () -> WebSocketFrame.utf8Size("a\udc00b")).getMessage());
+          assertThrows(IllegalArgumentException.class, () -> WebSocketFrames.utf8Size("a\udc00b")).getMessage());
     }
   }
 

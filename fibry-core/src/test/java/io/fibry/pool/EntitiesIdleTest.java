@@ -214,7 +214,7 @@ class EntitiesIdleTest {
       clock.manual.advance(BankFixture.IDLE.multipliedBy(2));
 
       Patience.eventually(() -> accounts.size() == 0);
-      assertTrue(logged.text().contains("could not set the timer that finds idle actors"), logged.text());
+      assertTrue(logged.text().contains("could not set the timer that ends idle actors"), logged.text());
     }
   }
 

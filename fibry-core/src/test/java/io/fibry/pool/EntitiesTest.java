@@ -140,7 +140,7 @@ class EntitiesTest {
     assertEquals("entities that are idle after 0 s would end before their first message; give more than zero",
         assertThrows(IllegalArgumentException.class, () -> Entities.open(how, Duration.ZERO, bank::birth))
             .getMessage());
-    assertEquals("idle",
+    assertEquals("idleTime",
         assertThrows(NullPointerException.class, () -> Entities.open(how, null, bank::birth)).getMessage());
     assertEquals("builder",
         assertThrows(NullPointerException.class, () -> Entities.open(null, BankFixture.IDLE, bank::birth))

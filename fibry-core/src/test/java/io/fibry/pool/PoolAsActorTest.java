@@ -218,7 +218,7 @@ class PoolAsActorTest extends PoolFixture {
         assertThrows(UnsupportedOperationException.class, () -> pool.sendMessages(List.of(1, 2))).getMessage());
     assertText(
         "the workers of a pool share one mailbox (unbounded, selective), so none of them can choose from it; give "
-            + "it one that is not selective",
+            + "the pool a mailbox that is not selective",
         () -> Pools.fixed(how.mailbox(Mailbox.unbounded().selective()), 2).newActor((Object message) -> {}));
     assertText(
         "a pool by key keeps the messages of a key in the order they came, and a priority mailbox does not; give "

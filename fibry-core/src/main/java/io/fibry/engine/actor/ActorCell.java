@@ -42,7 +42,7 @@ import java.util.concurrent.RejectedExecutionException;
 @SuppressWarnings("unchecked") // the request or the code declares the type of its answer
 class ActorCell extends Cell implements ActorWithReturn<Object, Object>, Sink<Object> {
   static {
-    Dispatch.initialize(); // now, because no class may be initialized between swap and link: see PlainQueue
+    Dispatch.initialize(); // early: a sender must initialize no class between swap and link, see PlainQueue
     new Admission(null, null, null); // loads its class while there is memory
   }
 
@@ -64,33 +64,33 @@ class ActorCell extends Cell implements ActorWithReturn<Object, Object>, Sink<Ob
   public void execute(Runnable task) {
     if (!send(new Envelope(new EngineMessage(Objects.requireNonNull(task, "task")), baggage(task)), Deadline.NONE))
       throw new RejectedExecutionException("actor '" + name() + "' did not take the task: "
-          + (isEnding() ? "it has ended" : "its mailbox is full"));
+          + (isEnding() ? "it is ending or has ended" : "its mailbox is full"));
   }
 
   @Override
-  public final void admit(Callable<Object> factory, String event, boolean onThisThread) {
+  public final void admit(Callable<Object> factory, String eventText, boolean onThisThread) {
     try {
-      if (onThisThread) makeAndAdmit(factory, event);
-      else runOffThread(new Admission(this, factory, event));
+      if (onThisThread) makeAndAdmit(factory, eventText);
+      else runOffThread(new Admission(this, factory, eventText));
     } catch (Throwable error) { // StackOverflowError or OutOfMemoryError
-      EngineLog.LOG.error("actor '{}' could not be notified of {}", name(), event, error);
+      EngineLog.LOG.error("actor '{}' could not be notified of {}", name(), eventText, error);
     }
   }
 
-  /** A record, because a lambda that is first linked without memory may fail forever. */
-  private record Admission(ActorCell cell, Callable<Object> factory, String event) implements Runnable {
+  /** A record, because a lambda that is first linked without memory may fail for ever. */
+  private record Admission(ActorCell cell, Callable<Object> factory, String eventText) implements Runnable {
     @Override
     public void run() {
-      cell.makeAndAdmit(factory, event);
+      cell.makeAndAdmit(factory, eventText);
     }
   }
 
-  private void makeAndAdmit(Callable<Object> factory, String event) {
+  private void makeAndAdmit(Callable<Object> factory, String eventText) {
     try {
       Object message = factory.call();
       acceptedElseDeadLetter(message, addUnbounded(new Envelope(message, Baggage.of(null))));
     } catch (Throwable failure) {
-      EngineLog.LOG.error("actor '{}' could not be notified of {}", name(), event, failure);
+      EngineLog.LOG.error("actor '{}' could not be notified of {}", name(), eventText, failure);
     }
   }
 
@@ -107,13 +107,13 @@ class ActorCell extends Cell implements ActorWithReturn<Object, Object>, Sink<Ob
       isTaken = refusal == null;
       return refusal;
     } finally {
-      if (!isTaken) envelope.message = null; // a periodic timer reads this before its next send
+      if (!isTaken) envelope.message = null; // otherwise a periodic timer would see a waiting message, and skip a send
     }
   }
 
   @Override
   public final void sendFromTimer(Runnable sending) {
-    if (onlyQueues()) DeadLetters.runWithoutListeners(sending);
+    if (acceptsWithoutUserCode()) DeadLetters.runWithoutListeners(sending);
     else GuaranteedStart.start(sending);
   }
 
@@ -157,9 +157,9 @@ class ActorCell extends Cell implements ActorWithReturn<Object, Object>, Sink<Ob
     return request(message, limit, false);
   }
 
-  private CompletableFuture<Object> request(Object message, Duration limit, boolean hasDeclaredType) {
+  private CompletableFuture<Object> request(Object message, Duration limit, boolean declaresType) {
     var deadline = Deadline.of(owner().options().scheduler(), limit);
-    var request = request(message, deadline, false, hasDeclaredType);
+    var request = request(message, deadline, false, declaresType);
     request.startLimit(message, deadline);
     return request;
   }
@@ -169,14 +169,14 @@ class ActorCell extends Cell implements ActorWithReturn<Object, Object>, Sink<Ob
     return (CompletableFuture<R>) request(Objects.requireNonNull(code, "code"), Deadline.NONE, false, false);
   }
 
-  private RequestFuture<Object> request(Object message, Deadline deadline, boolean isBlocking, boolean isDeclared) {
+  private RequestFuture<Object> request(Object message, Deadline deadline, boolean isBlocking, boolean declaresType) {
     var request = new RequestFuture<Object>(this, Objects.requireNonNull(message, "message"),
         isBlocking ? baggageOfAsk(EngineMessage.unwrap(message)) : baggage(message), isBlocking);
-    request.hasDeclaredType = isDeclared;
+    request.hasDeclaredType = declaresType;
     if (deadline.isBounded()) request.deadline = deadline;
     var refusal = offer(request, message, deadline);
     if (refusal != null) refuse(request, message, refusal);
-    else if (phase == ENDED) request.failStopped(message); // the killing thread may not have seen the request
+    else if (phase == ENDED) request.failStopped(message); // the killer may not have seen the request
     return request;
   }
 
@@ -219,7 +219,7 @@ class ActorCell extends Cell implements ActorWithReturn<Object, Object>, Sink<Ob
   public Object ask(Object message, Duration limit) {
     var asker = WaitingHandler.current();
     var deadline = Deadline.ofAsk(owner().options().scheduler(), limit, asker == null ? null : asker.answerDeadline());
-    Wait.prepare(this, message);
+    Wait.checkMayWait(this, message);
     if (deadline.isZero()) throw RequestFailures.tooLate(this, message, deadline);
     var event = JfrEvents.beginAsk();
     if (event == null) return request(message, deadline, true, false).await(message, deadline, asker);
@@ -237,7 +237,7 @@ class ActorCell extends Cell implements ActorWithReturn<Object, Object>, Sink<Ob
   @Override
   public void execAndWait(Handler<Object> code) {
     Objects.requireNonNull(code, "code");
-    Wait.prepare(this, code);
+    Wait.checkMayWait(this, code);
     request(new AwaitedSinkTask(code), Deadline.NONE, true, false).await(code, Deadline.NONE, WaitingHandler.current());
   }
 

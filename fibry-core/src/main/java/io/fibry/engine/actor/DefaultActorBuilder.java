@@ -38,32 +38,32 @@ import java.util.function.Consumer;
 import java.util.function.Predicate;
 
 /**
- * The builder that scopes give to users. If a setting is null, the scope's option is used when an
- * actor is made.
+ * The builder that scopes give to users. If {@code strategy} or {@code mailbox} is null, the
+ * scope's option is used when an actor is made.
  */
 @SuppressWarnings("unchecked") // the signatures of ActorBuilder check the types
 public final class DefaultActorBuilder<M> implements BlockBuilder<M>, Cloneable {
   private static final Mailbox<Object> POOL_MAILBOX = Mailbox.bounded(1024, Overflow.BLOCK); // the default of pools
-  private static final Predicate<Object> NONE = message -> false;
+  private static final Predicate<Object> MATCHES_NO_MESSAGE = message -> false;
 
-  // written only by `copyWith`, before the copy is published
+  // The fields up to `isForClient` do not change after the builder is published
   private OwningScope owner;
   private String label;
   private Strategy strategy;
   private Mailbox<?> mailbox;
   private FailurePolicy policy = FailurePolicy.resume();
   private Class<?> type;
-  private Handler.Interceptor<Object> interceptor; // null: none
-  private PoolPolicy<?> poolPolicy; // null: no pool
+  private Handler.Interceptor<Object> interceptor; // null if there is none
+  private PoolPolicy<?> poolPolicy; // null if the builder makes no pools
   private boolean isInline;
   private boolean closesFirst;
   private boolean excludedFromAccounts;
-  private Predicate<Object> isNegligible = NONE;
+  private Predicate<Object> isNegligible = MATCHES_NO_MESSAGE;
   private boolean isForClient;
-  // the settings and the sink behavior of the last actor that was made, for the next one; if
-  // threads race, each makes its own
-  private volatile ActorSettings settings;
-  private volatile ActorBehavior sink;
+  // The settings of the last actor and the behavior of the last sink, which the next actor or sink
+  // uses if the options have not changed. Threads that race may each make their own
+  private volatile ActorSettings lastSettings;
+  private volatile ActorBehavior lastSinkBehavior;
 
   private DefaultActorBuilder(OwningScope owner) {
     this.owner = owner;
@@ -74,18 +74,18 @@ public final class DefaultActorBuilder<M> implements BlockBuilder<M>, Cloneable 
   }
 
   /**
-   * Makes the settings before the copy: a name does not change them, so all named actors of a scope
-   * share them.
+   * Returns a builder for actors with this name. Makes the settings before the copy, so that the
+   * builders for all names share the settings.
    */
   public DefaultActorBuilder<M> named(String name) {
     settings();
     return copyWith(copy -> copy.label = name);
   }
 
-  /** Returns a changed copy, which makes its own settings. */
+  /** Returns a changed copy, which does not share the settings of this builder. */
   private <N> DefaultActorBuilder<N> copyWithSettings(Consumer<DefaultActorBuilder<N>> change) {
     return copyWith(copy -> {
-      copy.settings = null;
+      copy.lastSettings = null;
       change.accept(copy);
     });
   }
@@ -93,7 +93,7 @@ public final class DefaultActorBuilder<M> implements BlockBuilder<M>, Cloneable 
   private <N> DefaultActorBuilder<N> copyWith(Consumer<DefaultActorBuilder<N>> change) {
     try {
       var copy = (DefaultActorBuilder<N>) clone();
-      copy.sink = null;
+      copy.lastSinkBehavior = null;
       change.accept(copy);
       VarHandle.storeStoreFence(); // a thread that reads the copy through a data race sees all of its fields
       return copy;
@@ -138,12 +138,12 @@ public final class DefaultActorBuilder<M> implements BlockBuilder<M>, Cloneable 
   }
 
   @Override
-  public <N extends M> BlockBuilder<N> pooled(PoolPolicy<? super N> sharing) {
-    Objects.requireNonNull(sharing, "sharing");
+  public <N extends M> BlockBuilder<N> pooled(PoolPolicy<? super N> policy) {
+    Objects.requireNonNull(policy, "policy");
     if (isPooled()) throw new IllegalArgumentException(
-        "this is a builder of pools already (" + this.poolPolicy + "); make the " + sharing
+        "this is a builder of pools already (" + this.poolPolicy + "); make the " + policy
             + " of a builder of actors");
-    return this.<N>copyWith(copy -> copy.poolPolicy = sharing).defaultMailbox(POOL_MAILBOX);
+    return this.<N>copyWith(copy -> copy.poolPolicy = policy).defaultMailbox(POOL_MAILBOX);
   }
 
   @Override
@@ -195,8 +195,8 @@ public final class DefaultActorBuilder<M> implements BlockBuilder<M>, Cloneable 
   }
 
   @Override
-  public BlockBuilder<M> defaultName(String otherwise) {
-    return label != null ? this : named(OwningScope.checkedName(otherwise));
+  public BlockBuilder<M> defaultName(String name) {
+    return label != null ? this : named(OwningScope.checkedName(name));
   }
 
   @Override
@@ -215,9 +215,9 @@ public final class DefaultActorBuilder<M> implements BlockBuilder<M>, Cloneable 
   }
 
   @Override
-  public BlockBuilder<M> defaultMailbox(Mailbox<Object> otherwise) {
-    Objects.requireNonNull(otherwise, "otherwise");
-    return mailbox == null && mailbox() == Mailbox.unbounded() ? copyWith(copy -> copy.mailbox = otherwise) : this;
+  public BlockBuilder<M> defaultMailbox(Mailbox<Object> mailbox) {
+    Objects.requireNonNull(mailbox, "mailbox");
+    return this.mailbox == null && mailbox() == Mailbox.unbounded() ? copyWith(copy -> copy.mailbox = mailbox) : this;
   }
 
   @Override
@@ -292,9 +292,9 @@ public final class DefaultActorBuilder<M> implements BlockBuilder<M>, Cloneable 
   @Override
   public Sink<Void> newSink() {
     var currentSettings = settings();
-    var behavior = sink;
+    var behavior = lastSinkBehavior;
     if (behavior == null || behavior.settings != currentSettings)
-      sink = behavior = intercepted(ActorBehavior.ofSink(currentSettings));
+      lastSinkBehavior = behavior = intercepted(ActorBehavior.ofSink(currentSettings));
     return (Sink<Void>) (Sink<?>) makeSink(behavior);
   }
 
@@ -306,14 +306,14 @@ public final class DefaultActorBuilder<M> implements BlockBuilder<M>, Cloneable 
   ActorSettings settings() {
     var strategy = strategy();
     var propagators = owner.options().contextPropagators();
-    if (!propagators.isEmpty()) Baggage.everUsed = true;
-    var cachedSettings = settings;
-    if (cachedSettings == null || cachedSettings.strategy() != strategy
-        || cachedSettings.contextPropagators() != propagators)
-      settings = cachedSettings =
+    if (!propagators.isEmpty()) Baggage.hadPropagators = true;
+    var currentSettings = lastSettings;
+    if (currentSettings == null || currentSettings.strategy() != strategy
+        || currentSettings.contextPropagators() != propagators)
+      lastSettings = currentSettings =
           owner.intern(new ActorSettings(owner, strategy, policy, isInline, closesFirst, excludedFromAccounts,
               isNegligible, isForClient, propagators));
-    return cachedSettings;
+    return currentSettings;
   }
 
   ActorBehavior intercepted(ActorBehavior behavior) {
@@ -321,10 +321,10 @@ public final class DefaultActorBuilder<M> implements BlockBuilder<M>, Cloneable 
   }
 
   private ActorCell make(ActorBehavior behavior) {
-    return makeAdmitted(intercepted(behavior));
+    return makeAndAdmit(intercepted(behavior));
   }
 
-  ActorCell makeAdmitted(ActorBehavior behavior) {
+  ActorCell makeAndAdmit(ActorBehavior behavior) {
     if (isPooled()) return makePool(behavior);
     var mailbox = mailbox();
     var cell = GuardedQueue.isNeededFor(mailbox) ? new GuardedCell(behavior, new GuardedQueue<>(mailbox,
@@ -351,7 +351,7 @@ public final class DefaultActorBuilder<M> implements BlockBuilder<M>, Cloneable 
   private ActorCell makePool(ActorBehavior behavior) {
     var mailbox = mailbox();
     if (mailbox.isSelective()) throw new IllegalArgumentException("the workers of a pool share one mailbox (" + mailbox
-        + "), so none of them can choose from it; give it one that is not selective");
+        + "), so none of them can choose from it; give the pool a mailbox that is not selective");
     if (mailbox.isOrdered() && poolPolicy.isByKey())
       throw new IllegalArgumentException("a pool by key keeps the messages of a key in the order they came, and a "
           + "priority mailbox does not; give it another mailbox");
@@ -366,6 +366,6 @@ public final class DefaultActorBuilder<M> implements BlockBuilder<M>, Cloneable 
         "a sink runs code, which has neither weight nor key; make the sink of a pool of another kind");
     if (mailbox().isOrdered()) throw new IllegalArgumentException(
         "a sink runs code, which a priority mailbox cannot order; give it another mailbox");
-    return makeAdmitted(behavior);
+    return makeAndAdmit(behavior);
   }
 }

@@ -29,38 +29,38 @@ record DefaultStatefulBuilder<S, M>(DefaultActorBuilder<M> blueprint, Callable<?
         (Handler.Returning<Object, Object>) (Handler.Returning<?, ?>) Objects.requireNonNull(copy, "copy"));
   }
 
-  private <N> ActorBuilder.Stateful<S, N> of(ActorBuilder<N> changed) {
-    return new DefaultStatefulBuilder<>((DefaultActorBuilder<N>) changed, initialState, stopHook, copyFunction);
+  private <N> ActorBuilder.Stateful<S, N> withBlueprint(ActorBuilder<N> newBlueprint) {
+    return new DefaultStatefulBuilder<>((DefaultActorBuilder<N>) newBlueprint, initialState, stopHook, copyFunction);
   }
 
   @Override
   public ActorBuilder.Stateful<S, M> strategy(Strategy strategy) {
-    return of(blueprint.strategy(strategy));
+    return withBlueprint(blueprint.strategy(strategy));
   }
 
   @Override
   public <N extends M> ActorBuilder.Stateful<S, N> mailbox(Mailbox<? super N> mailbox) {
-    return of(blueprint.<N>mailbox(mailbox));
+    return withBlueprint(blueprint.<N>mailbox(mailbox));
   }
 
   @Override
   public ActorBuilder.Stateful<S, M> onFailure(FailurePolicy policy) {
-    return of(blueprint.onFailure(policy));
+    return withBlueprint(blueprint.onFailure(policy));
   }
 
   @Override
   public <N extends M> ActorBuilder.Stateful<S, N> protocol(Class<N> type) {
-    return of(blueprint.protocol(type));
+    return withBlueprint(blueprint.protocol(type));
   }
 
   @Override
   public <N extends M> ActorBuilder.Stateful<S, N> intercept(Handler.Interceptor<? super N> around) {
-    return of(blueprint.<N>intercept(around));
+    return withBlueprint(blueprint.<N>intercept(around));
   }
 
   @Override
   public ActorBuilder.Stateful<S, M> inlineRequests() {
-    return of(blueprint.inlineRequests());
+    return withBlueprint(blueprint.inlineRequests());
   }
 
   @Override
@@ -95,7 +95,7 @@ record DefaultStatefulBuilder<S, M>(DefaultActorBuilder<M> blueprint, Callable<?
   }
 
   private ActorCell make(ActorBehavior behavior) {
-    return blueprint.makeAdmitted(stateful(behavior));
+    return blueprint.makeAndAdmit(stateful(behavior));
   }
 
   private ActorBehavior stateful(ActorBehavior behavior) {

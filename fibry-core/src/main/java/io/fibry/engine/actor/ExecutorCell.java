@@ -9,9 +9,9 @@ import io.fibry.engine.message.Envelope;
 import java.util.List;
 
 /**
- * An actor that runs on an executor of the user. An executor that was shut down may have dropped
- * the actor's drain ({@code shutdownNow}). Therefore each sender first checks whether the executor
- * was shut down before it ran the drain, and if so ends the actor.
+ * An actor that runs on an executor of the user. The executor's {@code shutdownNow} may drop a
+ * drain of the actor that has not begun. Therefore each sender first checks whether the actor has
+ * such a drain and its executor was shut down, and if so ends the actor.
  */
 final class ExecutorCell extends ActorCell {
   ExecutorCell(ActorBehavior behavior) {

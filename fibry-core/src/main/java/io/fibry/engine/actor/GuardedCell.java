@@ -56,7 +56,7 @@ class GuardedCell extends ActorCell {
   }
 
   private QueueEntry<Object> entry(Object node, Object message) {
-    return queue.entry(node, message, !(message instanceof EngineMessage), this);
+    return queue.newEntry(node, message, !(message instanceof EngineMessage), this);
   }
 
   @Override
@@ -65,7 +65,8 @@ class GuardedCell extends ActorCell {
         + "' has a priority mailbox, which cannot keep a block together; send the messages one by one");
     if (messages.size() > capacity())
       throw new IllegalArgumentException("a block of " + messages.size()
-          + " messages never fits into the mailbox of actor '" + name() + "', which holds " + capacity());
+          + " messages never fits into the mailbox of actor '" + name() + "', which holds " + capacity()
+          + "; send smaller blocks");
     if (isEnding()) return Reason.UNDELIVERED;
     var entries = new ArrayList<QueueEntry<Object>>(messages.size());
     for (var message : messages)
@@ -81,13 +82,13 @@ class GuardedCell extends ActorCell {
     if (result == EnterResult.TAKEN && stranded == null) return null;
     if (result == EnterResult.RUN) probeOrWithdraw(entry, size);
     if (result == null) {
-      // also for the calls that withdraw the entry
+      // a sender that may be blocked needs more stack, for the calls that withdraw its entry
       if (mayWait && queue.mailbox().overflow() == Overflow.BLOCK) StackProbe.probeForSend();
       else probeStack();
       result = queue.offer(entry, mayWait);
     }
     try {
-      handleResult(result);
+      beginOrRescue(result);
     } catch (Throwable error) { // StackOverflowError
       if (result == EnterResult.RUN) stranded = Envelope.NOTHING;
     }
@@ -110,15 +111,16 @@ class GuardedCell extends ActorCell {
   }
 
   /**
-   * Checks the stack after an entry has entered the queue of an idle actor, and withdraws the entry
-   * if there is too little stack to start the actor. See {@link Dispatch#prepare}.
+   * Called by a sender whose entry has entered the queue of an idle actor. If the stack is too
+   * small to start the actor, withdraws the entry and throws. If the entry can no longer be
+   * withdrawn, the right to run is stranded.
    */
   private void probeOrWithdraw(QueueEntry<Object> entry, int size) {
     try {
       probeStack();
     } catch (Throwable error) {
       boolean isWithdrawn = queue.takeBack(entry, size);
-      if (!isWithdrawn || !queue.release()) stranded = Envelope.NOTHING; // the queue has other entries
+      if (!isWithdrawn || !queue.release()) stranded = Envelope.NOTHING; // for the other entries of the queue
       if (isWithdrawn) throw error;
     }
   }
@@ -128,7 +130,7 @@ class GuardedCell extends ActorCell {
     StackProbe.probeForActivation();
   }
 
-  private void handleResult(EnterResult result) {
+  private void beginOrRescue(EnterResult result) {
     if (result == EnterResult.RUN) begin();
     if (stranded != null) rescue();
   }
@@ -147,7 +149,7 @@ class GuardedCell extends ActorCell {
     var foundCycle = new AtomicReference<WaitCycle>();
     try (var wait = Wait.beginForSpace(this, message, entry)) {
       timer = deadline.startWakeUpTimer();
-      // the entry may have entered although a cycle was found: another thread made space
+      // another thread may have made space for the entry, even after a cycle was found
       if (queue.await(entry, wait == null ? deadline : () -> deadline.getAsBoolean() || closesCycle(wait, foundCycle)))
         return null;
       if (foundCycle.get() != null && !isEnding()) throw foundCycle.get().exception();
@@ -197,7 +199,7 @@ class GuardedCell extends ActorCell {
     var result = queue.admit(entry);
     if (isEnding()) queue.stopAccepting();
     try {
-      handleResult(result);
+      beginOrRescue(result);
     } catch (Throwable error) { // StackOverflowError
       if (result == EnterResult.RUN) stranded = Envelope.NOTHING;
     }
@@ -210,15 +212,15 @@ class GuardedCell extends ActorCell {
   }
 
   @Override
-  protected boolean onlyQueues() {
-    return super.onlyQueues() && !queue.mailbox().isOrdered();
+  protected boolean acceptsWithoutUserCode() {
+    return super.acceptsWithoutUserCode() && !queue.mailbox().isOrdered();
   }
 
   // ---- drain
 
   @Override
   protected boolean acquire(Object node) {
-    return phase == OPEN && queue.runIfIdle();
+    return phase == OPEN && queue.takeRunIfIdle();
   }
 
   @Override
@@ -240,8 +242,8 @@ class GuardedCell extends ActorCell {
   }
 
   /**
-   * Returns an empty envelope for a handled node; if its message was stashed, the mailbox has it
-   * again.
+   * Returns an empty envelope in place of a handled node. The mailbox may have that node again, if
+   * its message was stashed, so the drain must not continue there.
    */
   @Override
   protected Object beforeSuspension(Object node, boolean isHandled) {

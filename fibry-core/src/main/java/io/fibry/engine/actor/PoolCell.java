@@ -25,26 +25,27 @@ import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /**
- * A pool: one mailbox, many workers. A sender gives its message to an idle {@link Worker}, or makes
- * a worker. A worker that is done takes the next message itself, or becomes idle.
+ * A pool: one mailbox, many workers. A sender gives its message to an idle or a new {@link Worker};
+ * if all workers are busy, the message waits. A worker that has handled its message takes the next
+ * message, or becomes idle.
  *
  * <p>A pool ends when all messages before its pill have begun. Messages after the pill are disposed
- * of, and each worker gets a pill. The last worker to end gives the pool a thread for its hooks.
+ * of, and each worker gets a pill. The thread that ends the last worker starts the pool's hooks.
  */
 final class PoolCell extends GuardedCell {
-  private static final int MAX_TRIES = 10; // after so many failures, the back-off grows no more
+  private static final int MAX_COUNTED_FAILURES = 10; // then the back-off of Dispatch.recover is longest
 
   private final SharedQueue<Object> queue;
   private final ActorBehavior workerBehavior;
   private final WorkerSet workers = new WorkerSet();
-  // nodes whose disposal failed; tried again by the thread that ends the pool
+  // nodes whose disposal failed; the thread that ends the pool disposes of them
   private final Queue<Object> undisposedNodes = new ConcurrentLinkedQueue<>();
-  private final AtomicInteger workerNumbers = new AtomicInteger();
+  private final AtomicInteger lastWorkerNumber = new AtomicInteger();
   // whether each worker has got its pill; cleared by a thread that finds that a worker needs
-  // another
+  // another pill
   private volatile boolean arePillsSent;
   private final WorkerRetirement retirement;
-  private volatile int failedTries; // failures in a row to make a worker; racing threads may lose a count
+  private volatile int failuresInRow; // how often in a row deliverTo failed; racing threads may lose a count
 
   PoolCell(ActorBehavior workerBehavior, SharedQueue<Object> queue) {
     super(workerBehavior.withSettings(workerBehavior.settings.forPool()), queue);
@@ -53,11 +54,11 @@ final class PoolCell extends GuardedCell {
     this.retirement = new WorkerRetirement(this, queue);
   }
 
-  /** Makes the minimum of workers, if each worker keeps a thread of its own while it lives. */
+  /** Makes the minimum number of workers, if each worker keeps a thread of its own. */
   void open() {
     if (!workerBehavior.settings.strategy().isResident()) return;
     try {
-      for (int i = 0; i < queue.poolPolicy().minWorkers(); i++) open(queue.reserve());
+      for (int i = 0; i < queue.poolPolicy().minWorkers(); i++) open(queue.reserveSlot());
     } catch (Throwable noThread) { // the pool may already be known by its name, and have messages
       Dispatch.endNeverStarted(this, new ExitReason.Failed(noThread));
       freeName();
@@ -68,11 +69,11 @@ final class PoolCell extends GuardedCell {
   private void open(WorkerSlot<Object> slot) {
     try {
       var worker = hire(slot);
-      if (queue.open(slot)) begin();
-      // another thread found the pool by its name and ended it, or closed its scope
+      if (queue.openSlot(slot)) begin();
+      // another thread may have found the pool by its name and ended it, or closed its scope
       if (isEnding()) endLateWorker(worker);
     } finally {
-      if (slot.worker() == null) leave(slot);
+      if (slot.worker() == null) removeSlot(slot);
     }
   }
 
@@ -84,7 +85,7 @@ final class PoolCell extends GuardedCell {
       return super.offer(node, message, deadline);
     } catch (RuntimeException | StackOverflowError failure) { // thrown by the user's key or weight function
       if (deadline != Deadline.NO_WAIT) throw failure;
-      EngineLog.LOG.error("a message for {} that no sender waits for was refused", this, failure);
+      EngineLog.LOG.error("{} refused a message, because its key or weight could not be determined", this, failure);
       return Reason.REJECTED;
     }
   }
@@ -101,8 +102,9 @@ final class PoolCell extends GuardedCell {
   }
 
   @Override
-  protected boolean onlyQueues() {
-    return super.onlyQueues() && workerBehavior.settings.ownsThreads() && !queue.poolPolicy().isContentAware();
+  protected boolean acceptsWithoutUserCode() {
+    return super.acceptsWithoutUserCode() && workerBehavior.settings.ownsThreads()
+        && !queue.poolPolicy().isContentAware();
   }
 
   /** Gives each message that can begin to a worker. */
@@ -112,15 +114,15 @@ final class PoolCell extends GuardedCell {
       end();
       return;
     }
-    StackProbe.probe(); // later a message may be in no queue for a moment, so no error may come then
+    StackProbe.probe(); // first: later a message is in no queue for a moment, and an error would lose it
     boolean mayHire = true;
-    for (var slot = queue.serve(true); slot != null;) {
+    for (var slot = queue.assignNext(true); slot != null;) {
       boolean isMoreReady = slot.isMoreReady(); // read first: after the delivery, the slot may be served again
       boolean hasWorker = slot.worker() != null;
       boolean isDelivered = deliverTo(slot);
       if (!isDelivered && hasWorker) return;
       mayHire &= isDelivered;
-      slot = isMoreReady || !isDelivered ? queue.serve(mayHire) : null;
+      slot = isMoreReady || !isDelivered ? queue.assignNext(mayHire) : null;
     }
     if (queue.isAtPill()) end();
   }
@@ -147,8 +149,8 @@ final class PoolCell extends GuardedCell {
   }
 
   /**
-   * Gives the message of the slot to its worker, or to a new worker. Returns false if that failed,
-   * and the message is back in the queue for another try.
+   * Gives the message of the slot to its worker, or to a new worker. Returns false if that failed.
+   * The message is then in the queue again or, if the pool is ending, disposed of.
    */
   private boolean deliverTo(WorkerSlot<Object> slot) {
     Object node = slot.item();
@@ -159,31 +161,31 @@ final class PoolCell extends GuardedCell {
       worker.take(node);
     } catch (Throwable failure) {
       dispose(queue.takeBack(slot, hasWorker));
-      if (slot.worker() == null) leave(slot); // a worker that was made leaves the slot when it ends
+      if (slot.worker() == null) removeSlot(slot); // a worker that was made leaves the slot when it ends
       arePillsSent = false; // the worker may have skipped its pill because of this message
       stranded = Envelope.NOTHING;
-      Dispatch.recover(this, failure, failedTries);
-      if (failedTries < MAX_TRIES) failedTries++;
+      Dispatch.recover(this, failure, failuresInRow);
+      if (failuresInRow < MAX_COUNTED_FAILURES) failuresInRow++;
       return false;
     }
-    if (failedTries > 0) failedTries = 0;
+    if (failuresInRow > 0) failuresInRow = 0;
     strandIfStranded(worker);
     if (isEnding()) endLateWorker(worker);
     return true;
   }
 
   private Worker hire(WorkerSlot<Object> slot) {
-    var worker = new Worker(workerBehavior, this, slot, workerNumbers.incrementAndGet());
+    var worker = new Worker(workerBehavior, this, slot, lastWorkerNumber.incrementAndGet());
     var residentDrain = Dispatch.prepareResident(worker);
     workers.add(worker);
     slot.setWorker(worker);
-    // if the start fails, the message is taken from the worker before it leaves its slot
+    // if the start fails, the slot must give its message back before the worker leaves the slot
     if (residentDrain != null)
       Dispatch.startResident(worker, residentDrain, () -> dispose(queue.takeBack(slot, false)));
     return worker;
   }
 
-  /** Ends a worker that was made while the pool ended, because it may have got no pill. */
+  /** Ends a worker that was made while the pool ended, because sendPills may have missed it. */
   private void endLateWorker(Worker worker) {
     try {
       if (isBeingKilled()) worker.kill();
@@ -227,11 +229,11 @@ final class PoolCell extends GuardedCell {
     try {
       if (workerBehavior.settings.strategy().isShutDown()) stopAccepting(worker.extras().reason());
     } finally {
-      leave(worker.slot);
+      removeSlot(worker.slot);
     }
   }
 
-  private void leave(WorkerSlot<Object> slot) {
+  private void removeSlot(WorkerSlot<Object> slot) {
     queue.removeSlot(slot);
     StackProbe.probe(); // takeDeserted returns true only once: this thread must then be able to finish
     if (queue.takeDeserted()) finish();
@@ -256,7 +258,7 @@ final class PoolCell extends GuardedCell {
     queue.beginEnd();
     Object node;
     do {
-      StackProbe.probe(); // between poll and dispose, the node is in no queue
+      StackProbe.probe(); // first: after poll the node is in no queue, and an error would lose it
       node = undisposedNodes.isEmpty() ? queue.poll() : undisposedNodes.poll();
       dispose(node);
     } while (node != null);
@@ -289,9 +291,9 @@ final class PoolCell extends GuardedCell {
     retirement.stop();
   }
 
-  /** Runs the hooks on a thread of the strategy. */
+  /** Starts the drain that runs the hooks, on a thread of the strategy. */
   private void finish() {
-    synchronized (extras()) { // a thread that kills the pool may interrupt the hooks
+    synchronized (extras()) { // a killer reads pillTaken under this monitor, before it interrupts the hooks
       pillTaken = true;
       hooksPending = true;
     }
@@ -303,8 +305,8 @@ final class PoolCell extends GuardedCell {
   }
 
   /**
-   * Takes the hooks under the monitor, because another drain of the pool may begin messages at the
-   * same time.
+   * Takes the hooks under the monitor, because two drains of the pool may run at the same time, and
+   * only one of the two may run the hooks.
    */
   @Override
   protected boolean takeHooks() {
@@ -351,7 +353,7 @@ final class PoolCell extends GuardedCell {
   }
 
   @Override
-  public void requestRestart(long pauseNanos) {} // the scope asks each worker itself
+  public void requestRestart(long pauseNanos) {} // the scope requests the restart of each worker instead
 
   @Override
   public boolean isPool() {
@@ -372,7 +374,7 @@ final class PoolCell extends GuardedCell {
 
   @Override
   public WaitingHandler blocker() {
-    return hooks();
+    return hooksDrain();
   }
 
   @Override
@@ -381,7 +383,7 @@ final class PoolCell extends GuardedCell {
     var entry = wait.entry();
     var blockers = entry == null ? null : queue.blockers(entry);
     return blockers == null || blockers.slots() != null ? blockers
-        : new PoolBlockers<>(workers.slots(), blockers.permits(), blockers.workers());
+        : new PoolBlockers<>(workers.slots(), blockers.maxStuckPermits(), blockers.maxStuckWorkers());
   }
 
   @Override
@@ -410,7 +412,7 @@ final class PoolCell extends GuardedCell {
   }
 
   @Override
-  protected HandlerContext workerOn(RequestFuture<?> request) {
+  protected HandlerContext drainOn(RequestFuture<?> request) {
     return workers.drainOn(request);
   }
 }

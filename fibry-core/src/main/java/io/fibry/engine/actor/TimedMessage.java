@@ -15,7 +15,7 @@ import java.util.concurrent.atomic.AtomicLong;
 
 /** A message that is sent later, once or periodically. */
 public final class TimedMessage extends AttachedTimer implements Runnable {
-  private static final AtomicLong NUMBERS = new AtomicLong();
+  private static final AtomicLong LAST_NUMBER = new AtomicLong();
 
   static {
     new SendTask(null, null); // loads its class while there is memory
@@ -27,14 +27,14 @@ public final class TimedMessage extends AttachedTimer implements Runnable {
   private final long period; // nanoseconds; 0 for a message that is sent once
   // captured when the timer starts; null if the actor has no context propagators
   private final Object[] capturedContext;
-  private volatile Scheduler.Timer timer; // written at the start, read to cancel
-  private volatile long dueNanos; // by the scope's clock; written at the start and by the scheduler's thread
+  private volatile Scheduler.Timer timer; // written when the timer starts, read to cancel it
+  private volatile long dueNanos; // by the scope's clock; written when the timer starts, then by the scheduler's thread
   private volatile boolean isSent; // false -> true after the send; stays false if the message is periodic
   private Envelope previousEnvelope; // the previous envelope of a periodic message; the scheduler's thread only
 
   private TimedMessage(Cell cell, Object key, Object message, long dueNanos, long period) {
     super(key);
-    this.number = key == null ? 0 : NUMBERS.incrementAndGet();
+    this.number = key == null ? 0 : LAST_NUMBER.incrementAndGet();
     this.cell = cell;
     this.message = Objects.requireNonNull(message, "message");
     this.dueNanos = dueNanos;
@@ -43,8 +43,8 @@ public final class TimedMessage extends AttachedTimer implements Runnable {
   }
 
   /**
-   * Checks the delay or period here, because a user's scheduler may not check it, and is not called
-   * if the actor has ended.
+   * Throws if the delay is negative, or the period not positive. A user's scheduler may not check
+   * this, and if the actor has ended no scheduler is called.
    */
   private static Duration checked(Duration time, boolean isPeriodic) {
     if (Objects.requireNonNull(time, isPeriodic ? "period" : "delay").isNegative() || isPeriodic && time.isZero())
@@ -74,10 +74,10 @@ public final class TimedMessage extends AttachedTimer implements Runnable {
   private static Scheduler.Timer start(TimedMessage timedMessage, boolean isUndelayed) {
     var cell = timedMessage.cell;
     var key = timedMessage.key;
-    if (key != null) key.hashCode(); // if it throws, no timer is set
+    if (key != null) key.hashCode(); // if this throws, no timer is set
     var extras = cell.extras();
     if (!extras.hasEndBegun()) {
-      timedMessage.start(isUndelayed); // if it throws, the earlier timer with this key stays
+      timedMessage.start(isUndelayed); // if this throws, the earlier timer with this key stays
       if (extras.addTimer(timedMessage) || !timedMessage.timer.cancel()) return timedMessage;
     }
     timedMessage.timer = () -> false;
@@ -99,13 +99,14 @@ public final class TimedMessage extends AttachedTimer implements Runnable {
   }
 
   /**
-   * Sends the message, unless a periodic message's previous envelope still waits. The timer counts
-   * as due until the send has returned, because otherwise its scope would seem quiet meanwhile.
+   * Sends the message, unless the previous envelope of a periodic message still waits in the
+   * mailbox. The timer counts as due until the send has returned. Otherwise {@code awaitQuiescence}
+   * of the scope could return before the message is sent.
    */
   @Override
   public void run() {
     if (previousEnvelope != null && previousEnvelope.message != null) {
-      done();
+      afterRun();
       return;
     }
     var envelope = new Envelope(message, Baggage.of(capturedContext));
@@ -116,7 +117,7 @@ public final class TimedMessage extends AttachedTimer implements Runnable {
 
   /**
    * A record instead of a lambda, because a lambda that is first linked without memory may fail
-   * forever.
+   * for ever.
    */
   private record SendTask(TimedMessage timedMessage, Envelope envelope) implements Runnable {
     @Override
@@ -129,15 +130,15 @@ public final class TimedMessage extends AttachedTimer implements Runnable {
     try {
       cell.send(envelope, Deadline.NO_WAIT);
     } finally {
-      done();
+      afterRun();
     }
   }
 
-  private void done() {
+  private void afterRun() {
     if (!isPeriodic()) {
       isSent = true;
       cell.extras().removeTimer(this);
-    } else dueNanos = clock().nanoTime() + period; // an estimate of the scheduler's next run
+    } else dueNanos = clock().nanoTime() + period; // estimates when the scheduler calls run() again
   }
 
   @Override
@@ -156,8 +157,9 @@ public final class TimedMessage extends AttachedTimer implements Runnable {
   }
 
   /**
-   * Cancels the timer. Returns an empty value also for a periodic message, and for a message with a
-   * key, which a later timer may replace.
+   * Cancels the timer, and returns the message if it will never be sent. Returns an empty result
+   * also for a periodic message, and for a message with a key, because a later timer could replace
+   * it.
    */
   @Override
   protected Optional<Object> cancelAtEnd() {

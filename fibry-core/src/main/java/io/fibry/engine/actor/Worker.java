@@ -6,25 +6,28 @@ import io.fibry.engine.queue.WorkerSlot;
 
 /**
  * A worker of a pool: an actor that takes messages from the pool's queue when its own queue is
- * empty. Its own queue has the message that woke it, restart requests, and the pill. While it
- * handles nodes of the pool's queue, the last node of its own queue keeps its right to run.
+ * empty. The worker's own queue has the message with which the pool woke the worker, restart
+ * requests, and the pill. The worker holds its right to run through the last node of its own queue,
+ * also while it handles nodes of the pool's queue.
  */
 final class Worker extends ActorCell {
   final WorkerSlot<Object> slot;
   private final PoolCell pool;
   final int number;
-  private Object ownNode; // the last node that the drain reached in the worker's own queue; drain only
-  private boolean isAtPoolNode; // whether the drain is at a node of the pool's queue; drain only
+  private Object ownNode; // the last node of the worker's own queue that the drain reached; used by the drain only
+  private boolean isAtPoolNode; // whether the drain is at a node of the pool's queue; used by the drain only
 
   Worker(ActorBehavior behavior, PoolCell pool, WorkerSlot<Object> slot, int number) {
     super(behavior);
     this.pool = pool;
     this.slot = slot;
     this.number = number;
-    if (pool.label() != null) setIdentity(name(), null);
+    if (pool.label() != null) setIdentity(name(), null); // the label becomes the name of the worker's thread
   }
 
-  /** Begins to handle the message of its slot. Throws nothing once it has been entered. */
+  /**
+   * Gives the worker the message of its slot. If this throws, the worker has not got the message.
+   */
   void take(Object node) {
     push(node, node);
   }
@@ -47,8 +50,8 @@ final class Worker extends ActorCell {
   }
 
   /**
-   * Releases the right to run, and the nodes of the worker, which would stay in memory while it is
-   * idle. Returns false if the worker keeps the right.
+   * Releases the right to run, and forgets the worker's nodes, which an idle worker would keep in
+   * memory. Returns false if the worker keeps the right, because a sender added a node.
    */
   @Override
   protected boolean release(Object node) {
@@ -59,7 +62,7 @@ final class Worker extends ActorCell {
     try {
       return isReleased = super.release(lastOwnNode);
     } finally {
-      if (!isReleased) { // awaitNext needs it; if awaitNext throws, the drain is still at a node of the pool
+      if (!isReleased) { // awaitNext needs ownNode; isAtPoolNode must be right if awaitNext throws
         ownNode = lastOwnNode;
         isAtPoolNode = wasAtPoolNode;
       }
@@ -79,8 +82,8 @@ final class Worker extends ActorCell {
   }
 
   /**
-   * Returns false at a pill that overtook the message in the slot; another pill follows that
-   * message.
+   * Returns false if the pill came before the message in the slot. The pool sends another pill
+   * after it has delivered that message.
    */
   @Override
   protected boolean isReadyToEnd() {

@@ -10,8 +10,8 @@ import java.time.Duration;
 import java.util.concurrent.atomic.AtomicBoolean;
 
 /**
- * Ends workers that have been idle for 10 s, but keeps the pool's minimum. One timer serves all
- * workers.
+ * Ends workers that have been idle for 10 s, but keeps the pool's minimum number of workers. One
+ * timer serves all workers.
  */
 final class WorkerRetirement {
   private static final Duration MAX_IDLE = Duration.ofSeconds(10);
@@ -28,14 +28,18 @@ final class WorkerRetirement {
     this.clock = pool.owner().options().scheduler();
   }
 
-  /** Sets the timer after a worker has become idle, if the pool may have fewer workers. */
+  /**
+   * Called when a worker has become idle. Sets the timer if it is not set, and the pool has more
+   * workers than its minimum.
+   */
   void onWorkerIdle() {
     var policy = queue.poolPolicy();
     if (policy.minWorkers() == policy.maxWorkers()) return;
     try {
       setTimer();
     } catch (Throwable failure) { // from the user's scheduler
-      EngineLog.LOG.error("{} could not set the timer by which its idle workers end", pool, failure);
+      EngineLog.LOG.error("{} could not set the timer that ends its idle workers; it will try again when another "
+          + "worker becomes idle", pool, failure);
     }
   }
 
@@ -44,11 +48,12 @@ final class WorkerRetirement {
     var nextTime = queue.nextRetirement(MAX_IDLE.toNanos());
     if (nextTime.isEmpty() || pool.isEnding() || !isTimerSet.compareAndSet(false, true)) return;
     try {
-      // on a fiber, because the end of a worker may run user code
+      // The end of a worker may run user code, which must not hold up the one thread of the
+      // system's clock; other schedulers choose the threads of their tasks themselves
       timer = clock.scheduleAt(nextTime.getAsLong(),
           clock == Scheduler.system() ? () -> GuaranteedStart.start(this::retire) : this::retire);
     } catch (Throwable failure) {
-      isTimerSet.set(false); // the next idle worker tries again
+      isTimerSet.set(false); // the next worker that becomes idle tries again
       throw failure;
     }
     if (pool.isEnding()) stop(); // the pool may have ended before the timer was set

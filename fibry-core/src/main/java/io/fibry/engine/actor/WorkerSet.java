@@ -14,8 +14,8 @@ import java.util.concurrent.ConcurrentSkipListSet;
 final class WorkerSet implements Iterable<Worker> {
   private final Set<Worker> workers =
       new ConcurrentSkipListSet<>((a, b) -> Integer.compare(a.number, b.number));
-  // counts of workers that have ended; a worker's counts are added under the monitor when the
-  // worker is removed, so that each message counts once
+  // Message counts of workers that have ended; guarded by this. A worker is removed and its counts
+  // are added in one step, so that each message counts once
   private long handledByEnded;
   private long failedByEnded;
 
@@ -55,7 +55,7 @@ final class WorkerSet implements Iterable<Worker> {
       countOfEnded = handledByEnded;
       livingWorkers = List.copyOf(workers);
     }
-    // outside the monitor, because it calls code of users
+    // outside the monitor, because the count of a message with steps calls user code
     return countOfEnded + livingWorkers.stream().mapToLong(Cell::handled).sum();
   }
 
@@ -64,13 +64,13 @@ final class WorkerSet implements Iterable<Worker> {
   }
 
   /**
-   * Returns the drain that handles this request, or else any drain that handles a message. Returns
-   * null if no worker handles a message.
+   * Returns the drain that handles this request. If there is none, returns any drain that handles a
+   * message, or null if no worker handles a message.
    */
   HandlerContext drainOn(RequestFuture<?> request) {
     HandlerContext busyDrain = null;
     for (var worker : workers) {
-      var drain = worker.worker();
+      var drain = worker.drain();
       if (drain != null && drain.handles(request)) return drain;
       if (drain != null && drain.message != null) busyDrain = drain;
     }

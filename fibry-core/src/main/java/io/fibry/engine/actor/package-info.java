@@ -1,5 +1,5 @@
 /**
- * The kinds of actors, and how they are made: the public side of {@code engine.cell}, with the
- * mailboxes of {@code engine.queue}. Begin with {@link io.fibry.engine.actor.ActorCell}.
+ * The public methods and the builders of all kinds of actors. The engine of one actor is in {@code
+ * engine.cell}, and its mailbox in {@code engine.queue}. Begin with {@code ActorCell}.
  */
 package io.fibry.engine.actor;

@@ -15,8 +15,9 @@ import java.util.concurrent.atomic.LongAdder;
 
 /**
  * Counts the outcomes of the messages of a scope and its inner scopes, and stores the last dead
- * letters. Each outcome is also counted in the accounts of all outer scopes. Lock-free, because a
- * sender whose message is refused may have hardly any stack left.
+ * letters. Each outcome is also counted in the accounts of all outer scopes. Lock-free: a sender
+ * whose message is refused may be near the end of its stack, and a StackOverflowError inside a lock
+ * could leave it locked.
  */
 public final class Accounts {
   private static final int MAX_LETTERS = 100;
@@ -28,7 +29,7 @@ public final class Accounts {
   private final AtomicReferenceArray<DeadLetter> lastLetters = new AtomicReferenceArray<>(MAX_LETTERS); // a ring buffer
   private final AtomicLong letterCount = new AtomicLong();
   private final AtomicLong pendingNotifications = new AtomicLong();
-  private volatile Queue<DeadLetter> undelivered; // null unless the scope is closing
+  private volatile Queue<DeadLetter> lettersOfClose; // null unless the scope is closing
 
   public Accounts(Accounts parent) {
     this.parent = parent;
@@ -44,8 +45,8 @@ public final class Accounts {
   }
 
   /**
-   * Counts a notification of a watcher, a listener or a callback. Until it has ended, the scope is
-   * not quiet.
+   * Called before code for a watcher, a listener or a callback is started. Until the call of {@link
+   * #endNotification}, {@code awaitQuiescence} of the scope waits.
    */
   private void beginNotification() {
     StackProbe.probe(); // a stack overflow in the loop would leave some levels counted
@@ -56,7 +57,10 @@ public final class Accounts {
     for (var level = this; level != null; level = level.parent) level.pendingNotifications.decrementAndGet();
   }
 
-  /** Runs the code on another thread. Until the code has returned, the scope is not quiet. */
+  /**
+   * Runs the code on a fiber, or on a platform thread if no fiber begins it soon. Until the code
+   * has returned, {@code awaitQuiescence} of the scope waits.
+   */
   void runOffThread(Runnable code) {
     beginNotification();
     try {
@@ -68,8 +72,8 @@ public final class Accounts {
   }
 
   /**
-   * Runs the code on a new fiber. Until the code has returned, the scope is not quiet. Returns
-   * false if no fiber can be started.
+   * Runs the code on a new fiber. Returns false if no fiber can be started. Until the code has
+   * returned, {@code awaitQuiescence} of the scope waits.
    */
   boolean tryRunOnFiber(Runnable code) {
     beginNotification();
@@ -127,8 +131,8 @@ public final class Accounts {
   void addLetter(DeadLetter letter) {
     for (var level = this; level != null; level = level.parent) {
       level.lastLetters.set((int) (level.letterCount.getAndIncrement() % MAX_LETTERS), letter);
-      var collected = level.undelivered;
-      if (collected != null) collected.add(letter);
+      var lettersOfClose = level.lettersOfClose;
+      if (lettersOfClose != null) lettersOfClose.add(letter);
     }
   }
 
@@ -143,22 +147,24 @@ public final class Accounts {
     return List.copyOf(letters);
   }
 
-  /** Removes the stored dead letters, because each keeps its actor alive. */
+  /** Removes the stored dead letters, because each keeps its actor in memory. */
   public void forgetLetters() {
     for (int i = 0; i < MAX_LETTERS; i++) lastLetters.set(i, null);
   }
 
-  /** Begins to collect all dead letters for {@link #undelivered}. */
-  public void collectUndelivered() {
-    undelivered = new ConcurrentLinkedQueue<>();
+  /**
+   * Called when the scope begins to close. Begins to collect the dead letters of all reasons.
+   */
+  public void collectLettersOfClose() {
+    lettersOfClose = new ConcurrentLinkedQueue<>();
   }
 
-  public List<DeadLetter> undelivered() {
-    var collected = undelivered;
-    return collected == null ? List.of() : List.copyOf(collected);
+  public List<DeadLetter> lettersOfClose() {
+    var letters = lettersOfClose;
+    return letters == null ? List.of() : List.copyOf(letters);
   }
 
   public void stopCollecting() {
-    undelivered = null;
+    lettersOfClose = null;
   }
 }

@@ -20,9 +20,9 @@ import java.util.concurrent.locks.LockSupport;
  * The right to run an actor, together with the drain: the loop that handles its messages.
  *
  * <p><b>States.</b> The thread that takes the right to run makes an activation and passes it to the
- * strategy, perhaps several times. The first thread whose compare-and-set of {@code claimed}
- * succeeds runs it; all other runs do nothing. The activation then has the right to run until it
- * does one of four things:
+ * strategy, after a failure once more. The first thread whose compare-and-set of {@code claimed}
+ * succeeds runs the activation; all other runs do nothing. The activation then has the right to run
+ * until it does one of four things:
  *
  * <ul>
  * <li>it releases the right after the last node ({@code next}), so that the actor is idle;
@@ -40,8 +40,9 @@ import java.util.concurrent.locks.LockSupport;
  *
  * <p><b>Killers.</b> A killer writes the phase and then reads {@code thread}; the drain writes
  * {@code thread} and then reads the phase, with a full fence between. So if an actor is killed
- * while it starts, the killer interrupts it, or the drain begins no message. Before the thread runs
- * another actor, {@code leaveThread} waits for a killer that is about to interrupt the thread.
+ * while its drain starts, the killer interrupts the thread, or the drain begins no message. Before
+ * the thread runs another actor, {@code leaveThread} waits for a killer that is about to interrupt
+ * the thread.
  *
  * <p><b>Owner.</b> Fields belong to the thread of the activation, except where a field says
  * otherwise.
@@ -57,24 +58,25 @@ final class Activation extends MessageRun implements WokenDrain {
   static final int MAX_INLINE_DEPTH = 32;
   private static final int MIN_STREAK = 16; // messages in a row before the drain spins for the next one
   private static final int MAX_BATCH = 256; // messages before the drain gives way to other actors
-  // How many wake-ups start a fiber at once after a handed-over drain was late
+  // After a drain in a slot was late, so many further wake-ups by the same behavior skip the slot,
+  // and start a fiber at once
   private static final int LATE_PENALTY = 1_000;
   private static final VarHandle CLAIMED = ConstantBootstraps.fieldVarHandle(MethodHandles.lookup(), "claimed",
       VarHandle.class, Activation.class, boolean.class);
 
   final ActivationKind kind;
-  private final boolean ownsThread;
-  int depth; // how many inline requests enclose this one on the same thread
+  private final boolean ownsThread; // whether this activation may name and interrupt its thread
+  int depth; // number of inline requests that enclose this activation on the same thread
   // Resident activations only: the node at which to continue. Set by the thread that has the
   // right to run, cleared by the resident thread
   volatile Object handedNode;
   volatile boolean claimed; // false -> true, by the thread that will run this activation
-  private boolean mustFinish; // this drain handled the pill, or an earlier drain left the hooks to it
+  private boolean mustFinish; // this drain must run the hooks: it took the pill, or an earlier drain failed after that
   private boolean hooksBegun; // the drain has called Termination.finish
   private long lastPark; // nanoTime of the last park in yieldToOthers; 0 at first
   private boolean canHandOver; // whether the thread can run a woken actor after this drain
-  // The actor whose handler woke this one. Set before this drain is placed in a slot, cleared when
-  // it runs; observers may see either value
+  // The actor whose handler woke this actor. Set before this drain is placed in a slot, cleared
+  // when the drain runs; observers may see either value
   Cell waker;
 
   Activation(Cell cell, Object firstNode, ActivationKind kind) {
@@ -122,9 +124,9 @@ final class Activation extends MessageRun implements WokenDrain {
   }
 
   /**
-   * Called after the start of this activation failed. Returns the right to run: this if it is
-   * resident, otherwise the node for a new activation. Returns null if a thread has claimed this
-   * activation.
+   * Called after the start of this activation failed. Returns the right to run: a resident
+   * activation itself, otherwise the node for a new activation. Returns null if a thread has
+   * claimed this activation.
    */
   Object reclaimRight() {
     if (kind == ActivationKind.RESIDENT) return this;
@@ -163,22 +165,22 @@ final class Activation extends MessageRun implements WokenDrain {
   @Override
   public void penalizeWaker() {
     var lateWaker = waker;
-    if (lateWaker != null) lateWaker.behavior.lateWakeUps = LATE_PENALTY;
+    if (lateWaker != null) lateWaker.behavior.wakeUpsWithoutHandOver = LATE_PENALTY;
   }
 
   /**
    * Places the drain of the woken actor in the slot of this fiber. Returns false if the caller must
-   * start it.
+   * start that drain.
    */
-  boolean handOver(Activation woken) {
+  boolean handOver(Activation wokenDrain) {
     if (!canHandOver) return false;
     var behavior = cell.behavior;
-    if (behavior.lateWakeUps > 0) {
-      behavior.lateWakeUps--;
+    if (behavior.wakeUpsWithoutHandOver > 0) {
+      behavior.wakeUpsWithoutHandOver--;
       return false;
     }
-    woken.waker = cell;
-    return mayHoldHandOver = HandOver.offer(woken);
+    wokenDrain.waker = cell;
+    return mayHoldHandOver = HandOver.offer(wokenDrain);
   }
 
   private void work() {
@@ -193,8 +195,8 @@ final class Activation extends MessageRun implements WokenDrain {
   }
 
   /**
-   * Works on a thread that may be running the handler of another actor, which becomes current
-   * again.
+   * Works on a thread that may be running the handler of another actor. Makes that handler current
+   * again at the end.
    */
   private void workNested() {
     outer = current();
@@ -250,7 +252,7 @@ final class Activation extends MessageRun implements WokenDrain {
       if (hasNoHook) {
         handle(node, Cell.OPEN);
         mustFinish = false;
-        cell.hooksPending = true; // before the release: the drain of a later message may run the hooks
+        cell.hooksPending = true; // before the release: the drain of a later message may have to run the hooks
         node = next();
       }
       if (node != null) handBack();
@@ -331,7 +333,7 @@ final class Activation extends MessageRun implements WokenDrain {
     if (next != null) return next;
     pauseWork();
     if (cell.release(node)) return null;
-    if (kind == ActivationKind.NORMAL || kind == ActivationKind.INLINE) cell.setWorker(this); // undo: a sender came
+    if (kind == ActivationKind.NORMAL || kind == ActivationKind.INLINE) cell.setDrain(this); // undo: a sender came
     return cell.awaitNext(node);
   }
 
@@ -388,7 +390,7 @@ final class Activation extends MessageRun implements WokenDrain {
   private void pauseWork() {
     if (unsettledCount > 0) settleAccounts();
     else cell.owner().accounts().countPass();
-    if (kind == ActivationKind.NORMAL || kind == ActivationKind.INLINE) cell.setWorker(null);
+    if (kind == ActivationKind.NORMAL || kind == ActivationKind.INLINE) cell.setDrain(null);
   }
 
   private void handle(Object node, byte phase) {

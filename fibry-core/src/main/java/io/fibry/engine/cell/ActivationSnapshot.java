@@ -6,13 +6,16 @@ import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 
 /**
- * The activity of an activation as an observer saw it. Observers share it for 0.1 s, because a
- * stack trace costs as much as a hundred messages, and many askers may wait for a blocked actor.
- * Refers to no user object.
+ * The activity of an activation as an observer saw it. Observers share a snapshot for 0.1 s,
+ * because a stack trace costs as much as a hundred messages, and many askers of a blocked actor may
+ * time out together. Refers to no user object.
  */
 final class ActivationSnapshot {
-  /** When the activation began with the node or step, or when an observer first found it there. */
-  record FirstSeen(WeakReference<Object> node, long startNanos) {}
+  /**
+   * A node or step that the activation handles. {@code startNanos} is when it began or, if that is
+   * not known, when an observer first saw it.
+   */
+  record FirstSeen(WeakReference<Object> nodeOrStep, long startNanos) {}
 
   /**
    * The activity as a text that follows "the actor", and the stack of the handler, or null if none
@@ -20,17 +23,20 @@ final class ActivationSnapshot {
    */
   record Observation(String activity, HandlerStack stack) {}
 
-  /** The position of each waiting node, from 1; {@code complete} if no further node waits. */
-  record QueuePlaces(Map<Object, Integer> places, boolean complete) {}
+  /**
+   * The position of each waiting node, counted from 1. Is {@code complete} if no further node
+   * waits.
+   */
+  record QueuePlaces(Map<Object, Integer> positions, boolean complete) {}
 
-  final long madeNanos = System.nanoTime(); // real time
+  final long madeNanos = System.nanoTime(); // not by the scope's clock, which a test may stop
   final long takenNanos; // nanoseconds of the scope's clock
   final FirstSeen step; // null for a message without steps, or between two steps
   final CompletableFuture<Observation> observation = new CompletableFuture<>();
-  volatile WeakReference<QueuePlaces> places = new WeakReference<>(null);
+  volatile WeakReference<QueuePlaces> queuePlaces = new WeakReference<>(null);
 
-  ActivationSnapshot(long taken, FirstSeen step) {
-    this.takenNanos = taken;
+  ActivationSnapshot(long takenNanos, FirstSeen step) {
+    this.takenNanos = takenNanos;
     this.step = step;
   }
 }

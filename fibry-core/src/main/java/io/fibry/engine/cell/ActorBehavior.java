@@ -4,17 +4,18 @@ import io.fibry.Handler;
 import java.util.concurrent.Callable;
 
 /**
- * Handles the messages of an actor: an adapter for the handler of the user. An actor is two
- * objects, its cell and its behavior. Immutable, except for {@code lateWakeUps}.
+ * Handles the messages of an actor: an adapter for the handler of the user. An actor consists of a
+ * cell and a behavior; several actors may share a behavior. Immutable, except for {@code
+ * lateWakeUps}.
  */
 public abstract class ActorBehavior {
   /** The answer of a handler that returns no value. */
-  static final Object NONE = new Object();
+  static final Object NO_ANSWER = new Object();
 
   public final ActorSettings settings;
-  // How many of the next wake-ups start a fiber at once; a plain field, because a lost update does
-  // no harm
-  int lateWakeUps;
+  // How many further wake-ups by this behavior start a fiber at once, without a hand-over. A plain
+  // field, because a lost update does no harm
+  int wakeUpsWithoutHandOver;
 
   private ActorBehavior(ActorSettings settings) {
     this.settings = settings;
@@ -37,7 +38,7 @@ public abstract class ActorBehavior {
       @Override
       Object handle(HandlerContext context, Object message) throws Exception {
         handler.handle(message);
-        return NONE;
+        return NO_ANSWER;
       }
     };
   }
@@ -56,7 +57,7 @@ public abstract class ActorBehavior {
       @Override
       Object handle(HandlerContext context, Object message) throws Exception {
         handler.handle(message, context);
-        return NONE;
+        return NO_ANSWER;
       }
     };
   }
@@ -76,7 +77,7 @@ public abstract class ActorBehavior {
       @Override
       Object handle(HandlerContext context, Object message) throws Exception {
         handler.handle(context.cell.state, message);
-        return NONE;
+        return NO_ANSWER;
       }
     };
   }
@@ -97,7 +98,7 @@ public abstract class ActorBehavior {
       @Override
       Object handle(HandlerContext context, Object message) throws Exception {
         handler.handle(context.cell.state, message, context);
-        return NONE;
+        return NO_ANSWER;
       }
     };
   }
@@ -116,14 +117,14 @@ public abstract class ActorBehavior {
    * Runs code as messages: a {@link Handler.Returning} if the sender waits for a value, otherwise a
    * {@link Handler}.
    */
-  @SuppressWarnings("unchecked") // Sink is typed
+  @SuppressWarnings("unchecked") // Sink checks the types
   public static ActorBehavior ofSink(ActorSettings settings) {
     return new ActorBehavior(settings) {
       @Override
       Object handle(HandlerContext context, Object code) throws Exception {
         if (context.request != null) return ((Handler.Returning<Object, Object>) code).handle(context.cell.state);
         ((Handler<Object>) code).handle(context.cell.state);
-        return NONE;
+        return NO_ANSWER;
       }
     };
   }
@@ -162,7 +163,7 @@ public abstract class ActorBehavior {
     return new WrappingBehavior(settings, this) {
       @Override
       Object handle(HandlerContext context, Object message) throws Exception {
-        var answer = new Object[] {NONE};
+        var answer = new Object[] {NO_ANSWER};
         interceptor.intercept(message, () -> answer[0] = inner.handle(context, message));
         return answer[0];
       }
@@ -177,35 +178,35 @@ public abstract class ActorBehavior {
   }
 
   /**
-   * Makes the state before the first message. If {@code copy} is not null, restores a copy of the
-   * state after a message that failed.
+   * Makes the state before the first message. If {@code copyFunction} is not null, copies the state
+   * before each message, and puts the copy in place of the state if the handler throws.
    */
   public static final class StatefulBehavior extends WrappingBehavior {
     private final Callable<?> initialState;
     private final Handler<Object> onStop;
-    private final Handler.Returning<Object, Object> copy;
+    private final Handler.Returning<Object, Object> copyFunction;
 
     public StatefulBehavior(ActorBehavior inner, Callable<?> initialState, Handler<Object> onStop,
-        Handler.Returning<Object, Object> copy) {
+        Handler.Returning<Object, Object> copyFunction) {
       super(inner.settings, inner);
       this.initialState = initialState;
       this.onStop = onStop;
-      this.copy = copy;
+      this.copyFunction = copyFunction;
     }
 
     @Override
     Object handle(HandlerContext context, Object message) throws Exception {
       var cell = context.cell;
       if (!cell.hasState) makeState(cell);
-      if (copy == null) return inner.handle(context, message);
-      Object oldState = copy.handle(cell.state);
-      boolean done = false;
+      if (copyFunction == null) return inner.handle(context, message);
+      Object copiedState = copyFunction.handle(cell.state);
+      boolean isHandled = false;
       try {
         Object answer = inner.handle(context, message);
-        done = true;
+        isHandled = true;
         return answer;
       } finally {
-        if (!done) cell.state = oldState;
+        if (!isHandled) cell.state = copiedState;
       }
     }
 

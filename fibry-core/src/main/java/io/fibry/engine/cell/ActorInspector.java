@@ -31,7 +31,7 @@ import java.util.concurrent.TimeUnit;
  */
 public final class ActorInspector {
   private static final long MAX_AGE = 100_000_000; // ns of a shared snapshot
-  private static final int MAX_COUNTED = 1_000; // messages before a request
+  private static final int MAX_COUNTED = 1_000; // how many queued messages are searched for a request
   private static final int MAX_WAIT_MILLIS = 4_000; // longer than a stack trace and two texts may take
   private static final Observation BUSY = new Observation("is busy", null);
   private static final VarHandle SNAPSHOT = ConstantBootstraps.fieldVarHandle(MethodHandles.lookup(), "snapshot",
@@ -41,7 +41,7 @@ public final class ActorInspector {
 
   /** Returns the activity of the actor as a text that follows "the actor". */
   public static String activity(Cell cell) {
-    var activation = cell.worker();
+    var activation = cell.drain();
     if (cell.isCutOff()) return "cut off, its handler still runs";
     var extras = cell.extrasOrNull();
     if (extras != null && extras.suspendedNode() != null) return "rests after a failure";
@@ -57,20 +57,20 @@ public final class ActorInspector {
   public record SlowMessage(Object identity, Object message, long nanos, String activity, HandlerStack stack) {}
 
   /**
-   * Returns null if no message takes as long as {@code limit}, or if this message was reported
-   * before.
+   * Returns the current message if the actor has been handling it for {@code limit} or longer.
+   * Returns null otherwise, or if the last report was about this message.
    *
-   * @param reported the {@code identity} of the last report, or null
+   * @param lastIdentity the {@code identity} in the last report, or null
    */
-  public static SlowMessage findSlow(Cell cell, Duration limit, Object reported) {
-    var activation = cell.worker();
+  public static SlowMessage findSlow(Cell cell, Duration limit, Object lastIdentity) {
+    var activation = cell.drain();
     var firstSeen = activation == null ? null : rememberStart(activation);
     Object item = firstSeen == null ? null : messageOrStep(activation);
-    if (item == null || firstSeen == reported) return null;
-    long nanos = clock(activation) - firstSeen.startNanos();
+    if (item == null || firstSeen == lastIdentity) return null;
+    long nanos = nanoTime(activation) - firstSeen.startNanos();
     if (nanos < Deadline.nanos(limit)) return null;
     var observation = observation(snapshot(activation));
-    if (rememberStart(activation) != firstSeen) return null; // it handles another message now
+    if (rememberStart(activation) != firstSeen) return null; // the actor handles another message now
     return new SlowMessage(firstSeen, item, nanos, observation.activity(), observation.stack());
   }
 
@@ -79,28 +79,28 @@ public final class ActorInspector {
    * it handles none.
    */
   public static long busyNanos(Cell cell) {
-    var drain = cell.worker();
+    var drain = cell.drain();
     var firstSeen = drain == null ? null : rememberStart(drain);
-    return firstSeen == null ? 0 : Math.max(1, clock(drain) - firstSeen.startNanos());
+    return firstSeen == null ? 0 : Math.max(1, nanoTime(drain) - firstSeen.startNanos());
   }
 
   public static void rememberStart(Cell cell, RequestFuture<?> request) {
-    var drain = cell.workerOn(request);
+    var drain = cell.drainOn(request);
     if (drain != null) rememberStart(drain);
   }
 
   private static FirstSeen rememberStart(HandlerContext drain) {
-    Object node = node(drain);
-    if (node == null) return null;
+    Object nodeOrStep = nodeOrStep(drain);
+    if (nodeOrStep == null) return null;
     var firstSeen = drain.firstSeen;
-    if (firstSeen == null || !firstSeen.node().refersTo(node))
-      drain.firstSeen = firstSeen = new FirstSeen(new WeakReference<>(node), startedAt(drain));
+    if (firstSeen == null || !firstSeen.nodeOrStep().refersTo(nodeOrStep))
+      drain.firstSeen = firstSeen = new FirstSeen(new WeakReference<>(nodeOrStep), startedAt(drain));
     return firstSeen;
   }
 
-  /** {@return when the message or step began; if that is not known, the present time} */
+  /** {@return when the message or step began or, if that is not known, the present time} */
   private static long startedAt(HandlerContext drain) {
-    long now = clock(drain);
+    long now = nanoTime(drain);
     if (Environment.simulated != null || drain.cell.owner().options().scheduler() != Scheduler.system()) return now;
     Object message = drain.message;
     long recorded =
@@ -114,7 +114,7 @@ public final class ActorInspector {
    * Returns an object that differs for each message: its node, or the current step. Returns null if
    * the actor handles no message.
    */
-  private static Object node(HandlerContext drain) {
+  private static Object nodeOrStep(HandlerContext drain) {
     Object item = messageOrStep(drain);
     return item == null || drain.message instanceof MultiStepMessage ? item : drain.currentNode();
   }
@@ -130,20 +130,20 @@ public final class ActorInspector {
     }
   }
 
-  private static long clock(HandlerContext drain) {
+  private static long nanoTime(HandlerContext drain) {
     return drain.cell.owner().options().scheduler().nanoTime();
   }
 
   /**
-   * Returns a snapshot of at most 0.1 s ago. If none exists, one observer makes it, and the others
-   * wait for its observation.
+   * Returns a snapshot of at most 0.1 s ago. If there is none, the first observer makes a snapshot;
+   * the others get it at once, and wait for its observation in {@link #observation}.
    */
   private static ActivationSnapshot snapshot(HandlerContext drain) {
     var step = drain.message instanceof MultiStepMessage ? rememberStart(drain) : null;
     while (true) {
       var last = drain.snapshot;
-      if (last != null && isRecent(last, drain, step)) return last;
-      var newSnapshot = new ActivationSnapshot(clock(drain), step);
+      if (last != null && isUsable(last, drain, step)) return last;
+      var newSnapshot = new ActivationSnapshot(nanoTime(drain), step);
       if (!SNAPSHOT.compareAndSet(drain, last, newSnapshot)) continue;
       try {
         newSnapshot.observation.complete(inspect(drain, newSnapshot));
@@ -155,12 +155,12 @@ public final class ActorInspector {
   }
 
   /**
-   * Returns whether the snapshot can be shared. A snapshot of another step cannot, however new it
-   * is.
+   * Returns whether an observer may use the last snapshot. A snapshot of another step may not be
+   * used, however new it is.
    */
-  private static boolean isRecent(ActivationSnapshot last, HandlerContext drain, FirstSeen step) {
+  private static boolean isUsable(ActivationSnapshot last, HandlerContext drain, FirstSeen step) {
     if (drain.message instanceof MultiStepMessage && (step == null || last.step != step)) return false;
-    return clock(drain) - last.takenNanos < MAX_AGE && System.nanoTime() - last.madeNanos < MAX_AGE;
+    return nanoTime(drain) - last.takenNanos < MAX_AGE && System.nanoTime() - last.madeNanos < MAX_AGE;
   }
 
   private static Observation observation(ActivationSnapshot snapshot) {
@@ -175,13 +175,14 @@ public final class ActorInspector {
   private static Observation inspect(HandlerContext drain, ActivationSnapshot snapshot) {
     var cell = drain.cell;
     var thread = drain.thread;
-    if (thread == null) return new Observation(noThread(cell, drain), null);
+    if (thread == null) return new Observation(noThreadText(cell, drain), null);
     var firstSeen = rememberStart(drain);
     Object item = messageOrStep(drain);
-    if (firstSeen == null || item == null) return new Observation(unoccupied(drain), null);
+    if (firstSeen == null || item == null) return new Observation(idleText(drain), null);
     var wait = drain.currentWait();
     var stack = handlerFrames(drain, StackTraces.of(thread));
-    if (!firstSeen.node().refersTo(node(drain))) return new Observation("was about to begin its next message", null);
+    if (!firstSeen.nodeOrStep().refersTo(nodeOrStep(drain)))
+      return new Observation("was about to begin its next message", null);
     long nanos = snapshot.takenNanos - firstSeen.startNanos();
     String messageText = cell.describe(item);
     String activity = (nanos > 0 ? "has been handling " + messageText + " for at least " + Durations.textOfNanos(nanos)
@@ -189,13 +190,13 @@ public final class ActorInspector {
     return new Observation(activity, new HandlerStack(cell.name(), stack));
   }
 
-  private static String unoccupied(HandlerContext drain) {
+  private static String idleText(HandlerContext drain) {
     Object message = drain.message;
     return message instanceof MultiStepMessage ? "waits for " + drain.cell.describe(message)
         : drain.cell.isIdle() ? "is idle" : "is between two messages";
   }
 
-  private static String noThread(Cell cell, HandlerContext drain) {
+  private static String noThreadText(Cell cell, HandlerContext drain) {
     var waker = drain instanceof Activation woken ? woken.waker : null;
     if (waker != null) return "was woken by '" + waker.publicCell().name() + "', and has not begun yet";
     return "has been given no thread yet by " + MessageTexts.describe(cell.settings().strategy());
@@ -223,7 +224,7 @@ public final class ActorInspector {
 
   private static Diagnosis diagnoseBegun(Cell cell, RequestFuture<?> request) {
     if (request.isAnswered) return new Diagnosis("its handler promised the answer for later", null);
-    var drain = cell.workerOn(request);
+    var drain = cell.drainOn(request);
     if (drain == null) return new Diagnosis("it had begun with it", null);
     var observation = observation(snapshot(drain));
     return new Diagnosis("it had begun with it, and may still be at it; the actor " + observation.activity(),
@@ -232,22 +233,22 @@ public final class ActorInspector {
 
   private static Diagnosis diagnoseWaiting(Cell cell, RequestFuture<?> request) {
     var extras = cell.extrasOrNull();
-    var drain = cell.workerOn(request);
+    var drain = cell.drainOn(request);
     var entry = request.entry;
     String reason = "its turn had not come, and will not";
     if (entry != null && entry.isOutside())
       reason += ": it waited for room in the mailbox, which holds " + cell.capacity();
-    if (entry != null && entry.isGone() && cell.isPool()) reason += ": a worker was given it";
+    if (entry != null && entry.isGone() && cell.isPool()) reason += ": it had been given to a worker";
     if (extras != null && extras.stash.contains(request)) reason += ": it was put aside";
     if (extras != null && extras.isRedelivery(request))
-      reason = "its handler had failed, and it was to be handled again after a rest";
+      reason = "its handler had failed, and it was to be handled again after a back-off";
     if (extras != null && extras.suspendedNode() != null)
       return new Diagnosis(reason + "; the actor rests after a failure", null);
     if (drain == null) return new Diagnosis(reason + "; the actor "
-        + (cell.isStranded() ? noThread(cell, null) : cell.isIdle() ? "is idle" : "is between two messages"), null);
+        + (cell.isStranded() ? noThreadText(cell, null) : cell.isIdle() ? "is idle" : "is between two messages"), null);
     var snapshot = snapshot(drain);
     var observation = observation(snapshot);
-    return new Diagnosis(reason + place(drain, snapshot, request) + "; the actor " + observation.activity(),
+    return new Diagnosis(reason + positionText(drain, snapshot, request) + "; the actor " + observation.activity(),
         observation.stack());
   }
 
@@ -255,17 +256,17 @@ public final class ActorInspector {
    * Returns the position of the request in the queue, as a text that follows "its turn had not
    * come". Returns an empty text if the position is not known.
    */
-  private static String place(HandlerContext drain, ActivationSnapshot snapshot, RequestFuture<?> request) {
-    var queuePlaces = snapshot.places.get();
+  private static String positionText(HandlerContext drain, ActivationSnapshot snapshot, RequestFuture<?> request) {
+    var queuePlaces = snapshot.queuePlaces.get();
     // counts again if the request came after the count
-    if (queuePlaces == null || queuePlaces.complete() && !queuePlaces.places().containsKey(request))
-      snapshot.places = new WeakReference<>(queuePlaces = count(drain));
-    var number = queuePlaces.places().get(request);
-    if (number != null) return ": it was number " + number + " in the queue";
-    return queuePlaces.places().size() < MAX_COUNTED ? "" : ": more than 1,000 were before it";
+    if (queuePlaces == null || queuePlaces.complete() && !queuePlaces.positions().containsKey(request))
+      snapshot.queuePlaces = new WeakReference<>(queuePlaces = findPlaces(drain));
+    var position = queuePlaces.positions().get(request);
+    if (position != null) return ": it was number " + position + " in the queue";
+    return queuePlaces.positions().size() < MAX_COUNTED ? "" : ": more than 1,000 were before it";
   }
 
-  private static QueuePlaces count(HandlerContext drain) {
+  private static QueuePlaces findPlaces(HandlerContext drain) {
     var nodes = new ArrayList<Object>();
     boolean complete = drain.cell.publicCell().addFirst(drain.currentNode(), MAX_COUNTED, nodes);
     var places = new IdentityHashMap<Object, Integer>();

@@ -7,7 +7,7 @@ import java.util.function.Predicate;
 /**
  * The timers of an actor in the order in which they were set, at most one for each key. A linked
  * list without node objects, because an actor may have millions of timers. Guarded by the actor's
- * extras until the end; after the end, only its last thread uses it.
+ * extras until the end has begun; then only the thread that ends the actor uses it.
  */
 final class ActorTimers {
   private AttachedTimer first; // null if there are no timers
@@ -19,16 +19,16 @@ final class ActorTimers {
   }
 
   /**
-   * Adds a started timer in place of the timer with its key. If the timer with its key is later,
-   * the given timer is not added: it may have run already, and its message may have started the
-   * later one. Returns the timer that must be canceled, or null if there is none.
+   * Adds a started timer in place of the earlier timer with the same key. If the timer with this
+   * key was set later, the given timer is not added. The given timer may have run already, and its
+   * message may have set the later timer. Returns the timer to cancel, or null if there is none.
    */
   AttachedTimer put(AttachedTimer timer) {
-    var old = timer.key == null ? null : keyed.get(timer.key);
-    if (old != null && old.isAfter(timer)) return timer;
-    if (old != null) remove(old);
+    var sameKey = timer.key == null ? null : keyed.get(timer.key);
+    if (sameKey != null && sameKey.isAfter(timer)) return timer;
+    if (sameKey != null) remove(sameKey);
     if (!timer.hasRun()) add(timer);
-    return old;
+    return sameKey;
   }
 
   private void add(AttachedTimer timer) {
@@ -44,14 +44,14 @@ final class ActorTimers {
 
   /** Removes the timer; does nothing if it was removed before. */
   void remove(AttachedTimer timer) {
-    var before = timer.previous;
-    var after = timer.next;
-    if (before == null && first != timer) return;
+    var previous = timer.previous;
+    var next = timer.next;
+    if (previous == null && first != timer) return;
     if (timer.key != null) keyed.remove(timer.key);
-    if (before == null) first = after;
-    else before.next = after;
-    if (after == null) last = before;
-    else after.previous = before;
+    if (previous == null) first = next;
+    else previous.next = next;
+    if (next == null) last = previous;
+    else next.previous = previous;
     timer.previous = timer.next = null;
   }
 
@@ -62,8 +62,8 @@ final class ActorTimers {
 
   /**
    * Removes and returns the first timer, or returns null if there is none. Called at the end, when
-   * no timer is added. Unlinks each timer, because a user may keep a reference to one, which must
-   * not keep the others in memory.
+   * no timer is added. Unlinks the timer: a user may keep a reference to it, which must not keep
+   * other timers in memory.
    */
   AttachedTimer poll() {
     var timer = first;

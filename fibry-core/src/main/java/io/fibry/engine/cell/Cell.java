@@ -20,14 +20,14 @@ import java.util.Set;
 import java.util.function.Predicate;
 
 /**
- * The internal side of an actor.
+ * The internal operations of an actor.
  *
  * <h2>The end</h2> {@code OPEN -> ENDING -> LEAVING -> ENDED}. Only OPEN accepts messages.
  * {@code askExit} sets ENDING and appends the pill; {@code sendPoisonPill} only appends the pill.
- * The drain reads the phase before each message: after OPEN, the message is undelivered. At the
- * pill the drain sets LEAVING, disposes of the messages behind it, releases the right to run, and
- * only then runs the hooks. A sender that saw OPEN earlier may get the right to run after that
- * release; it disposes of its message itself.
+ * The drain reads the phase before each message: if it is later than OPEN, the message is
+ * undelivered. At the pill the drain sets LEAVING, disposes of the messages behind the pill,
+ * releases the right to run, and only then runs the hooks. A sender that saw OPEN earlier may get
+ * the right to run after that release; the sender then disposes of its message itself.
  *
  * <p>{@code OPEN <-> RESTARTING}: another actor's failure requests a restart, and the drain
  * restarts this actor before the next message.
@@ -46,7 +46,7 @@ public abstract class Cell extends PlainQueue implements Recipient, Watches.Watc
   protected Object state;
   protected boolean hasState;
   protected boolean pillTaken; // the pill was handled
-  protected boolean hooksPending; // the drain failed between the pill and the hooks
+  protected boolean hooksPending; // the pill was taken, and the next drain must run the hooks
   // The drain that runs the actor, or null while it is idle. Set by senders and drains, read by
   // killers
   private HandlerContext worker;
@@ -94,8 +94,8 @@ public abstract class Cell extends PlainQueue implements Recipient, Watches.Watc
   public abstract boolean send(Envelope envelope, Deadline deadline);
 
   /**
-   * Runs {@code sending}, called on the thread of all timers. If the send may call user code,
-   * another thread runs it.
+   * Called on the thread of all timers. Runs {@code sending} there, or on another thread if the
+   * send may call user code.
    */
   public abstract void sendFromTimer(Runnable sending);
 
@@ -139,17 +139,17 @@ public abstract class Cell extends PlainQueue implements Recipient, Watches.Watc
     return true;
   }
 
-  /** Returns whether only the hooks remain to be run, if the phase is LEAVING. */
+  /** Called in phase LEAVING or ENDED. Returns whether only the hooks remain to be run. */
   protected boolean hasOnlyHooksLeft() {
     return true;
   }
 
   /**
-   * Returns the drain that handles this request, or will handle it. Returns null if no worker is
-   * handling the request.
+   * Returns the drain that handles this request, or whose message may hold the request up. Returns
+   * null if there is no such drain.
    */
-  protected HandlerContext workerOn(RequestFuture<?> request) {
-    return worker();
+  protected HandlerContext drainOn(RequestFuture<?> request) {
+    return drain();
   }
 
   /**
@@ -161,16 +161,16 @@ public abstract class Cell extends PlainQueue implements Recipient, Watches.Watc
     return node;
   }
 
-  /** Called after the end, when the last thread of the actor no longer needs it. */
+  /** Called after the end, when no thread uses the actor any more. */
   protected void threadExited() {
     owner().forget(this, label());
   }
 
   /**
-   * Returns whether accepting a message calls no user code, such as a strategy, the order of a
-   * mailbox or the key of a pool.
+   * Returns whether accepting a message calls no user code, such as a strategy, the comparator of a
+   * mailbox or the key function of a pool.
    */
-  protected boolean onlyQueues() {
+  protected boolean acceptsWithoutUserCode() {
     return settings().ownsThreads();
   }
 
@@ -178,7 +178,10 @@ public abstract class Cell extends PlainQueue implements Recipient, Watches.Watc
     return false;
   }
 
-  /** Takes the first node whose message fits. Returns null if none came before the deadline. */
+  /**
+   * Takes the first node whose message meets the condition. Returns null if no such message came
+   * before the deadline.
+   */
   protected Object receive(Predicate<Object> condition, Deadline deadline) {
     throw new UnsupportedOperationException("the mailbox of actor '" + name() + "' is not selective");
   }
@@ -197,7 +200,10 @@ public abstract class Cell extends PlainQueue implements Recipient, Watches.Watc
     return EXTRAS.compareAndSet(this, null, newColdState) ? newColdState : extras;
   }
 
-  /** Called before any other thread knows the actor. */
+  /**
+   * Sets the name and the protocol of the actor; either may be null. Called before any other thread
+   * knows the actor.
+   */
   public final void setIdentity(String label, Class<?> type) {
     if (label != null || type != null) extras = new ColdState(label, type);
   }
@@ -242,18 +248,18 @@ public abstract class Cell extends PlainQueue implements Recipient, Watches.Watc
     return Baggage.captureContext(settings().contextPropagators(), (Actor<?>) publicCell(), message);
   }
 
-  public final HandlerContext worker() {
+  public final HandlerContext drain() {
     return (HandlerContext) WORKER.getAcquire(this);
   }
 
   @Override
   public Wait.WaitingHandler blocker() {
-    var hooks = hooks();
-    return hooks != null ? hooks : worker();
+    var hooks = hooksDrain();
+    return hooks != null ? hooks : drain();
   }
 
-  protected final Wait.WaitingHandler hooks() {
-    return extras == null ? null : extras.hooks;
+  protected final Wait.WaitingHandler hooksDrain() {
+    return extras == null ? null : extras.hooksDrain;
   }
 
   /**
@@ -264,7 +270,7 @@ public abstract class Cell extends PlainQueue implements Recipient, Watches.Watc
     WORKER.setRelease(this, drain);
   }
 
-  final void setWorker(HandlerContext drain) {
+  final void setDrain(HandlerContext drain) {
     if (drain == null) WORKER.setRelease(this, null);
     // before the drain reads the phase: a killer writes the phase, then reads the worker
     else WORKER.setVolatile(this, drain);
@@ -273,8 +279,8 @@ public abstract class Cell extends PlainQueue implements Recipient, Watches.Watc
   @Override
   public boolean isCurrent() {
     var currentThread = Thread.currentThread();
-    var drain = worker();
-    var hooks = hooks();
+    var drain = drain();
+    var hooks = hooksDrain();
     return drain != null && drain.thread == currentThread || hooks != null && hooks.thread == currentThread;
   }
 
@@ -309,7 +315,10 @@ public abstract class Cell extends PlainQueue implements Recipient, Watches.Watc
     stopAccepting(NOTHING);
   }
 
-  /** Runs {@code beforePill} before the pill can end the wait of a handler for a message. */
+  /**
+   * Stops accepting messages. Runs {@code beforePill} in any case, and before it adds the pill,
+   * because the pill can end the wait of a handler for a message.
+   */
   final void stopAccepting(Runnable beforePill) {
     var pill = new Envelope(EngineMessage.PILL);
     StackProbe.probe(); // an actor in phase ENDING without a pill would never end
@@ -388,7 +397,7 @@ public abstract class Cell extends PlainQueue implements Recipient, Watches.Watc
 
   /** Returns the drain. Returns null if the actor is idle, or its messages do not count. */
   public final HandlerContext countedDrain() {
-    return settings().excludedFromAccounts() ? null : worker();
+    return settings().excludedFromAccounts() ? null : drain();
   }
 
   public long failed() {
@@ -403,13 +412,13 @@ public abstract class Cell extends PlainQueue implements Recipient, Watches.Watc
   public final boolean isQuiet(Set<Cell> others) {
     if (phase == LEAVING) return false;
     var clock = owner().options().scheduler();
-    if (extras != null && (extras.hooks != null || extras.hasDueTimer(clock.nanoTime()))) return false;
+    if (extras != null && (extras.hooksDrain != null || extras.hasDueTimer(clock.nanoTime()))) return false;
     return isIdle() || clock.isManual() && isWaiting(clock, others);
   }
 
   private boolean isWaiting(Scheduler clock, Set<Cell> others) {
     if (isBlocked() || extras != null && extras.isSuspended()) return true;
-    var drain = worker();
+    var drain = drain();
     var thread = drain == null ? null : drain.thread;
     if (thread == null || drain.message == null) return false;
     var wait = drain.currentWait();
@@ -426,21 +435,24 @@ public abstract class Cell extends PlainQueue implements Recipient, Watches.Watc
 
   /** Counts the waiting and the stashed messages, up to {@code max}. */
   public final int countQueued(int max) {
-    return Math.min(countQueued(currentNode(), max) + stashed(), max);
+    return Math.min(countQueued(currentNode(), max) + stashedCount(), max);
   }
 
-  /** Returns false also if the number of messages is uncertain. */
+  /**
+   * Returns whether at most {@code max} messages wait or are stashed. Returns false also if the
+   * number of messages is uncertain.
+   */
   public final boolean hasAtMostQueued(int max) {
-    return hasAtMostQueued(currentNode(), max - stashed());
+    return hasAtMostQueued(currentNode(), max - stashedCount());
   }
 
   private Object currentNode() {
-    var drain = worker();
+    var drain = drain();
     Object node = drain == null ? null : drain.currentNode(); // read once: the drain may clear it
     return node != null ? node : extras == null ? null : extras.suspendedNode();
   }
 
-  private int stashed() {
-    return extras == null ? 0 : extras.stashed();
+  private int stashedCount() {
+    return extras == null ? 0 : extras.stashedCount();
   }
 }

@@ -39,8 +39,8 @@ public final class ColdState {
   private static final class RecoveryState {
     RestartBudget restarts; // null until first needed
     Suspension suspension; // holds the right to run during a suspension; null otherwise
-    long pause; // ns of the next suspension; drain only
-    volatile long restartPause; // ns; set by the actor whose failure causes the restart
+    long pause; // ns of the next suspension; used by the drain only
+    volatile long restartPause; // ns before the restart; set by the actor whose failure causes the restart
   }
 
   /** A request whose answer the handler has promised for later. */
@@ -52,10 +52,10 @@ public final class ColdState {
 
   final String label;
   public final Class<?> type;
-  private ExitReason reason; // the first one given; a kill overrules it
+  private ExitReason reason; // the first reason that was set, or the reason of a kill
   private boolean endBegun; // a thread has begun to end the attached parts
   private boolean announced; // a thread has begun to announce the end
-  private boolean waitersNotified; // the exit signal is complete, or will be when it is made
+  private boolean waitersNotified; // the exit signal is complete, or will be complete as soon as it is made
   private boolean hooksKilled; // a kill came when only the hooks remained
   volatile boolean beingKilled; // false -> true, by the first kill
   volatile Scheduler.Timer killTimer; // set by the killer, read by the thread that announces the end
@@ -65,7 +65,7 @@ public final class ColdState {
   private Watches watches;
   private volatile RecoveryState recovery;
   volatile Queue<Object> stash = EMPTY_STASH; // nodes; changed by the drain, read by killers
-  volatile Wait.WaitingHandler hooks; // set by the thread that runs them, read by threads about to wait
+  volatile Wait.WaitingHandler hooksDrain; // the drain that runs the hooks; set by it, read by threads about to wait
   volatile boolean endedNormally; // the end was announced, and not by a cut-off
   volatile long handled; // how many messages were handled; set by the drain, read by observers
   volatile long failed; // how many messages failed; set by the drain, read by observers
@@ -81,7 +81,7 @@ public final class ColdState {
     stash.add(node);
   }
 
-  int stashed() {
+  int stashedCount() {
     return (int) stash.stream().filter(PlainQueue::holdsMessage).count();
   }
 
@@ -168,7 +168,7 @@ public final class ColdState {
     return true;
   }
 
-  /** {@return code to run if the asker of the request gave up} */
+  /** Removes a promised request, and returns code to run if its asker gave up. */
   public synchronized Runnable removePromised(RequestFuture<?> request) {
     var promised =
         attached == null || attached.promisedRequests.isEmpty() ? null : attached.promisedRequests.remove(request);
@@ -247,15 +247,16 @@ public final class ColdState {
   }
 
   /**
-   * Starts the timer of the kill grace. Does nothing if another kill did, or the end was announced.
+   * Starts the timer of the kill grace. Does nothing if another kill has started it, or the end was
+   * announced.
    */
-  void startKillTimer(Scheduler clock, Duration grace, Runnable cutOff) {
+  void startKillTimer(Scheduler clock, Duration grace, Runnable cutOffTask) {
     synchronized (this) {
       if (announced || beingKilled) return;
       beingKilled = true;
     }
     try {
-      killTimer = clock.schedule(grace, cutOff);
+      killTimer = clock.schedule(grace, cutOffTask);
     } catch (Throwable noTimer) {
       beingKilled = false; // an assignment cannot fail
       throw noTimer;
@@ -267,24 +268,27 @@ public final class ColdState {
    * last handler returned.
    */
   synchronized void beginHooks(Wait.WaitingHandler runner) {
-    hooks = runner;
+    hooksDrain = runner;
     if (hooksKilled && runner.ownsThread()) runner.thread.interrupt();
   }
 
   /** Interrupts the thread that runs the hooks, now or as soon as they begin. */
   synchronized void interruptHooks() {
     hooksKilled = true;
-    var runner = hooks; // read once: it is cleared without the monitor
-    var thread = runner == null ? null : runner.thread; // null if it has left the actor
+    var runner = hooksDrain; // read once: it is cleared without the monitor
+    var thread = runner == null ? null : runner.thread; // null if the drain has left its thread
     if (thread != null) thread.interrupt();
   }
 
-  /** Returns whether the end has nothing to close, to cancel, to notify or to dispose of. */
+  /**
+   * Returns whether the end has not begun, and has no timer to cancel, resource to close, promised
+   * request to fail or stashed message to dispose of.
+   */
   synchronized boolean hasNoEndWork() {
     return !endBegun && (attached == null || attached.isEmpty()) && stash.isEmpty();
   }
 
-  /** Begins the end if it has nothing to do, and returns whether it has begun. */
+  /** Begins the end if it has no work, and returns whether this call has begun it. */
   synchronized boolean endWithoutWork() {
     return hasNoEndWork() && (endBegun = true);
   }

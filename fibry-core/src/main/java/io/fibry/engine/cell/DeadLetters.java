@@ -13,18 +13,19 @@ import java.util.Optional;
 import java.util.function.Consumer;
 
 /**
- * Counts and stores messages that were not handled and that no asker waits for, and calls the
- * dead-letter listener of their scope.
+ * Counts and stores messages that were not handled or whose handler failed, and that no asker waits
+ * for. Calls the dead-letter listener of their scope.
  */
 public final class DeadLetters {
   private static final ThreadLocal<Boolean> LISTENING = new ThreadLocal<>(); // set while this thread runs a listener
   private static final Runnable NO_LISTENER = () -> {};
-  private static final ThreadLocal<Boolean> OFF_THREAD = new ThreadLocal<>(); // set where no listener may run
+  // set while this thread may run no listener
+  private static final ThreadLocal<Boolean> MUST_NOT_LISTEN = new ThreadLocal<>();
 
   private DeadLetters() {}
 
   public static void add(Cell cell, Object message, Reason reason, Throwable cause) {
-    enter(cell, message, reason, cause).run();
+    record(cell, message, reason, cause).run();
   }
 
   /**
@@ -32,16 +33,18 @@ public final class DeadLetters {
    * so that the requests behind the message fail first.
    */
   static void addAtEnd(Cell cell, Object message) {
-    var listenerCall = enter(cell, message, Reason.UNDELIVERED, null);
+    var listenerCall = record(cell, message, Reason.UNDELIVERED, null);
     if (listenerCall != NO_LISTENER && !cell.extras().addEndCallback(listenerCall)) listenerCall.run();
   }
 
-  /** Counts and stores a dead letter. Returns code that calls the listener. */
-  private static Runnable enter(Cell cell, Object message, Reason reason, Throwable cause) {
+  /**
+   * Counts and stores a dead letter. Returns code that calls the listener, if there is a listener.
+   */
+  private static Runnable record(Cell cell, Object message, Reason reason, Throwable cause) {
     var owner = cell.owner();
     var accounts = owner.accounts();
     var settings = cell.settings();
-    // a task or message of the block itself
+    // an internal task or message of a block, whose loss no user needs to know
     if (settings.excludedFromAccounts() && message instanceof EngineMessage || settings.isNegligible().test(message)) {
       accounts.countPass();
       return NO_LISTENER;
@@ -60,15 +63,15 @@ public final class DeadLetters {
   }
 
   /**
-   * Runs code on the thread of all timers, where no listener may run; each listener gets another
-   * thread.
+   * Called on the thread of all timers, which must run no user code. Runs the code there, and calls
+   * dead-letter listeners on other threads.
    */
   public static void runWithoutListeners(Runnable code) {
-    OFF_THREAD.set(true);
+    MUST_NOT_LISTEN.set(true);
     try {
       code.run();
     } finally {
-      OFF_THREAD.set(null); // cheaper than `remove`
+      MUST_NOT_LISTEN.set(null); // cheaper than `remove`
     }
   }
 
@@ -81,7 +84,7 @@ public final class DeadLetters {
       implements Runnable {
     @Override
     public void run() {
-      if (onOwnThread || OFF_THREAD.get() == null) callListener();
+      if (onOwnThread || MUST_NOT_LISTEN.get() == null) callListener();
       else owner.accounts().runOffThread(new ListenerCall(owner, listener, letter, true));
     }
 

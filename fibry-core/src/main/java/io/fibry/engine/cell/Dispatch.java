@@ -29,21 +29,22 @@ import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * Provides a thread for the right to run, which is never lost. A strategy that throws is called
- * again, with a back-off from 1 ms to 1 s. An {@link Activation} runs once, so it does no harm if a
- * strategy accepts an activation and then throws.
+ * Provides a thread for the right to run an actor. The right is never lost: a strategy that throws
+ * is called again, with a back-off from 1 ms to 1 s. An {@link Activation} runs once, so it does no
+ * harm if a strategy accepts an activation and then throws.
  *
  * <p><b>Stranded.</b> If neither a thread nor a timer can be started, for lack of stack or
  * memory, a plain assignment stores the right to run in {@code cell.stranded}. {@code
  * EngineThreads.rescue} or the next sender then tries again. A method that "throws nothing once
- * entered" stores the right itself; if the method cannot be entered, its caller must.
+ * entered" stores the right itself; if the method cannot be entered for lack of stack, its caller
+ * must.
  *
  * <p>Before a thread strands an activation whose start failed, it claims the activation, and
  * strands the node instead. Without the claim, two threads could start the activation. A late
  * failure of one start would then overwrite a newer right to run.
  *
- * <p>The code that then runs uses no lambdas. A lambda that is first linked without memory or stack
- * may fail for ever.
+ * <p>Code that runs for lack of stack or memory uses no lambdas, because a lambda that is first
+ * linked then may fail for ever.
  */
 public final class Dispatch {
   static {
@@ -74,7 +75,7 @@ public final class Dispatch {
    * the message. If this throws, the message is not sent.
    */
   public static Object prepare(Cell cell, Object firstNode) {
-    StackProbe.probeForActivation(); // first: a stranded right would need another sender
+    StackProbe.probeForActivation(); // first: a right that is stranded later may have to wait for another sender
     return cell.settings().strategy().isResident() ? null : new Activation(cell, firstNode, ActivationKind.NORMAL);
   }
 
@@ -118,8 +119,8 @@ public final class Dispatch {
   }
 
   /**
-   * Starts a drain for the right to run: an activation or a node. Returns false if the right is
-   * stranded. Throws nothing once entered.
+   * Starts a drain for the right to run, which is an activation or a node. Returns false if the
+   * right is stranded. Throws nothing once entered.
    */
   private static boolean attempt(Cell cell, Object right, int tries) {
     try {
@@ -133,7 +134,7 @@ public final class Dispatch {
         VarHandle.fullFence(); // pairs with Activation.runResident: `handedNode` is written, `thread` not yet read
         LockSupport.unpark(((Activation) right).thread);
       } else if (tries > 0 && cell.isEnding()) GuaranteedStart.start((Activation) right); // the end needs no strategy
-      else if (!isHandedOver(cell, (Activation) right)) cell.settings().strategy().activate((Activation) right);
+      else if (!tryHandOver(cell, (Activation) right)) cell.settings().strategy().activate((Activation) right);
       return true;
     } catch (Throwable failure) {
       if (right instanceof Activation activation) right = activation.reclaimRight();
@@ -143,9 +144,9 @@ public final class Dispatch {
     }
   }
 
-  private static boolean isHandedOver(Cell cell, Activation woken) {
+  private static boolean tryHandOver(Cell cell, Activation wokenDrain) {
     return cell.settings().strategy() == Strategy.FIBER && Thread.currentThread().isVirtual()
-        && WaitingHandler.current() instanceof Activation waker && waker.handOver(woken);
+        && WaitingHandler.current() instanceof Activation waker && waker.handOver(wokenDrain);
   }
 
   /**
@@ -159,14 +160,14 @@ public final class Dispatch {
       cell.announce(activation);
       return activation;
     }
-    var resident = (Activation) cell.worker();
+    var resident = (Activation) cell.drain();
     resident.handedNode = right;
     return resident;
   }
 
   /**
-   * Sets a timer that tries again to start a drain, or ends the actor if its executor was shut
-   * down. Returns false if the right to run is stranded.
+   * Called after the start of a drain failed. Sets a timer that tries again, or ends the actor if
+   * its executor was shut down. Returns false if the right to run is still stranded.
    */
   public static boolean recover(Cell cell, Throwable failure, int tries) {
     Object right = null;
@@ -186,15 +187,16 @@ public final class Dispatch {
       if (right instanceof Activation activation) right = activation.reclaimRight();
       if (right != null) cell.stranded = right;
       try {
-        if (error instanceof VirtualMachineError) EngineThreads.rescue(cell); // otherwise thrown by a user's scheduler
-      } catch (Throwable noCall) {} // the next sender tries again
+        if (error instanceof VirtualMachineError) EngineThreads.rescue(cell); // others come from a user's scheduler
+      } catch (Throwable noStack) {} // the next sender tries again
       return false;
     }
   }
 
   /**
-   * Called on the scheduler's thread, which must not run a strategy. The right stays stranded until
-   * the fiber has begun, because the JDK may lose the fiber.
+   * Starts a fiber that tries again to start a drain. Called on the scheduler's thread, which must
+   * not run a strategy. The right stays stranded until the fiber has begun, because the JDK may
+   * lose the fiber.
    */
   private static void retry(Cell cell, Object right, Throwable failure, int tries) {
     cell.stranded = right;
@@ -222,8 +224,9 @@ public final class Dispatch {
   }
 
   /**
-   * Starts an unclaimed drain again, because the JDK loses fibers whose carrier has no memory. A
-   * second start of a drain does nothing.
+   * Called when the limit of a request has passed. Starts an unclaimed drain again, because the JDK
+   * loses fibers whose carrier has no memory. If the drain was not lost, the second start does
+   * nothing.
    */
   public static void restartUnclaimed(Cell cell) {
     try {
@@ -233,8 +236,8 @@ public final class Dispatch {
   }
 
   /**
-   * Ends the actor if its executor was shut down, because the executor may have dropped a drain. If
-   * the executor still runs that drain, the drain does nothing.
+   * If the actor has an unclaimed drain and its executor was shut down, ends the actor, because the
+   * executor may have dropped that drain. If the executor runs that drain later, it does nothing.
    */
   public static void failIfExecutorShutDown(Cell cell) {
     try {
@@ -251,7 +254,7 @@ public final class Dispatch {
    * drains do not count, because they need no claim.
    */
   private static Activation unclaimed(Cell cell) {
-    return cell.worker() instanceof Activation drain && drain.kind == ActivationKind.NORMAL && !drain.claimed ? drain
+    return cell.drain() instanceof Activation drain && drain.kind == ActivationKind.NORMAL && !drain.claimed ? drain
         : null;
   }
 
@@ -272,7 +275,7 @@ public final class Dispatch {
       if (extras.resume() == null) return; // the thread that ends the actor took the right
       throw noTimer;
     }
-    // the thread that ends the actor may have called `wake` before
+    // the thread that ends the actor may have called `wake` before the suspension was set
     if (cell.isEnding() || cell.publicCell().isEnding()) wake(cell);
   }
 
@@ -289,8 +292,8 @@ public final class Dispatch {
   }
 
   /**
-   * Ends a suspension on the thread of a timer. If all actors share that thread, it must not run a
-   * strategy.
+   * Ends a suspension; called on the thread of a timer. {@code onFiber} is true if all actors share
+   * that thread, which must not run a strategy.
    */
   private record SuspensionEnd(Cell cell, boolean onFiber) implements Runnable {
     @Override
@@ -305,15 +308,21 @@ public final class Dispatch {
     if (suspension != null) retry(cell, suspension.node, null, 0);
   }
 
-  /** Called before any other thread knows the actor. Returns null if the actor keeps no thread. */
+  /**
+   * Makes the drain of a resident actor. Returns null if the actor's strategy is not resident.
+   * Called before any other thread knows the actor.
+   */
   public static Runnable prepareResident(Cell cell) {
     if (!cell.settings().strategy().isResident()) return null;
     var resident = new Activation(cell, null, ActivationKind.RESIDENT);
-    cell.setWorker(resident);
+    cell.setDrain(resident);
     return resident;
   }
 
-  /** If the start fails, runs {@code undo} and ends the actor. */
+  /**
+   * Starts the drain of a resident actor. If that fails, runs {@code undo}, ends the actor and
+   * throws.
+   */
   public static void startResident(Cell cell, Runnable resident, Runnable undo) {
     try {
       cell.settings().strategy().activate(resident);
@@ -326,11 +335,12 @@ public final class Dispatch {
   }
 
   /**
-   * Ends an actor that its scope refused; the thread that closes the scope may already wait for it.
+   * Ends an actor that its scope refused, or whose start failed. A thread that closes the scope may
+   * already wait for the actor.
    */
   public static void endNeverStarted(Cell cell, ExitReason reason) {
     cell.stopAccepting(reason);
-    if (cell.settings().strategy().isResident()) GuaranteedStart.start((Activation) cell.worker());
+    if (cell.settings().strategy().isResident()) GuaranteedStart.start((Activation) cell.drain());
   }
 
   /**
@@ -347,8 +357,9 @@ public final class Dispatch {
   }
 
   /**
-   * Handles a request on the thread of its asker, and returns the answer. Returns null if this
-   * thread is not virtual, or the actor is not idle.
+   * Handles a request on the thread of its asker, and returns the answer. Returns null if the asker
+   * must send the request instead: if the actor has another strategy or is not idle, or if this
+   * thread is not virtual or runs too many nested requests.
    */
   public static Object inline(Cell cell, Object message) {
     if (cell.settings().strategy() != Strategy.FIBER || !Thread.currentThread().isVirtual()) return null;
@@ -357,17 +368,18 @@ public final class Dispatch {
     var request = new RequestFuture<>(cell, message, null, true);
     var activation = new Activation(cell, request, ActivationKind.INLINE);
     if (!cell.acquire(request)) return null;
-    Deadline limit = null; // unless the handler can use it: the clock costs a third of an inline request
+    // null unless the handler can read it: reading the clock costs a third of an inline request
+    Deadline ownDeadline = null;
     try {
-      if (cell.behavior.usesContext()) limit = askDeadline(cell, asker);
-      activation.deadline = limit != null ? limit : asker == null ? null : asker.answerDeadline();
+      if (cell.behavior.usesContext()) ownDeadline = askDeadline(cell, asker);
+      activation.deadline = ownDeadline != null ? ownDeadline : asker == null ? null : asker.answerDeadline();
       activation.runInline(request, asker);
     } catch (Throwable error) { // `runInline` was not entered
       cell.stranded = request;
       recover(cell, error, 0);
     }
     if (activation.answer != null) return activation.answer;
-    var deadline = request.isDone() ? Deadline.NONE : limit != null ? limit : askDeadline(cell, asker);
+    var deadline = request.isDone() ? Deadline.NONE : ownDeadline != null ? ownDeadline : askDeadline(cell, asker);
     if (deadline.isBounded()) request.deadline = deadline;
     return request.await(message, deadline, asker);
   }

@@ -27,7 +27,7 @@ public final class ExitSignal extends CompletableFuture<ExitReason> implements W
   }
 
   /**
-   * Returns the future of the end for users. The accounts count the code that users chain to it.
+   * Returns the future of the end for users. The accounts count chained code as a notification.
    */
   public synchronized CompletableFuture<ExitReason> publicFuture(Wait.WaitTarget actor, Accounts accounts) {
     if (publicFuture == null) {
@@ -39,24 +39,24 @@ public final class ExitSignal extends CompletableFuture<ExitReason> implements W
   }
 
   /**
-   * Publishes that this thread waits for the end. Returns null if it runs no handler, or the actor
-   * has ended.
+   * Publishes that this thread waits for the end. Returns null if this thread runs no handler, or
+   * the actor has ended.
    */
   private Wait publish(Wait.WaitTarget actor, boolean ignoresInterrupts) {
     var waiter = Wait.WaitingHandler.current();
     if (waiter == null || isDone()) return null;
-    Wait.prepare(actor, Wait.END);
+    Wait.checkMayWait(actor, Wait.END);
     return Wait.begin(actor, Wait.END, this, waiter, ignoresInterrupts);
   }
 
   /**
    * Waits until the actor has ended or the limit is over, and returns whether it has ended.
    *
-   * @param limit null: waits without a limit
+   * @param limit the maximum time to wait, or null for a wait without a limit
    */
   public boolean await(Wait.WaitTarget actor, Duration limit) {
     if (isDone()) return true;
-    Wait.prepare(actor, Wait.END);
+    Wait.checkMayWait(actor, Wait.END);
     try (var wait = Wait.begin(actor, Wait.END, this)) {
       WaitCycle.throwIfCycle(wait);
       if (limit == null) get();

@@ -24,15 +24,15 @@ public final class FailureHandler {
 
   private FailureHandler() {}
 
-  /** Returns whether memory is exhausted, or the thread must die. */
+  /** Returns whether the JVM failed, for example for lack of memory, or the thread must die. */
   private static boolean isFatal(Throwable failure) {
     return failure instanceof VirtualMachineError && !(failure instanceof StackOverflowError)
         || failure.getClass().getName().equals("java.lang.ThreadDeath");
   }
 
   /**
-   * Returns whether not the handler failed, but an actor that it asked, and the policy has no rule
-   * for that.
+   * Returns whether the handler failed because its request to another actor failed, and the policy
+   * has no rule for such failures.
    */
   private static boolean isNestedRequestFailure(Cell cell, Throwable failure) {
     return RequestFailures.requestExceptionIn(failure) != null
@@ -97,8 +97,8 @@ public final class FailureHandler {
 
   /** Fails the requests that the handler has not answered, and counts the failure. */
   private static void failRequests(HandlerContext context, Throwable cause) {
-    var refusal = RequestFailures.requestExceptionIn(cause);
-    var failure = refusal != null ? refusal : cause; // without the wrapper that a future adds
+    var requestException = RequestFailures.requestExceptionIn(cause);
+    var failure = requestException != null ? requestException : cause; // without the wrapper that a future adds
     if (context.request != null && context.request.isUnanswered())
       context.fail(context.request, EngineMessage.unwrap(context.message), failure);
     if (context.receivedRequests != null) context.failOpenRequests(failure);
@@ -120,22 +120,23 @@ public final class FailureHandler {
    */
   private static void log(Cell cell, Object message, Throwable failure, String consequence, FailurePolicy policy) {
     int omitted = 0;
-    var refusal = isNestedRequestFailure(cell, failure) ? RequestFailures.requestExceptionIn(failure) : null;
-    if (refusal != null)
-      omitted = cell.owner().failureLog().admit(RequestException.class, refusal.actor(), System.nanoTime());
+    var requestException = isNestedRequestFailure(cell, failure) ? RequestFailures.requestExceptionIn(failure) : null;
+    if (requestException != null)
+      omitted = cell.owner().failureLog().admit(RequestException.class, requestException.actor(), System.nanoTime());
     else if (policy.kind() == Kind.RESUME || policy.kind() == Kind.RESTART)
       omitted = cell.owner().failureLog().admit(failure, System.nanoTime());
     if (omitted == FailureLog.OMITTED) return;
-    String omittedText = omitted == 0 ? "" : "; " + omitted + " more like it were not logged";
-    if (refusal != null) EngineLog.LOG.warn("actor '{}' could not finish {}: {}{}", cell.name(), text(cell, message),
-        Lines.escaped(String.valueOf(refusal.getMessage())), omittedText);
+    String omittedText = omitted == 0 ? "" : "; " + omitted + " more such failures were not logged";
+    if (requestException != null)
+      EngineLog.LOG.warn("actor '{}' could not finish {}: {}{}", cell.name(), text(cell, message),
+          Lines.escaped(String.valueOf(requestException.getMessage())), omittedText);
     else EngineLog.LOG.error("actor '{}' failed at {}; {}{}", cell.name(), text(cell, message), consequence,
         omittedText, failure);
   }
 
   /**
-   * Returns the text of a message, made on this thread, because its toString may read
-   * thread-locals.
+   * Returns the text of a message. Called on the thread of the handler, because the message's
+   * toString may read thread-locals.
    */
   private static String text(Cell cell, Object message) {
     return cell.mayLogContents() ? Lines.text(message) : MessageTexts.typeName(message);

@@ -38,7 +38,7 @@ public abstract class HandlerContext extends Wait.WaitingHandler implements Acto
   RequestFuture<?> request; // null if there is none; read by killers
   Baggage baggage;
   boolean stashed;
-  boolean suspendNext; // after this message, for the pause in the extras
+  boolean suspendNext; // whether the drain suspends the actor after this message; the extras have the pause
   boolean redelivered; // the message waits in its node again, to be handled once more
   volatile List<ReceivedRequest> receivedRequests; // null if there are none; read by killers
   Deadline deadline; // inline requests only: the deadline of the asker, or null
@@ -100,9 +100,9 @@ public abstract class HandlerContext extends Wait.WaitingHandler implements Acto
     request.fail(cell.phase == Cell.ENDED ? cell.publicCell().stopped(message, Outcome.UNKNOWN) : failure);
   }
 
-  /** Returns how many steps of the current message have ended. */
+  /** Returns how many steps of the current message have ended; 0 for a message without steps. */
   final long completedSteps() {
-    return countedMessage() instanceof MultiStepMessage steps ? completedSteps(steps) : 0;
+    return uncountedMessage() instanceof MultiStepMessage steps ? completedSteps(steps) : 0;
   }
 
   private static long completedSteps(MultiStepMessage steps) {
@@ -120,7 +120,7 @@ public abstract class HandlerContext extends Wait.WaitingHandler implements Acto
 
   /** Returns whether the handler is at a message or step without an outcome. */
   public final boolean isHandling() {
-    Object current = countedMessage();
+    Object current = uncountedMessage();
     try {
       return current instanceof MultiStepMessage steps ? steps.currentStep() != null : current != null;
     } catch (Throwable userError) {
@@ -132,7 +132,7 @@ public abstract class HandlerContext extends Wait.WaitingHandler implements Acto
    * {@return the message, or null if it has been counted} Observers read the fields in the reverse
    * of the order in which the drain writes them.
    */
-  private Object countedMessage() {
+  private Object uncountedMessage() {
     VarHandle.acquireFence();
     if (alreadyCounted) return null;
     VarHandle.acquireFence();
@@ -140,15 +140,15 @@ public abstract class HandlerContext extends Wait.WaitingHandler implements Acto
   }
 
   /**
-   * Called by the drain before it writes the outcome of the message, or lets the message wait
-   * again.
+   * Hides the current message from observers that count messages. Called by the drain before it
+   * counts the outcome of the message, or lets the message wait again.
    */
   final void stopCounting() {
     alreadyCounted = true;
     VarHandle.releaseFence();
   }
 
-  /** Called by the drain after it has cleared the message, before the next one. */
+  /** Shows messages to observers again. Called by the drain after it has cleared the message. */
   final void resumeCounting() {
     VarHandle.releaseFence();
     alreadyCounted = false;
@@ -242,12 +242,12 @@ public abstract class HandlerContext extends Wait.WaitingHandler implements Acto
   @Override
   public <R> void replyWhen(Request<?, R> request, CompletionStage<? extends R> value, Runnable onAbandoned) {
     Objects.requireNonNull(value, "value");
-    Objects.requireNonNull(onAbandoned, "givenUp");
+    Objects.requireNonNull(onAbandoned, "onAbandoned");
     var promisedRequest = claimRequest(request);
     var publicCell = cell.publicCell(); // a worker may end before the answer comes
     if (!publicCell.extras().addPromised(promisedRequest, request, onAbandoned))
       promisedRequest.fail(publicCell.stopped(request, Outcome.UNKNOWN));
-    promisedRequest.checkAbandoned();
+    promisedRequest.removePromiseIfSettled();
     value.whenComplete((answer, failure) -> fulfillPromise(promisedRequest, answer, failure));
   }
 
@@ -286,15 +286,15 @@ public abstract class HandlerContext extends Wait.WaitingHandler implements Acto
   }
 
   @Override
-  public <T extends Object> Optional<T> receive(Class<T> type, Predicate<? super T> which, Duration limit) {
+  public <T extends Object> Optional<T> receive(Class<T> type, Predicate<? super T> condition, Duration limit) {
     Objects.requireNonNull(type, "type");
-    Objects.requireNonNull(which, "which");
+    Objects.requireNonNull(condition, "which");
     checkSelective("receive");
     if (mayHoldHandOver) startHandedOver();
     var deadline = Objects.requireNonNull(limit, "limit").isZero() ? Deadline.NO_WAIT
         : Deadline.of(cell.owner().options().scheduler(), limit);
-    Predicate<Object> condition = candidate -> type.isInstance(candidate) && which.test(type.cast(candidate));
-    for (Object node = cell.receive(condition, deadline); node != null; node = cell.receive(condition, deadline)) {
+    Predicate<Object> filter = candidate -> type.isInstance(candidate) && condition.test(type.cast(candidate));
+    for (Object node = cell.receive(filter, deadline); node != null; node = cell.receive(filter, deadline)) {
       Object newMessage = beginReceived(node);
       if (newMessage != null) return Optional.of(type.cast(newMessage));
     }
@@ -315,7 +315,7 @@ public abstract class HandlerContext extends Wait.WaitingHandler implements Acto
       if (newMessage == null) return null;
       if (receivedRequests == null) receivedRequests = new CopyOnWriteArrayList<>();
       receivedRequests.add(new ReceivedRequest(newMessage, newRequest));
-      if (cell.phase == Cell.ENDED) newRequest.failStopped(newMessage); // the killer may have missed it
+      if (cell.phase == Cell.ENDED) newRequest.failStopped(newMessage); // the killer may not have seen the request
     }
     unsettledCount++;
     return newMessage;
@@ -332,7 +332,7 @@ public abstract class HandlerContext extends Wait.WaitingHandler implements Acto
     if (request == null) cell.extras().addToStash(new Envelope(message, baggage));
     else if (request.stash(message, baggage)) {
       cell.extras().addToStash(request);
-      if (cell.phase == Cell.ENDED) request.failStopped(message); // the killer may have missed it
+      if (cell.phase == Cell.ENDED) request.failStopped(message); // the killer may not have seen the request
     } else cell.owner().accounts().countUnhandled(Reason.CANCELLED);
   }
 

@@ -14,7 +14,7 @@ import java.util.List;
 
 /** Delivers one message to the handler, retries it after a failure, and prepares its redelivery. */
 abstract class MessageRun extends HandlerContext {
-  Object node; // of the current message, or the next node; null without the right to run
+  Object node; // the node of the current message, or the next node; null without the right to run
   Object answer; // inline requests only; null if the answer is in the request
 
   MessageRun(Cell cell) {
@@ -30,20 +30,20 @@ abstract class MessageRun extends HandlerContext {
   }
 
   /**
-   * Delivers a message with its baggage, and with an event of the flight recorder. The recorded
-   * time includes the making of the state, and a failure.
+   * Delivers a message with its baggage, and records an event of the flight recorder. The recorded
+   * time includes making the state and handling a failure.
    */
   private void deliverRecorded(Object newMessage, RequestFuture<?> newRequest, Baggage newBaggage) {
     var propagators = cell.settings().contextPropagators();
-    var toClose = newBaggage == null ? null : newBaggage.newCloseables();
+    var closeables = newBaggage == null ? null : newBaggage.newCloseables();
     startedAt = 0;
-    message = newMessage; // already now, so that a killer sees it while a propagator runs
+    message = newMessage; // already here, so that a killer sees the message while a propagator runs
     request = newRequest;
     baggage = newBaggage;
     boolean hasAskers = newBaggage != null && !newBaggage.askers.isEmpty();
     var outerAskers = hasAskers ? AskChainLocals.beginHandling(newBaggage.askers) : null;
     try {
-      if (toClose != null) restoreBaggage(toClose);
+      if (closeables != null) restoreBaggage(closeables);
       Object event = JfrEvents.begin(isInline() ? 0 : newBaggage == null ? JfrEvents.UNKNOWN
           : newBaggage.waitedNanos());
       deliver(newMessage, newRequest);
@@ -51,14 +51,14 @@ abstract class MessageRun extends HandlerContext {
     } finally {
       baggage = null;
       if (hasAskers) AskChainLocals.endHandling(outerAskers);
-      if (toClose != null) Baggage.close(propagators, publicActor(), toClose);
+      if (closeables != null) Baggage.close(propagators, publicActor(), closeables);
       if (ownsThread()) Thread.interrupted();
     }
   }
 
-  private void restoreBaggage(AutoCloseable[] toClose) {
+  private void restoreBaggage(AutoCloseable[] closeables) {
     try {
-      baggage.restore(cell.settings().contextPropagators(), publicActor(), EngineMessage.unwrap(message), toClose);
+      baggage.restore(cell.settings().contextPropagators(), publicActor(), EngineMessage.unwrap(message), closeables);
     } catch (Throwable error) { // no stack: the message is handled all the same
     }
   }
@@ -94,8 +94,8 @@ abstract class MessageRun extends HandlerContext {
 
   private void fail(Throwable failure, Object currentMessage) {
     for (int tries = 0;; tries++) {
-      var refusal = RequestFailures.requestExceptionIn(failure);
-      if (refusal != null) withdrawRefused(refusal);
+      var requestException = RequestFailures.requestExceptionIn(failure);
+      if (requestException != null) withdrawRefused(requestException);
       var policy = FailureHandler.policy(cell, failure);
       if (ownsThread()) Thread.interrupted(); // before the phase is read: a killer writes the phase, then interrupts
       if (tries >= policy.retries() || !isRepeatable(currentMessage)) {
@@ -135,7 +135,7 @@ abstract class MessageRun extends HandlerContext {
 
   private void answer(Object value) {
     if (request == null || stashed || !request.isUnanswered()) return;
-    if (value == ActorBehavior.NONE) fail(request, message, RequestFailures.noReply(cell, message));
+    if (value == ActorBehavior.NO_ANSWER) fail(request, message, RequestFailures.noReply(cell, message));
     else if (value == null) throw new NullPointerException(
         "actor '" + cell.name() + "' answered null to " + cell.describe(message)
             + "; let it answer an Optional, or Done");

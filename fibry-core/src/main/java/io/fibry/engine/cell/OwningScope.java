@@ -10,7 +10,7 @@ import java.util.Objects;
 public abstract class OwningScope {
   public enum Verdict { RESUME, RESTART, STOP }
 
-  /** @param pause nanoseconds before the restart */
+  /** @param pause nanoseconds before the actor resumes or restarts */
   public record Decision(Verdict verdict, long pause) {
     public static final Decision RESUME = new Decision(Verdict.RESUME, 0);
     public static final Decision STOP = new Decision(Verdict.STOP, 0);
@@ -20,7 +20,7 @@ public abstract class OwningScope {
     if (Objects.requireNonNull(name, "name").isBlank())
       throw new IllegalArgumentException("a blank name identifies no actor; give a name, or use anonymous()");
     if (!name.equals(Lines.escaped(name))) throw new IllegalArgumentException("a name such as \"" + Lines.line(name)
-        + "\" would break the lines of logs; give one without control characters");
+        + "\" would break the lines of logs; give a name without control characters");
     return name;
   }
 
@@ -41,7 +41,8 @@ public abstract class OwningScope {
   }
 
   /**
-   * Returns an equal object that the scope has stored, or this one, so that equal actors share it.
+   * Returns the object that the scope has stored and that equals {@code value}, or {@code value}
+   * itself. Thus actors with equal settings share one object.
    */
   public <T> T intern(T value) {
     return value;
@@ -52,8 +53,8 @@ public abstract class OwningScope {
   public abstract ActorScope scope();
 
   /**
-   * Opens an inner scope for the actors of a block. The inner scope has the options of this scope,
-   * passes failures to it, and keeps actors in the same way.
+   * Opens an inner scope for the actors of a block. The inner scope has the options of this scope
+   * and passes failures to it. It tracks unnamed actors only if this scope tracks the block.
    *
    * @param label the name of the block, or null
    */
@@ -64,7 +65,7 @@ public abstract class OwningScope {
   public abstract Accounts accounts();
 
   /**
-   * Returns whether the scope tracks actors with this label.
+   * Returns whether an actor with this label becomes a member, which the scope lists and ends.
    *
    * @param label the name of the actor, or null
    */
@@ -74,15 +75,16 @@ public abstract class OwningScope {
   public abstract void admit(Exitable actor, String label);
 
   /**
-   * Decides about a failure, on the thread of the failed actor.
+   * Decides about a failure that the actor's own policy leaves to the scope. Called on the thread
+   * of the failed actor.
    *
    * @param member the failed actor, or the inner scope that contains it
    */
   public abstract Decision decide(Object member, Exitable failed, Throwable failure);
 
-  /** Called at the end of an actor, whose name another actor may then have. */
+  /** Called at the end of an actor. After that, another actor may have its name. */
   protected abstract void freeName(Exitable actor, String label);
 
-  /** Called when the last thread of an ended actor no longer needs it. */
+  /** Called when no thread uses an ended actor any more. The scope then removes this member. */
   protected abstract void forget(Exitable actor, String label);
 }

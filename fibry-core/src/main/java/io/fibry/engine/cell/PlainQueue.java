@@ -91,7 +91,10 @@ abstract class PlainQueue implements Rescuable {
     return null;
   }
 
-  /** Adds messages that no other message separates. Returns null if they were accepted. */
+  /**
+   * Adds messages, and no other message between them. Returns null if they were accepted, otherwise
+   * the reason of the refusal.
+   */
   protected Reason offerBlock(List<?> messages, Baggage baggage) {
     if (phase > OPEN) return Reason.UNDELIVERED;
     var firstNode = new Envelope(messages.getFirst(), baggage);
@@ -133,7 +136,8 @@ abstract class PlainQueue implements Rescuable {
 
   /**
    * Withdraws the last node and gives up the stranded right to run, unless another node was added.
-   * Without stack for that, the right stays stranded. Returns whether the node was withdrawn.
+   * If the stack is too small for that, the right stays stranded. Returns whether the node was
+   * withdrawn.
    */
   private boolean withdraw(Object lastNode) {
     Object right = takeStranded();
@@ -145,7 +149,7 @@ abstract class PlainQueue implements Rescuable {
     }
   }
 
-  /** Takes the right to run, if the actor is idle and its phase is OPEN. */
+  /** Takes the right to run if the actor is idle and its phase is OPEN. Returns whether it did. */
   protected boolean acquire(Object node) {
     return tail == null && phase == OPEN && TAIL.compareAndSet(this, null, node);
   }
@@ -154,18 +158,18 @@ abstract class PlainQueue implements Rescuable {
    * Returns the next node. Returns null if this node is the last one; the drain may then release
    * the right to run.
    *
-   * @param spins whether to wait briefly for a next node
+   * @param maySpin whether to wait briefly for a next node
    */
-  protected Object next(Object node, boolean spins) {
+  protected Object next(Object node, boolean maySpin) {
     Object next = nextLink(node);
-    if (next == null && spins) next = spinForNext(node);
+    if (next == null && maySpin) next = spinForNext(node);
     if (next == null && tail == node) return null;
     return next == null ? awaitNext(node) : unlink(node, next);
   }
 
   /**
-   * Sets the tail from the last node to null. Returns false if a sender is about to link its node
-   * to this node.
+   * Releases the right to run: sets the tail from this node, the last one, to null. Returns false
+   * if a sender has added a node, or is about to link it.
    */
   protected boolean release(Object node) {
     return TAIL.compareAndSet(this, node, null);
@@ -216,7 +220,7 @@ abstract class PlainQueue implements Rescuable {
     return node instanceof Envelope envelope ? envelope.next : ((RequestFuture<?>) node).next;
   }
 
-  /** Returns null if no right to run is stranded, or if another thread took it. */
+  /** Takes the stranded right to run. Returns null if there is none, or another thread took it. */
   final Object takeStranded() {
     Object right = stranded;
     return right != null && STRANDED.compareAndSet(this, right, null) ? right : null;
@@ -236,7 +240,10 @@ abstract class PlainQueue implements Rescuable {
     return count;
   }
 
-  /** Returns false also if the drain is faster than the count. */
+  /**
+   * Returns whether at most {@code max} messages wait from this node on. Returns false also if the
+   * drain removes the nodes while they are counted.
+   */
   protected boolean hasAtMostQueued(Object node, int max) {
     int count = 0;
     Object lastCounted = null;

@@ -20,17 +20,17 @@ import java.util.function.Supplier;
  * completes it.
  *
  * <p>Chained code is user code and runs on a thread of its own, so neither the end nor another
- * callback waits for it. A thread that waits for this future waits for {@code exit}, so it runs
- * no chained code.
+ * callback waits for it. A thread that waits for this future waits for {@code exit} instead, which
+ * has no chained code.
  */
 final class PublicExitFuture extends CompletableFuture<ExitReason> {
   private final CompletableFuture<ExitReason> exit; // has no user code chained to it
-  private final DerivedFuture.WaitPublisher waits;
+  private final DerivedFuture.WaitPublisher waitPublisher;
   private final Accounts accounts;
 
-  PublicExitFuture(CompletableFuture<ExitReason> exit, DerivedFuture.WaitPublisher waits, Accounts accounts) {
+  PublicExitFuture(CompletableFuture<ExitReason> exit, DerivedFuture.WaitPublisher waitPublisher, Accounts accounts) {
     this.exit = exit;
-    this.waits = waits;
+    this.waitPublisher = waitPublisher;
     this.accounts = accounts;
   }
 
@@ -53,7 +53,9 @@ final class PublicExitFuture extends CompletableFuture<ExitReason> {
     return this::start;
   }
 
-  /** Runs chained code on another thread. Until all such code has run, the scope is not quiet. */
+  /**
+   * Runs chained code on another thread; until then, {@code awaitQuiescence} of the scope waits.
+   */
   private void start(Runnable code) {
     accounts.runOffThread(code);
   }
@@ -75,7 +77,7 @@ final class PublicExitFuture extends CompletableFuture<ExitReason> {
 
   @Override
   public ExitReason get() throws InterruptedException, ExecutionException {
-    try (var wait = waits.publish(false)) {
+    try (var wait = waitPublisher.publish(false)) {
       WaitCycle.throwIfCycle(wait);
       return exit.get();
     }
@@ -83,7 +85,7 @@ final class PublicExitFuture extends CompletableFuture<ExitReason> {
 
   @Override
   public ExitReason get(long timeout, TimeUnit unit) throws InterruptedException, ExecutionException, TimeoutException {
-    try (var wait = waits.publish(false)) {
+    try (var wait = waitPublisher.publish(false)) {
       WaitCycle.throwIfCycle(wait);
       return exit.get(timeout, unit);
     }
@@ -91,7 +93,7 @@ final class PublicExitFuture extends CompletableFuture<ExitReason> {
 
   @Override
   public ExitReason join() {
-    try (var wait = waits.publish(true)) {
+    try (var wait = waitPublisher.publish(true)) {
       WaitCycle.throwIfCycle(wait);
       return exit.join();
     }
@@ -116,7 +118,7 @@ final class PublicExitFuture extends CompletableFuture<ExitReason> {
 
   @Override
   public <U> CompletableFuture<U> newIncompleteFuture() {
-    return new DerivedFuture<>(waits);
+    return new DerivedFuture<>(waitPublisher);
   }
 
   @Override
@@ -226,7 +228,7 @@ final class PublicExitFuture extends CompletableFuture<ExitReason> {
   }
 
   private static UnsupportedOperationException readOnly() {
-    return new UnsupportedOperationException("an actor's end can only be waited for; to end it, call askExit, "
-        + "sendPoisonPill or kill; for a future of your own, take onExit().copy()");
+    return new UnsupportedOperationException("only the actor completes the future of its end; to end the actor, "
+        + "call askExit, sendPoisonPill or kill; for a future that you can complete, call onExit().copy()");
   }
 }

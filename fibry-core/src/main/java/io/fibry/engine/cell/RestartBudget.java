@@ -6,24 +6,24 @@ import java.util.ArrayDeque;
 import java.util.concurrent.ThreadLocalRandom;
 
 /**
- * The recent restarts of one actor or scope, and how often the last message was redelivered.
- * Guarded by itself, except for the fields of the redelivery.
+ * The recent restarts of one actor or scope, and how often an actor's last failed message was
+ * redelivered. Guarded by itself, except for the fields of the redelivery.
  */
 public final class RestartBudget {
   public static final long EXCEEDED = -1;
 
   private final ArrayDeque<Long> restartTimes = new ArrayDeque<>(); // nanoseconds of the scope's clock
   private int doublings; // how often the back-off has doubled
-  private long lastDue; // when the last restart was due; nanoseconds of the scope's clock
-  private volatile Object redeliveredNode; // the last one; written by the actor's drain
-  private int redeliveries; // of that node; used by the drain only
+  private long lastDue; // when the last pause ended or will end; nanoseconds of the scope's clock
+  private volatile Object redeliveredNode; // the node that was redelivered last, or null; written by the actor's drain
+  private int redeliveries; // how often redeliveredNode was redelivered; used by the drain only
 
   /**
-   * Counts a restart. Returns the nanoseconds to wait before it, or EXCEEDED if the budget is used
-   * up.
+   * Counts a restart, or a resume with a back-off. Returns the nanoseconds to wait before it, or
+   * EXCEEDED if the policy permits no further restart.
    */
   public synchronized long next(FailurePolicy policy, long now) {
-    if (policy.budget().isPresent() && !spend(policy.budget().get(), now)) return EXCEEDED;
+    if (policy.budget().isPresent() && !trySpend(policy.budget().get(), now)) return EXCEEDED;
     if (policy.backoff().isEmpty()) return 0;
     long maxPause = Deadline.nanos(policy.backoff().get().max());
     if (doublings > 0 && now - lastDue > maxPause) doublings = 0;
@@ -50,7 +50,7 @@ public final class RestartBudget {
     return redeliveredNode == node;
   }
 
-  private boolean spend(FailurePolicy.Budget budget, long now) {
+  private boolean trySpend(FailurePolicy.Budget budget, long now) {
     while (!restartTimes.isEmpty() && now - restartTimes.getFirst() > Deadline.nanos(budget.period()))
       restartTimes.removeFirst();
     if (restartTimes.size() >= budget.maxRestarts()) return false;

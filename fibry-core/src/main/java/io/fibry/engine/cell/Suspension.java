@@ -28,7 +28,7 @@ final class Suspension {
     var backoffTimer = timer;
     try {
       if (backoffTimer != null) backoffTimer.cancel();
-    } catch (Throwable failure) { // when it fires, it finds no right to take
+    } catch (Throwable failure) { // if the timer fires, it finds no right to take
       EngineLog.LOG.error("the timer of a back-off could not be cancelled", failure);
     }
   }

@@ -41,11 +41,11 @@ import java.util.List;
  * dead letters when the handler returns.
  *
  * <p><b>Once.</b> {@code ColdState.beginEnd} and {@code ColdState.beginAnnouncement} each return
- * their result to one caller only. So the parts are ended once, and the end is announced once,
- * whichever thread comes first. Before the end is announced, a cut-off runs no user code.
+ * their result to one caller only. So the attached parts are ended once, and the end is announced
+ * once, whichever thread comes first. Before the end is announced, a cut-off runs no user code.
  */
 public final class Termination {
-  private static final int MAX_ROUNDS = 16;
+  private static final int MAX_ROUNDS = 16; // repetitions of failRequests; the last comes 1 min after the cut-off
 
   private Termination() {}
 
@@ -56,7 +56,7 @@ public final class Termination {
     if (activation.ownsThread()) Thread.interrupted(); // clears an interrupt that was meant for the handler
     extras.beginHooks(activation);
     try {
-      for (var stashedNode : extras.stash) dispose(cell, stashedNode);
+      for (var stashedNode : extras.stash) disposeOfStashed(cell, stashedNode);
       extras.stash.clear();
       cell.behavior.stop(cell);
     } catch (Throwable failure) {
@@ -67,14 +67,14 @@ public final class Termination {
         end(cell, true);
       } finally { // otherwise the scope would keep the actor for ever
         cell.threadExited();
-        extras.hooks = null;
+        extras.hooksDrain = null;
       }
     }
   }
 
   /**
-   * Ends an actor on any thread, if it has nothing that must end on its own thread. Returns false
-   * if user code runs at its end.
+   * Ends an actor on the calling thread, if there is nothing to close, to cancel or to dispose of.
+   * Returns false if there is, so that a drain must end the actor.
    */
   static boolean finishWithoutWork(Cell cell) {
     var extras = cell.extras();
@@ -88,6 +88,19 @@ public final class Termination {
       cell.threadExited();
     }
     return true;
+  }
+
+  /**
+   * Disposes of a node. If that fails, the other stashed nodes and the stop hook follow all the
+   * same.
+   */
+  private static void disposeOfStashed(Cell cell, Object node) {
+    try {
+      dispose(cell, node);
+    } catch (Throwable failure) { // no stack or memory, or user code
+      EngineLog.LOG.error("actor '{}' could not make a dead letter of a stashed message", cell.name(), failure);
+      if (node instanceof RequestFuture<?> request && request.isUnanswered()) failOutOfMemory(cell, request);
+    }
   }
 
   /** Makes a dead letter of an unhandled message, or fails a request. */
@@ -120,9 +133,9 @@ public final class Termination {
    * Ends the attached parts and announces the end. Only the first call acts: on the last thread of
    * the actor, or on the thread that cuts the actor off.
    *
-   * @param normally false if the actor is cut off and its handler may still run
+   * @param isNormal false if the actor is cut off and its handler may still run
    */
-  private static void end(Cell cell, boolean normally) {
+  private static void end(Cell cell, boolean isNormal) {
     var extras = cell.extras();
     var parts = extras.beginEnd();
     if (parts == null) return;
@@ -137,7 +150,7 @@ public final class Termination {
       for (var listenerCall : parts.endCallbacks) listenerCall.run();
       for (var message : unsentMessages) DeadLetters.add(cell, message, Reason.TIMER_CANCELLED, null);
     } finally {
-      announce(cell, normally);
+      announce(cell, isNormal);
     }
   }
 
@@ -150,14 +163,14 @@ public final class Termination {
     }
   }
 
-  /** Announces the end. If the grace is over, the resources may not be closed yet. */
-  private static void announce(Cell cell, boolean normally) {
+  /** Announces the end. If the actor is cut off, its resources may not be closed yet. */
+  private static void announce(Cell cell, boolean isNormal) {
     var extras = cell.extras();
     var reason = extras.beginAnnouncement();
     if (reason == null) return;
-    extras.endedNormally = normally;
+    extras.endedNormally = isNormal;
     cell.markEnded();
-    extras.notifyWaiters(); // from here on the end is known; the following calls run user code
+    extras.notifyWaiters(); // before the calls below, which may run user code
     var watches = extras.watchesOrNull();
     if (watches != null) watches.announce(reason);
     cancelKillTimer(cell, extras); // last, because it may call user code
@@ -174,9 +187,9 @@ public final class Termination {
   public static void kill(Cell cell, ExitReason reason) {
     var extras = cell.extras();
     extras.setReason(reason);
-    // interrupts before it adds the pill, because the strategy may then run user code
+    // interrupts before the pill is added, because that may call a user's strategy
     cell.stopAccepting(new Interruption(cell, extras));
-    // the thread that announced the end may have found no timer yet
+    // the thread that announced the end may have come before the timer was set
     if (extras.isNotified()) cancelKillTimer(cell, extras);
   }
 
@@ -204,7 +217,7 @@ public final class Termination {
   static void interrupt(Cell cell, ColdState extras) {
     if (!cell.settings().ownsThreads()) return;
     synchronized (extras) {
-      Wait.WaitingHandler drain = cell.worker();
+      Wait.WaitingHandler drain = cell.drain();
       var thread = drain == null || !drain.ownsThread() ? null : drain.thread;
       if (cell.phase < Cell.LEAVING) {
         if (thread != null) thread.interrupt();
@@ -213,8 +226,8 @@ public final class Termination {
   }
 
   /**
-   * Cuts the actor off when the grace is over. Made in advance, because there may be no memory
-   * then.
+   * Cuts the actor off when the grace is over. This object is made at the kill, because there may
+   * be no memory at the end of the grace.
    */
   record CutOffTimer(Cell cell) implements Runnable, Rescuable {
     @Override
@@ -250,7 +263,7 @@ public final class Termination {
   public static void cutOff(Cell cell, String limitText) {
     if (cell.phase == Cell.ENDED) return;
     cell.markEnded();
-    failRequests(cell, cell.worker(), 0);
+    failRequests(cell, cell.drain(), 0);
     announce(cell, false);
     EngineLog.LOG.warn("actor '{}' did not obey {}; it is cut off, and its handler may still run", cell.name(),
         limitText);
@@ -259,20 +272,20 @@ public final class Termination {
 
   /**
    * Fails the requests of an actor that was cut off. Repeats while its handler runs, because a
-   * sender may be about to link a request, or the drain to begin one.
+   * sender may be about to link a request, or the drain to begin a request.
    */
   private static void failRequests(Cell cell, HandlerContext drain, int round) {
     if (drain != null) failRequests(drain);
     else cell.failRequests(cell.extras().suspendedNode());
-    if (drain != null && cell.worker() == drain && drain.thread != null && round < MAX_ROUNDS)
+    if (drain != null && cell.drain() == drain && drain.thread != null && round < MAX_ROUNDS)
       Scheduler.system().schedule(Duration.ofMillis(1L << round), new FailRequestsRound(cell, drain, round + 1, false));
   }
 
-  record FailRequestsRound(Cell cell, HandlerContext drain, int number, boolean onFiber) implements Runnable {
+  record FailRequestsRound(Cell cell, HandlerContext drain, int round, boolean onFiber) implements Runnable {
     @Override
     public void run() {
-      if (onFiber) failRequests(cell, drain, number);
-      else GuaranteedStart.start(new FailRequestsRound(cell, drain, number, true));
+      if (onFiber) failRequests(cell, drain, round);
+      else GuaranteedStart.start(new FailRequestsRound(cell, drain, round, true));
     }
   }
 

@@ -13,26 +13,26 @@ import java.util.function.Consumer;
 import java.util.function.Function;
 
 /**
- * The actors that one actor watches, and its watchers. The watched actor refers to its watchers,
- * not the other way round. So a watch keeps only the watcher alive, and leaves no trace after
- * {@code unwatch}. Guarded by itself; no thread holds two of these monitors.
+ * The actors that one actor watches, and its watchers. A watched actor keeps its watchers in memory
+ * until {@code unwatch}; a watcher has only weak references to the actors that it watches. Guarded
+ * by itself; no thread holds two such monitors.
  */
 final class Watches {
   interface Watcher extends Exitable {
     Watches watches();
 
     /**
-     * Adds a message that the mailbox never refuses. User code makes the message: on this thread if
-     * {@code inPlace} is true, otherwise on a thread of its own.
+     * Calls the factory, which is user code, and adds its message even if the mailbox is full. Does
+     * so on this thread if {@code onThisThread} is true, otherwise on another thread.
      *
      * @param eventText names the event in the log if the message cannot be made
      */
-    void admit(Callable<Object> message, String eventText, boolean inPlace);
+    void admit(Callable<Object> factory, String eventText, boolean onThisThread);
   }
 
   /**
-   * Listens to an Exitable that is no actor. Its future keeps this object for ever, but a cleared
-   * object no longer keeps the watching actor.
+   * Listens to an Exitable that is no actor. The future of the Exitable keeps this object in
+   * memory; once it is cleared, this object no longer keeps the watching actor in memory.
    */
   private static final class ForeignWatch extends AtomicReference<Consumer<ExitReason>> {
     private static final long serialVersionUID = 1;
@@ -43,12 +43,12 @@ final class Watches {
     }
   }
 
-  private static final ForeignWatch NONE = new ForeignWatch();
+  private static final ForeignWatch NO_FOREIGN_WATCH = new ForeignWatch();
   private static final int INITIAL_CAPACITY = 2; // most actors have one watcher, and watch none
 
   private final Watcher actor;
-  // Both maps are empty and immutable until needed. Weak values, because a listener may refer to
-  // the object that it listens to
+  // Both maps are empty and immutable until needed. The first has weak values, because a listener
+  // may refer to the Exitable that it listens to
   private Map<Exitable, WeakReference<ForeignWatch>> watched = Map.of();
   private Map<Watcher, Function<ExitReason, ?>> watchers = Map.of();
   private boolean endBegun;
@@ -60,31 +60,31 @@ final class Watches {
     this.endReason = endReason;
   }
 
-  void watch(Exitable target, Function<ExitReason, ?> message) {
-    unwatch(target); // the new message replaces the old one
+  void watch(Exitable target, Function<ExitReason, ?> toMessage) {
+    unwatch(target); // the new function replaces the old one
     String name = target.name();
-    var foreignWatch = target instanceof Watcher ? NONE : new ForeignWatch();
+    var foreignWatch = target instanceof Watcher ? NO_FOREIGN_WATCH : new ForeignWatch();
     synchronized (this) {
       if (endBegun) return;
       if (watched.isEmpty()) watched = new WeakHashMap<>(INITIAL_CAPACITY);
       watched.put(target, new WeakReference<>(foreignWatch));
     }
-    if (target instanceof Watcher actorTarget) watch(actorTarget, message);
+    if (target instanceof Watcher actorTarget) watch(actorTarget, toMessage);
     else {
-      foreignWatch.set(reason -> sendExitMessage(actor, name, message, reason, true));
-      if (isOver()) foreignWatch.set(null); // this actor ended meanwhile
+      foreignWatch.set(reason -> sendExitMessage(actor, name, toMessage, reason, true));
+      if (hasEndBegun()) foreignWatch.set(null); // this actor ended meanwhile
       target.onExit()
           .whenComplete((reason, failure) -> foreignWatch
               .onExit(failure == null ? reason : new ExitReason.Failed(failure)));
     }
   }
 
-  private void watch(Watcher target, Function<ExitReason, ?> message) {
-    var reason = target.watches().add(actor, message);
+  private void watch(Watcher target, Function<ExitReason, ?> toMessage) {
+    var reason = target.watches().add(actor, toMessage);
     if (reason != null) {
       forget(target);
-      sendExitMessage(actor, target.name(), message, reason, true);
-    } else if (isOver()) target.watches().remove(actor); // this actor ended meanwhile
+      sendExitMessage(actor, target.name(), toMessage, reason, true);
+    } else if (hasEndBegun()) target.watches().remove(actor); // this actor ended meanwhile
   }
 
   void unwatch(Exitable target) {
@@ -101,7 +101,7 @@ final class Watches {
     return watched.isEmpty() ? null : watched.remove(target);
   }
 
-  private synchronized boolean isOver() {
+  private synchronized boolean hasEndBegun() {
     return endBegun;
   }
 
@@ -116,11 +116,14 @@ final class Watches {
     for (var entry : remaining.entrySet()) remove(entry.getKey(), entry.getValue());
   }
 
-  /** Adds a watcher. Returns null, or the reason of the end if the watchers have been notified. */
-  private synchronized ExitReason add(Watcher watcher, Function<ExitReason, ?> message) {
+  /**
+   * Adds a watcher and returns null. If watchers were notified already, returns the reason of the
+   * end.
+   */
+  private synchronized ExitReason add(Watcher watcher, Function<ExitReason, ?> toMessage) {
     if (endReason != null) return endReason;
     if (watchers.isEmpty()) watchers = new LinkedHashMap<>(INITIAL_CAPACITY);
-    watchers.put(watcher, message);
+    watchers.put(watcher, toMessage);
     return null;
   }
 
@@ -143,19 +146,19 @@ final class Watches {
     }
   }
 
-  private static void sendExitMessage(Watcher watcher, String name, Function<ExitReason, ?> message, ExitReason reason,
-      boolean inPlace) {
-    watcher.admit(new ExitMessage(message, reason), "the end of '" + name + "'", inPlace);
+  private static void sendExitMessage(Watcher watcher, String name, Function<ExitReason, ?> toMessage,
+      ExitReason reason, boolean onThisThread) {
+    watcher.admit(new ExitMessage(toMessage, reason), "the end of '" + name + "'", onThisThread);
   }
 
   /**
    * A record, not a lambda: a lambda that is first linked without stack or memory may fail for
    * ever.
    */
-  record ExitMessage(Function<ExitReason, ?> message, ExitReason reason) implements Callable<Object> {
+  record ExitMessage(Function<ExitReason, ?> toMessage, ExitReason reason) implements Callable<Object> {
     @Override
     public Object call() {
-      return Objects.requireNonNull(message.apply(reason), "the message about an end is null");
+      return Objects.requireNonNull(toMessage.apply(reason), "the message about an end is null");
     }
   }
 }

@@ -3,13 +3,14 @@ package io.fibry.engine.jvm;
 import java.util.List;
 
 /**
- * Holds two lists of actors of other processes. The actors of one list wait for the request that
- * this thread handles; the actors of the other list wait for the requests that it sends.
+ * Holds two lists of askers for each thread, which are actors of other processes. The askers of one
+ * list wait for the request that the thread handles; the askers of the other list wait for the
+ * requests that the thread sends.
  */
 public final class AskChainLocals {
   /**
-   * Whether a request with such askers was ever sent. The sender sets this before it sends, on its
-   * own thread.
+   * Whether a request with such askers was ever sent. Set on the sender's thread, before the
+   * request is sent.
    */
   public static boolean everUsed;
 
@@ -35,7 +36,10 @@ public final class AskChainLocals {
     return askers == null ? List.of() : askers;
   }
 
-  /** {@return the askers of the outer handler, for {@link #endHandling}} */
+  /**
+   * Sets the askers of the message that this thread handles now. Returns the askers of the outer
+   * handler, which {@link #endHandling} restores.
+   */
   public static List<String> beginHandling(List<String> askers) {
     var outerAskers = HANDLED.get();
     HANDLED.set(askers);
@@ -47,12 +51,12 @@ public final class AskChainLocals {
   }
 
   /** Runs code that sends requests for these askers. */
-  public static void send(List<String> askers, Runnable sending) {
+  public static void send(List<String> askers, Runnable code) {
     everUsed = true;
     var outerAskers = SENT.get();
     SENT.set(askers);
     try {
-      sending.run();
+      code.run();
     } finally {
       restore(SENT, outerAskers);
     }

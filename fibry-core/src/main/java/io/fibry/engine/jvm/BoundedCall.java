@@ -17,15 +17,15 @@ final class BoundedCall<T> extends CompletableFuture<T> implements Runnable {
   private static final int RUNNING_LIMIT_MILLIS = 1_000;
   // before Java 24, a fiber that waits for a monitor occupies its carrier
   private static final boolean USE_FIBERS = Runtime.version().feature() >= 24;
-  private static final long STARVATION_NANOS = 1_000_000_000; // no fibers for so long after one found no carrier
+  private static final long STARVATION_NANOS = 1_000_000_000; // no fibers for so long after a fiber found no carrier
 
   // When a fiber last found no carrier, by System.nanoTime
   private static volatile long lastStarved = System.nanoTime() - STARVATION_NANOS - 1;
 
   private final Supplier<T> code;
   private final Runnable onEnd;
-  private final AtomicBoolean begun = new AtomicBoolean(); // false -> true, by the first thread that runs the call
-  private volatile Thread runner;
+  private final AtomicBoolean isBegun = new AtomicBoolean(); // false -> true, by the first thread that runs the call
+  private volatile Thread runner; // null until the code begins
 
   private BoundedCall(Supplier<T> code, Runnable onEnd) {
     this.code = code;
@@ -33,33 +33,33 @@ final class BoundedCall<T> extends CompletableFuture<T> implements Runnable {
   }
 
   /**
-   * Runs the code, and returns the call when it is done or its time is over. If no thread can be
-   * started, the call is done with null.
+   * Runs the code, and returns the call when the code has ended or its time is over. If no thread
+   * can be started, the call is done with null.
    *
    * @param onEnd runs once, when the code has returned or will not be run
    */
   static <T> BoundedCall<T> run(Supplier<T> code, Runnable onEnd) {
     var call = new BoundedCall<>(code, onEnd);
     try {
-      boolean onFiber = USE_FIBERS && System.nanoTime() - lastStarved > STARVATION_NANOS;
-      if (onFiber) EngineThreads.startFiber(call);
+      boolean usesFiber = USE_FIBERS && System.nanoTime() - lastStarved > STARVATION_NANOS;
+      if (usesFiber) EngineThreads.startFiber(call);
       else EngineThreads.startPlatformThread(call);
       call.await(LIMIT_MILLIS);
-      if (!call.begun.get()) { // no carrier was free, for which the code must not pay
+      if (!call.isBegun.get()) { // no carrier was free; the code gets its full time on another thread
         lastStarved = System.nanoTime();
         EngineThreads.startPlatformThread(call);
         call.await(LIMIT_MILLIS);
       }
       if (call.isRunning()) call.await(RUNNING_LIMIT_MILLIS - LIMIT_MILLIS);
     } catch (Throwable noThread) {
-      if (call.begun.compareAndSet(false, true)) call.end(null);
+      if (call.isBegun.compareAndSet(false, true)) call.end(null);
     }
     return call;
   }
 
   @Override
   public void run() {
-    if (!begun.compareAndSet(false, true)) return;
+    if (!isBegun.compareAndSet(false, true)) return;
     runner = Thread.currentThread();
     T result = null;
     try {
@@ -80,14 +80,14 @@ final class BoundedCall<T> extends CompletableFuture<T> implements Runnable {
   }
 
   private void await(int millis) {
-    boolean interrupted = Thread.interrupted();
+    boolean wasInterrupted = Thread.interrupted();
     try {
       get(millis, TimeUnit.MILLISECONDS);
     } catch (InterruptedException interruption) {
-      interrupted = true;
+      wasInterrupted = true;
     } catch (ExecutionException | TimeoutException noResult) { // the caller checks isDone
     } finally {
-      if (interrupted) Thread.currentThread().interrupt();
+      if (wasInterrupted) Thread.currentThread().interrupt();
     }
   }
 }

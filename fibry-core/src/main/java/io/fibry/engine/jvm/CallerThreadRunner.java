@@ -15,7 +15,8 @@ public final class CallerThreadRunner {
   }
 
   private static final ThreadLocal<Nesting> NESTING = ThreadLocal.withInitial(Nesting::new);
-  // false -> true by the first thread that postpones; until then no wait reads NESTING
+  // false -> true by the first thread that postpones an activation; until then no wait reads
+  // NESTING
   private static volatile boolean everPostponed;
 
   private CallerThreadRunner() {}

@@ -18,12 +18,12 @@ import java.util.concurrent.locks.LockSupport;
  */
 public final class CoarseClock implements Runnable {
   /**
-   * How far the clock is behind at most, in nanoseconds. It is further behind while its thread gets
-   * no processor.
+   * How far the clock is behind {@link System#nanoTime} at most, in nanoseconds, as long as the
+   * thread of the clock gets a processor.
    */
   public static final long PERIOD = 20_000_000;
 
-  private static final long RETRY_NANOS = 1_000_000_000; // between two starts of the thread
+  private static final long RETRY_NANOS = 1_000_000_000; // between two tries to start the thread
 
   private static final VarHandle NOW = ConstantBootstraps.fieldVarHandle(MethodHandles.lookup(), "now",
       VarHandle.class, CoarseClock.class, long.class);
@@ -33,7 +33,7 @@ public final class CoarseClock implements Runnable {
   private final int maxTicks; // updates before the clock is stopped
   private volatile long now;
   private volatile Thread updater; // null until started; written under the monitor
-  private long nextStart = System.nanoTime(); // of the thread, by System.nanoTime; guarded by this
+  private long nextTry = System.nanoTime(); // when to try the next start at the earliest; guarded by this
 
   CoarseClock(Duration period, int maxTicks) {
     this.period = period;
@@ -53,7 +53,7 @@ public final class CoarseClock implements Runnable {
   /** Starts the stopped clock, and returns the present time. */
   private long startAndRead() {
     if (Environment.simulated != null) return 0; // a simulation has no threads of its own
-    StackProbe.probe(); // first: a reader that replaces 0 must be able to unpark
+    StackProbe.probe(); // now, because a reader that replaces 0 must be able to unpark
     long time = time();
     var thread = updater != null ? updater : startUpdater();
     if (thread != null && NOW.compareAndSet(this, 0, time)) LockSupport.unpark(thread);
@@ -66,12 +66,12 @@ public final class CoarseClock implements Runnable {
   }
 
   /**
-   * {@return the thread, or null if there is no memory for it} Without the thread, each reader
-   * calls {@link System#nanoTime}.
+   * Starts the thread, unless it runs or the last try was a moment ago. Returns the thread, or null
+   * if it does not run. Without the thread, each reader calls {@link System#nanoTime}.
    */
   private synchronized Thread startUpdater() {
-    if (updater != null || System.nanoTime() - nextStart < 0) return updater;
-    nextStart = System.nanoTime() + RETRY_NANOS;
+    if (updater != null || System.nanoTime() - nextTry < 0) return updater;
+    nextTry = System.nanoTime() + RETRY_NANOS;
     try {
       var thread = DaemonThreads.unstarted("fibry-clock", this);
       thread.start();
@@ -86,7 +86,7 @@ public final class CoarseClock implements Runnable {
     while (true) {
       while (now == 0) {
         LockSupport.park(this);
-        Thread.interrupted(); // otherwise it would not park again
+        Thread.interrupted(); // otherwise the next park would return at once
       }
       update();
     }

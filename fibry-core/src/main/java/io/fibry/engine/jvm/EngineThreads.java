@@ -48,7 +48,8 @@ public final class EngineThreads {
   }
 
   /**
-   * Called on a fiber: starts a task of a platform thread that waits for a fiber, if there is one.
+   * Called on a fiber. Starts one task that a platform thread has given and for which no fiber has
+   * begun yet, if there is such a task.
    */
   public static void startPendingTask() {
     FIBER_STARTER.startPending();
@@ -73,7 +74,7 @@ public final class EngineThreads {
     return System.nanoTime();
   }
 
-  /** Yields if {@code nanos} is 0, otherwise parks. Spins if the stack is too small for both. */
+  /** Yields if {@code nanos} is 0, otherwise parks. Spins if the stack is too small for that. */
   private static void leaveCarrier(long nanos) {
     try {
       if (nanos == 0) Thread.yield();
@@ -89,20 +90,20 @@ public final class EngineThreads {
    * the caller must then set the flag again.
    */
   public static boolean pause(int tries) {
-    boolean interrupted = false;
+    boolean wasInterrupted = false;
     if (tries < 64) Thread.onSpinWait();
     else if (tries < 96) leaveCarrier(0);
     else {
-      interrupted = Thread.interrupted();
+      wasInterrupted = Thread.interrupted();
       leaveCarrier(Math.min(1_000_000L, 20_000L << Math.min(6, tries - 96)));
     }
-    return interrupted;
+    return wasInterrupted;
   }
 
   /** Pauses at most {@code maxTries} times; keeps the interrupt flag. */
   public static void pauseWhile(BooleanSupplier condition, int maxTries) {
-    boolean interrupted = false;
-    for (int tries = 0; tries < maxTries && condition.getAsBoolean(); tries++) interrupted |= pause(tries);
-    if (interrupted) Thread.currentThread().interrupt();
+    boolean wasInterrupted = false;
+    for (int tries = 0; tries < maxTries && condition.getAsBoolean(); tries++) wasInterrupted |= pause(tries);
+    if (wasInterrupted) Thread.currentThread().interrupt();
   }
 }

@@ -33,13 +33,14 @@ public final class FailureLog {
   };
 
   /**
-   * Returns {@link #OMITTED}, or how many equal failures were omitted since the last logged one.
+   * Returns {@link #OMITTED} if the failure must not be logged; otherwise the number of equal
+   * failures that were omitted since the last one was logged. {@code now} is in nanoseconds.
    */
   public int admit(Throwable failure, long now) {
     return admit(failure.getClass(), String.valueOf(topFrame(failure)), now);
   }
 
-  /** Admits failures that are equal if they have the same type and place. */
+  /** Admits a failure that is equal to failures with the same type and place. */
   public int admit(Class<?> type, String place, long now) {
     return admit(type.getName() + " at " + place, now);
   }
@@ -50,7 +51,7 @@ public final class FailureLog {
       previous.omitted++;
       return OMITTED;
     }
-    lastLogged.remove(kind); // so that its new entry is the youngest
+    lastLogged.remove(kind); // so that the new entry of this kind is the youngest
     lastLogged.put(kind, new LoggedFailure(now));
     return previous == null ? 0 : previous.omitted;
   }

@@ -15,8 +15,8 @@ import java.util.function.Consumer;
  *
  * <p>A task starts once, because it leaves the queue once. No task is forgotten. After adding a
  * task, its sender reads {@code called}. If that is false, the sender starts a fetcher; if it is
- * true, a fetcher has yet to poll the queue. The JDK loses fibers while there is no memory: if a
- * fetcher is late, the next sender starts another. A fetcher too many finds no task.
+ * true, a fetcher has yet to poll the queue. Without memory, the JDK may lose a fetcher: if a
+ * fetcher is late, the next sender starts another. A superfluous fetcher finds no task.
  */
 final class FiberStarter {
   static final long FETCH_TIMEOUT = 100_000_000; // ns until a fetcher counts as lost
@@ -32,7 +32,7 @@ final class FiberStarter {
   // Whether a fetcher has been started. Cleared by the fetcher before it polls the queue, or by a
   // thread that could not start a fetcher
   private volatile boolean called;
-  private volatile long calledAt; // by System.nanoTime; if it is too old, one fetcher too many starts
+  private volatile long calledAt; // by System.nanoTime; a thread that reads an old value starts a superfluous fetcher
   private final long fetchTimeout;
 
   FiberStarter(Executor fibers, Consumer<Runnable> retrier, long fetchTimeout) {
@@ -43,11 +43,11 @@ final class FiberStarter {
 
   void start(Runnable task) {
     if (Thread.currentThread().isVirtual()) fibers.execute(task);
-    else handOver(task);
+    else enqueue(task);
   }
 
-  void handOver(Runnable task) {
-    StackProbe.probe(); // first: if this throws, the task must not start
+  void enqueue(Runnable task) {
+    StackProbe.probe(); // before the task is added, because a task whose start throws must not run
     tasks.add(task);
     try {
       startFetcher();
@@ -83,14 +83,14 @@ final class FiberStarter {
   }
 
   /**
-   * Called on a busy fiber: starts one task if a fetcher has yet to come. More than one task would
-   * fill the JDK's queues, which never shrink.
+   * Called on a busy fiber. Starts one task if a fetcher has yet to come. If each call started more
+   * than one task, the queues of the JDK would grow, which never shrink.
    */
   void startPending() {
     if (called) startNext();
   }
 
-  /** Starts a task. Returns false if there is none, or there is no memory for a fiber. */
+  /** Starts a task. Returns false if no task waits, or there is no memory for a fiber. */
   private boolean startNext() {
     var task = tasks.poll();
     if (task == null) return false;

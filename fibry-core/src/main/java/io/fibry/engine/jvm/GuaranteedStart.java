@@ -8,12 +8,12 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /**
- * A task that begins even if no carrier is free or no fiber can be made: the end of a wait
- * or the notification of an end. A fiber begins it; if none has done so after {@link #LATE_AFTER},
- * a platform thread does.
+ * A task that begins even if no carrier is free or no fiber can be made, such as the notification
+ * of an actor's end. A fiber runs the task; if no fiber has begun after {@link #LATE_AFTER}, a
+ * platform thread does.
  *
- * <p>The task runs once, on the first thread that claims it. No task is forgotten, because {@code
- * start} adds each task to a {@link LateTaskWatch}.
+ * <p>The task runs once, on the first thread that claims it. No task is forgotten, because
+ * {@code start} adds each task to a {@link LateTaskWatch}.
  */
 public final class GuaranteedStart extends AtomicBoolean implements Runnable { // true once claimed
   private static final long serialVersionUID = 1;
@@ -21,7 +21,7 @@ public final class GuaranteedStart extends AtomicBoolean implements Runnable { /
   private static final LateTaskWatch PROCESS_WATCH = new LateTaskWatch();
 
   private transient Runnable task; // null once claimed
-  private transient boolean wasChecked; // by an earlier check; used by the timer's thread only
+  private transient boolean wasChecked; // whether a check has seen this task; used by the timer's thread only
 
   GuaranteedStart(Runnable task) {
     this.task = task;
@@ -29,7 +29,7 @@ public final class GuaranteedStart extends AtomicBoolean implements Runnable { /
 
   /** Starts the task. If this throws, the task does not run. */
   public static void start(Runnable task) {
-    StackProbe.probe(); // first: if this throws, the task must not start
+    StackProbe.probe(); // before the task is added, because a task whose start throws must not run
     var start = new GuaranteedStart(task);
     var watch = watch();
     watch.tasks.add(start);
@@ -38,7 +38,7 @@ public final class GuaranteedStart extends AtomicBoolean implements Runnable { /
     } catch (Throwable noThread) { // a check will find a thread
     }
     try {
-      watch.arm();
+      watch.scheduleCheck();
     } catch (Throwable noMemory) {
       if (start.compareAndSet(false, true)) throw noMemory; // claimed, so that it never runs
     }
@@ -58,34 +58,34 @@ public final class GuaranteedStart extends AtomicBoolean implements Runnable { /
   }
 
   /**
-   * Starts late tasks on platform threads, as long as there are tasks. No task is forgotten. {@code
-   * start} adds a task and then reads {@code checkScheduled}; a check clears {@code checkScheduled}
-   * and then reads the tasks. Each check starts one more thread for late tasks, so a task that
-   * hangs delays the tasks behind it by one check only.
+   * Starts late tasks on platform threads, as long as there are tasks. No task is forgotten.
+   * {@code start} adds a task and then reads {@code isCheckScheduled}; a check clears
+   * {@code isCheckScheduled} and then reads the tasks. Each check starts one more thread for late
+   * tasks, so a task that hangs delays the tasks behind it by one check only.
    */
   private static final class LateTaskWatch implements Rescuable {
     private static final int MAX_THREADS = 64;
 
     final ConcurrentLinkedQueue<GuaranteedStart> tasks = new ConcurrentLinkedQueue<>();
     private final ConcurrentLinkedQueue<GuaranteedStart> lateTasks = new ConcurrentLinkedQueue<>();
-    private final AtomicInteger helpers = new AtomicInteger(); // platform threads for late tasks
-    private final AtomicBoolean checkScheduled = new AtomicBoolean(); // whether a timer will call checkTasks
-    private final Runnable check = this::checkTasks; // linked while there is memory: see Dispatch
+    private final AtomicInteger helperCount = new AtomicInteger(); // number of platform threads for late tasks
+    private final AtomicBoolean isCheckScheduled = new AtomicBoolean(); // whether a timer will call checkTasks
+    private final Runnable check = this::checkTasks; // linked now, because it may be needed without memory
     private final Runnable helper = this::runLate;
 
-    void arm() {
-      if (checkScheduled.get() || !checkScheduled.compareAndSet(false, true)) return;
+    void scheduleCheck() {
+      if (isCheckScheduled.get() || !isCheckScheduled.compareAndSet(false, true)) return;
       try {
         Scheduler.system().schedule(LATE_AFTER, check);
       } catch (Throwable noMemory) {
-        checkScheduled.set(false); // the next start tries again
+        isCheckScheduled.set(false); // the next start tries again
         throw noMemory;
       }
     }
 
-    private void armAgain() {
+    private void scheduleCheckOrRescue() {
       try {
-        arm();
+        scheduleCheck();
       } catch (Throwable noMemory) {
         EngineThreads.rescue(this);
       }
@@ -93,16 +93,16 @@ public final class GuaranteedStart extends AtomicBoolean implements Runnable { /
 
     @Override
     public void rescue() {
-      armAgain();
+      scheduleCheckOrRescue();
     }
 
     private void checkTasks() {
-      checkScheduled.set(false);
+      isCheckScheduled.set(false);
       try {
         moveLateTasks();
         if (!lateTasks.isEmpty()) startHelper();
-      } finally { // even without memory
-        if (!tasks.isEmpty() || !lateTasks.isEmpty()) armAgain();
+      } finally { // also after an OutOfMemoryError
+        if (!tasks.isEmpty() || !lateTasks.isEmpty()) scheduleCheckOrRescue();
       }
     }
 
@@ -120,21 +120,21 @@ public final class GuaranteedStart extends AtomicBoolean implements Runnable { /
     }
 
     private void startHelper() {
-      if (helpers.incrementAndGet() <= MAX_THREADS) {
+      if (helperCount.incrementAndGet() <= MAX_THREADS) {
         try {
           EngineThreads.startPlatformThread(helper);
           return;
         } catch (Throwable noThread) { // the next check tries again
         }
       }
-      helpers.decrementAndGet();
+      helperCount.decrementAndGet();
     }
 
     private void runLate() {
       try {
         for (var task = lateTasks.poll(); task != null; task = lateTasks.poll()) task.run();
       } finally {
-        helpers.decrementAndGet();
+        helperCount.decrementAndGet();
       }
     }
   }

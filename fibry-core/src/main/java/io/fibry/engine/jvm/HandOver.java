@@ -10,21 +10,22 @@ import io.fibry.engine.world.Environment;
  * {@link HandOverMonitor} starts the drain.
  *
  * <p>All fibers share a few slots, chosen by the number of their thread. Two fibers may share a
- * slot and take each other's drains, because any fiber may run a drain. No drain in a slot is lost.
- * It leaves the slot by one atomic operation, and the thread that took it runs it, starts it, or
- * passes it to the {@link StartRetrier}. If the fiber that placed it dies, the monitor finds it.
+ * slot and take each other's drains. That is harmless: any fiber may run any drain. No drain in a
+ * slot is lost. A drain leaves the slot by one atomic operation, and the thread that took the drain
+ * runs it, starts it, or passes it to the {@link StartRetrier}. If the fiber that placed the drain
+ * dies, the monitor finds the drain.
  */
 public final class HandOver {
   private static final HandOverSlots SLOTS = new HandOverSlots(4 * Runtime.getRuntime().availableProcessors());
   private static final HandOverMonitor MONITOR = new HandOverMonitor(SLOTS, HandOver::start);
-  private static final ClassLoader LOADER = ClassLoader.getSystemClassLoader();
+  private static final ClassLoader SYSTEM_LOADER = ClassLoader.getSystemClassLoader();
 
   private HandOver() {}
 
   /**
-   * Places the woken drain in the slot of this fiber, which runs a drain. Returns false if the
-   * caller must start the woken drain, as in a simulation: the monitor, a thread of the process,
-   * must not start simulated drains.
+   * Called on a fiber that runs a drain: places the woken drain in the slot of the fiber. Returns
+   * false if the caller must start the woken drain: if the monitor cannot be started, or in a
+   * simulation, whose drains a real thread must not start.
    */
   public static boolean offer(WokenDrain wokenDrain) {
     if (Environment.simulated != null || !MONITOR.ensureStarted()) return false;
@@ -49,8 +50,8 @@ public final class HandOver {
   }
 
   /** Runs a drain on a fiber, then the drain of the actor that it woke, and so on. */
-  public static void run(WokenDrain first) {
-    var drain = first;
+  public static void run(WokenDrain firstDrain) {
+    var drain = firstDrain;
     var slice = new TimeSlice(); // when it is over, other fibers get the carrier
     while (drain.runOnce()) {
       var next = SLOTS.take();
@@ -65,9 +66,12 @@ public final class HandOver {
     }
   }
 
-  /** Resets the thread to the condition of a new fiber, except for thread-locals. */
+  /**
+   * Gives the thread the name and the class loader of a new fiber. {@code leaveThread} has cleared
+   * the interrupt flag; thread-locals stay.
+   */
   private static void resetThread(Thread fiber) {
     if (!fiber.getName().isEmpty()) fiber.setName("");
-    if (fiber.getContextClassLoader() != LOADER) fiber.setContextClassLoader(LOADER);
+    if (fiber.getContextClassLoader() != SYSTEM_LOADER) fiber.setContextClassLoader(SYSTEM_LOADER);
   }
 }

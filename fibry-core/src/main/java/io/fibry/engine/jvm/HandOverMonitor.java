@@ -5,26 +5,27 @@ import java.util.concurrent.locks.LockSupport;
 import java.util.function.Consumer;
 
 /**
- * Starts the drain in a slot while its waker blocks or computes. A daemon thread that checks all
- * slots. If it finds drains, it checks again 50 µs later. The drains that have not left their slots
- * by then are late, and it starts them. The fewer late drains it finds, the longer it waits before
- * the next check. While no drain is placed in a slot, it is parked.
+ * Starts a drain that stays in its slot because its waker blocks or computes. A daemon thread
+ * checks all slots. If it finds drains, it checks again 50 µs later. The drains that have not left
+ * their slots by then are late, and the thread starts them. After each check without a late drain,
+ * the pause before the next check is doubled. If no drain is placed in a slot for some checks, the
+ * thread parks until the next drain.
  *
- * <p>It never sleeps while a drain waits. It sets {@code asleep} and then checks the slots once
- * more; a fiber places its drain in a slot and then reads {@code asleep}.
+ * <p>The thread never sleeps while a drain waits. The thread sets {@code asleep} and then checks
+ * the slots once more; a fiber places its drain in a slot and then reads {@code asleep}.
  */
 final class HandOverMonitor {
   private static final long MIN_SLEEP = 50_000; // ns between two checks
   private static final long MAX_SLEEP = 2_500_000; // ns; a check costs some 20 µs
-  private static final int MAX_UNUSED = 20; // checks of unused slots before the thread sleeps
+  private static final int MAX_UNUSED = 20; // checks in a row without a new drain, before the thread sleeps
 
   private final HandOverSlots slots;
-  private final WokenDrain[] foundDrains; // in the current check; the monitor's thread only
-  private int lastUses; // the slots' count at the last check; the monitor's thread only
+  private final WokenDrain[] foundDrains; // the drains of the current check, by slot; the monitor's thread only
+  private int lastUses; // the use count of the slots at the last check; the monitor's thread only
   private final Consumer<WokenDrain> starter;
   private final Thread thread;
-  private volatile boolean started; // false -> true, by the first fiber that needs it
-  private final AtomicBoolean asleep = new AtomicBoolean(); // true -> false by the fiber that wakes it
+  private volatile boolean isStarted; // false -> true, by the first fiber that needs the thread
+  private final AtomicBoolean asleep = new AtomicBoolean(); // true -> false by the fiber that wakes the thread
 
   HandOverMonitor(HandOverSlots slots, Consumer<WokenDrain> starter) {
     this.slots = slots;
@@ -35,13 +36,13 @@ final class HandOverMonitor {
 
   /** Starts the thread if needed. Returns false if there is no memory for the thread now. */
   boolean ensureStarted() {
-    return started || tryStart();
+    return isStarted || tryStart();
   }
 
   private synchronized boolean tryStart() {
     try {
-      if (!started) thread.start();
-      return started = true;
+      if (!isStarted) thread.start();
+      return isStarted = true;
     } catch (Throwable noThread) {
       return false;
     }
@@ -53,16 +54,16 @@ final class HandOverMonitor {
 
   private void watch() {
     long pause = MIN_SLEEP;
-    int unused = 0;
+    int unusedChecks = 0;
     while (true) {
       try {
         LockSupport.parkNanos(this, pause);
-        boolean foundLate = hasDrains() && startLateDrains();
-        unused = isUsed() ? 0 : unused + 1;
-        pause = foundLate ? MIN_SLEEP : Math.min(MAX_SLEEP, 2 * pause);
-        if (unused < MAX_UNUSED) continue;
+        boolean hasLateDrain = hasDrains() && startLateDrains();
+        unusedChecks = isUsed() ? 0 : unusedChecks + 1;
+        pause = hasLateDrain ? MIN_SLEEP : Math.min(MAX_SLEEP, 2 * pause);
+        if (unusedChecks < MAX_UNUSED) continue;
         sleep();
-        unused = 0;
+        unusedChecks = 0;
         pause = MIN_SLEEP;
       } catch (Throwable noMemory) {} // the next check tries again
     }
@@ -96,19 +97,19 @@ final class HandOverMonitor {
 
   /**
    * Starts the drains that the last check found and that are still in their slots. Returns whether
-   * there were any.
+   * there were such drains.
    */
   private boolean startLateDrains() {
     LockSupport.parkNanos(this, MIN_SLEEP);
-    boolean foundLate = false;
+    boolean hasLateDrain = false;
     for (int slot = 0; slot < foundDrains.length; slot++) {
       var drain = foundDrains[slot];
       foundDrains[slot] = null;
       if (drain == null || !slots.take(slot, drain)) continue;
-      foundLate = true;
+      hasLateDrain = true;
       drain.penalizeWaker();
       starter.accept(drain);
     }
-    return foundLate;
+    return hasLateDrain;
   }
 }

@@ -3,21 +3,21 @@ package io.fibry.engine.jvm;
 import java.util.concurrent.atomic.AtomicReferenceArray;
 
 /**
- * Slots for drains that wait for a fiber, chosen by the number of the thread. Each drain in a slot
- * is taken out once.
+ * Slots in which drains wait for a fiber. The number of a thread chooses its slot. Each drain is
+ * taken out of its slot once.
  */
 final class HandOverSlots {
   private static final int STRIDE = 32; // array elements per slot, so that no two share a cache line
 
   private final int mask;
   private final AtomicReferenceArray<WokenDrain> drains;
-  private final int[] uses; // plain: if a count is lost, the monitor sleeps early, and is woken again
+  private final int[] useCounts; // if racing threads lose a count, the monitor sleeps early, and is woken again
 
   HandOverSlots(int minSlots) {
     int count = Integer.highestOneBit(2 * minSlots - 1);
     this.mask = count - 1;
     this.drains = new AtomicReferenceArray<>((count + 1) * STRIDE);
-    this.uses = new int[(count + 1) * STRIDE];
+    this.useCounts = new int[(count + 1) * STRIDE];
   }
 
   int count() {
@@ -34,11 +34,11 @@ final class HandOverSlots {
 
   /**
    * Places a drain in the slot of this thread. Returns the drain that was in the slot, or null if
-   * it was empty.
+   * the slot was empty.
    */
   WokenDrain put(WokenDrain drain) {
     int index = ownIndex();
-    uses[index]++;
+    useCounts[index]++;
     return drains.getAndSet(index, drain);
   }
 
@@ -52,7 +52,7 @@ final class HandOverSlots {
     return drains.get(index(slot));
   }
 
-  /** Takes this drain out of the slot. Returns false if the drain has left the slot. */
+  /** Takes the given drain out of the slot. Returns false if the drain has left the slot. */
   boolean take(int slot, WokenDrain drain) {
     return drains.compareAndSet(index(slot), drain, null);
   }
@@ -60,7 +60,7 @@ final class HandOverSlots {
   /** Returns how often drains were placed in slots. */
   int useCount() {
     int sum = 0;
-    for (int slot = 0; slot <= mask; slot++) sum += uses[index(slot)];
+    for (int slot = 0; slot <= mask; slot++) sum += useCounts[index(slot)];
     return sum;
   }
 }

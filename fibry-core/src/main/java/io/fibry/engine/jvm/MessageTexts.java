@@ -6,9 +6,9 @@ import java.util.concurrent.atomic.AtomicInteger;
 /** Describes messages as texts of one line, whatever characters they contain. */
 public final class MessageTexts {
   /**
-   * A placeholder in the text of an exception, for the text of its request. That text is made when
-   * the exception is read. No name and no text of a message contains this character, so no user can
-   * insert the placeholder.
+   * A placeholder in the text of an exception, for the text of the request that failed. The text of
+   * the request is made when the exception is read. No name and no text of a message contains this
+   * character, so no user can insert the placeholder.
    */
   public static final String REQUEST = "\1";
   /** A placeholder for the text of the reason why an actor ended. */
@@ -42,21 +42,22 @@ public final class MessageTexts {
 
   /**
    * Returns the text of a message, cut if it is long, with strings in quotes; throws nothing. A
-   * {@code toString} is user code, and may wait for a lock that a handler holds for ever. So it
-   * runs on a thread of its own, for 50 ms, or for a second if it computes.
+   * {@code toString} is user code, and may wait for a lock that a handler holds for ever. So
+   * {@code toString} runs on a thread of its own, and this method waits for the text for 50 ms, or
+   * for a second while {@code toString} computes.
    */
   public static String describe(Object message) {
     return isSafeToPrint(message) ? Lines.text(message) : describeBounded(message);
   }
 
-  /** Returns the text of a message, or only its class. */
+  /** Returns the text of a message, or only its class if {@code showContent} is false. */
   public static String describe(Object message, boolean showContent) {
     return showContent ? describe(message) : typeName(message);
   }
 
   /**
-   * Returns the name of a request in the text of an exception: the placeholder {@link #REQUEST}, or
-   * the class of the request.
+   * Returns how the text of an exception names a request: by the placeholder {@link #REQUEST}, or
+   * by the class of the request if {@code showContent} is false.
    */
   public static String describeRequest(Object request, boolean showContent) {
     return showContent ? REQUEST : typeName(request);
@@ -82,10 +83,10 @@ public final class MessageTexts {
   }
 
   private static String describeBounded(Object message) {
-    var unfinished = UNFINISHED.get(message.getClass());
-    if (unfinished.get() >= MAX_UNFINISHED) return unfinishedText(message);
-    unfinished.incrementAndGet();
-    String text = BoundedCall.run(() -> Lines.text(message), unfinished::decrementAndGet).getNow(null);
+    var unfinishedCalls = UNFINISHED.get(message.getClass());
+    if (unfinishedCalls.get() >= MAX_UNFINISHED) return unfinishedText(message);
+    unfinishedCalls.incrementAndGet();
+    String text = BoundedCall.run(() -> Lines.text(message), unfinishedCalls::decrementAndGet).getNow(null);
     return text == null ? unfinishedText(message) : text;
   }
 

@@ -4,9 +4,10 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Future;
 
 /**
- * Takes stack traces of threads. The JDK never finds the stack of a fiber that it has lost for lack
- * of memory, and does not stop trying. So taking the trace of a fiber has a time limit. While a
- * call that exceeded it still runs, no other is started, and callers get an empty array.
+ * Takes stack traces of threads. If the JDK has lost the stack of a fiber for lack of memory, a
+ * call for the stack trace of that fiber never returns. So taking the trace of a fiber has a time
+ * limit. While a call that exceeded the limit still runs, no other call is started, and callers get
+ * an empty array.
  */
 public final class StackTraces {
   private static final StackTraceElement[] UNKNOWN = {};

@@ -78,7 +78,7 @@ final class StartRetrier {
     }
   }
 
-  /** Tries all starts. Returns whether all succeeded. */
+  /** Tries all pending starts. Returns whether all of them succeeded. */
   private boolean retryAll() {
     boolean allStarted = true;
     for (int slot = 0; slot < SLOTS; slot++) {
@@ -95,7 +95,7 @@ final class StartRetrier {
       return true;
     } catch (Throwable noThread) {
       if (putIntoSlot(start)) return false; // without an unpark, which would end the pause at once
-      LockSupport.parkNanos(PAUSE); // others have filled the slot
+      LockSupport.parkNanos(PAUSE); // other starts have filled all slots
     }
   }
 }

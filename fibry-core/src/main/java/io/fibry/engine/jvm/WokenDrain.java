@@ -2,7 +2,7 @@ package io.fibry.engine.jvm;
 
 /** The drain of an actor that a handler on a fiber has woken. */
 public interface WokenDrain extends Runnable {
-  /** Returns whether the drain ran; only the first call runs it. */
+  /** Runs the drain, unless an earlier call did. Returns whether this call ran the drain. */
   boolean runOnce();
 
   /** Called before the fiber runs another drain. */

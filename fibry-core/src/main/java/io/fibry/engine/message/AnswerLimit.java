@@ -1,17 +1,20 @@
 package io.fibry.engine.message;
 
+import io.fibry.engine.jvm.EngineThreads;
+import io.fibry.engine.jvm.Rescuable;
+
 /**
- * The limit of an answer for which no thread of the library waits. A record instead of a lambda,
- * because a lambda that is first linked without memory may fail forever.
+ * Ends the time of an answer for which no thread of the library waits. A record instead of a
+ * lambda, because a lambda that is first linked without memory may fail forever.
  */
 record AnswerLimit<R>(ExpiringAnswer<R> answer, Object message, Deadline deadline)
-    implements Deadline.AwaitedResult<R>, Runnable {
+    implements Deadline.AwaitedResult<R>, Runnable, Rescuable {
 
   /** An answer that fails if it has not arrived at its deadline. */
   interface ExpiringAnswer<R> extends Deadline.AwaitedResult<R> {
     void runOffThread(Runnable code);
 
-    /** Fails the answer. The message is that of the request; the actor may have begun with it. */
+    /** Fails the answer. {@code message} is the request, which the actor may already handle. */
     void expire(Object message, Deadline deadline);
   }
 
@@ -22,7 +25,7 @@ record AnswerLimit<R>(ExpiringAnswer<R> answer, Object message, Deadline deadlin
 
   @Override
   public R park() {
-    throw new IllegalStateException("no thread waits here");
+    throw new IllegalStateException("no thread waits for this answer");
   }
 
   @Override
@@ -44,8 +47,21 @@ record AnswerLimit<R>(ExpiringAnswer<R> answer, Object message, Deadline deadlin
     try {
       answer.expire(message, deadline);
     } catch (Throwable error) { // OutOfMemoryError: the expiry was undone, and is tried again
-      deadline.startExpiry(this);
+      startExpiryAgain();
     }
+  }
+
+  private void startExpiryAgain() {
+    try {
+      deadline.startExpiry(this);
+    } catch (Throwable noMemory) {
+      EngineThreads.rescue(this);
+    }
+  }
+
+  @Override
+  public void rescue() {
+    run();
   }
 
   @Override

@@ -6,11 +6,11 @@ import java.lang.reflect.Type;
 import java.util.Arrays;
 
 /**
- * The class of the answer that a class of requests declares. The compiler checks that type in
- * {@code context.reply}, but not for a handler that returns its answers. An {@code
- * ActorWithReturn<M, R>} is an {@code Actor<M>}, which takes a {@code Request<M, A>} and returns an
- * {@code A}. So the asker of such a request gets a {@link ClassCastException} if the answer is not
- * an {@code A}.
+ * The class of the answer that a class of requests declares. The compiler checks the class of an
+ * answer that is given to {@code context.reply}, but not of an answer that a handler returns. An
+ * {@code ActorWithReturn<M, R>}, whose handler returns an {@code R}, is also an {@code Actor<M>},
+ * which can be asked a {@code Request<M, A>}. If the handler's answer is not an {@code A}, the
+ * asker gets a {@link ClassCastException}.
  */
 public final class AnswerType {
   private static final ClassValue<Class<?>> TYPES = new ClassValue<>() {
@@ -18,7 +18,7 @@ public final class AnswerType {
     protected Class<?> computeValue(Class<?> request) {
       try {
         return rawClass(declaredAnswer(request));
-      } catch (LinkageError | RuntimeException failure) { // a class that the declaration names is missing
+      } catch (LinkageError | RuntimeException failure) { // a class that the declaration names cannot be loaded
         return Object.class;
       }
     }
@@ -27,8 +27,8 @@ public final class AnswerType {
   private AnswerType() {}
 
   /**
-   * {@return the declared class of the answer, or Object if the request declares no class, or it is
-   * not known}
+   * {@return the declared class of the answer, or Object if the request declares no class, or its
+   * class cannot be loaded}
    */
   public static Class<?> of(Object request) {
     return TYPES.get(request.getClass());
@@ -45,8 +45,8 @@ public final class AnswerType {
   }
 
   /**
-   * Returns the declared type of the answer. It may be a type variable of the class that names
-   * {@code type}.
+   * Returns the declared type of the answer. The result may be a type variable of the class whose
+   * declaration contains {@code type}.
    */
   private static Type declaredAnswer(Type type) {
     var rawClass = rawClass(type);

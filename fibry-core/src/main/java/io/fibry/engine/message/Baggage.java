@@ -8,25 +8,25 @@ import io.fibry.engine.jvm.MessageTexts;
 import java.util.List;
 
 /**
- * The context that travels with a message. It has the captures of the actor's context propagators
- * and the askers in other processes that wait for the answer. While a flight recording records
- * messages, it also has the time of sending. Most messages have no baggage; the reference to it is
- * then null.
+ * The context that travels with a message: the captures of the actor's context propagators, and the
+ * askers in other processes that wait for the answer. While a flight recording records messages,
+ * the Baggage also has the time of sending. Most messages have no baggage; their reference to a
+ * Baggage is null.
  *
- * <p>Context propagators are user code. So they capture before the message is offered, and restore
- * after it was taken from the mailbox. If a propagator throws, the exception is logged, and the
- * message is still handled.
+ * <p>Context propagators are user code. So they run outside of the mailbox: they capture before the
+ * message is offered, and restore after the message was taken. If a propagator throws, the
+ * exception is logged, and the message is still handled.
  */
 public final class Baggage {
   /**
-   * Whether any actor has context propagators. Written before the first such actor is made, so its
-   * senders see it.
+   * Whether any actor has context propagators. Written before the first such actor is made, so the
+   * senders of that actor see it.
    */
-  public static boolean everUsed;
+  public static boolean hadPropagators;
 
-  private final Object[] captures; // one capture, perhaps null, for each propagator; null without propagators
+  private final Object[] captures; // a capture, perhaps null, for each propagator; null without propagators
   public final List<String> askers;
-  // nanoseconds; 0 if messages are not recorded
+  // System.nanoTime of the sending; 0 if messages are not recorded
   private final long sentAt = JfrEvents.isRecordingMessages() ? System.nanoTime() : 0;
 
   private Baggage(Object[] captures, List<String> askers) {
@@ -39,7 +39,7 @@ public final class Baggage {
    * recorded.
    */
   public static boolean isUsed() {
-    return everUsed || AskChainLocals.everUsed || JfrEvents.isRecordingMessages();
+    return hadPropagators || AskChainLocals.everUsed || JfrEvents.isRecordingMessages();
   }
 
   public static Baggage of(Object[] captured, boolean isToPool) {
@@ -47,7 +47,7 @@ public final class Baggage {
     return of(captured, isToPool ? withoutLast(askers) : askers);
   }
 
-  /** Removes the last asker, which is the pool itself. */
+  /** Returns all askers except the last, which is the pool itself. */
   private static List<String> withoutLast(List<String> askers) {
     return askers.subList(0, Math.max(0, askers.size() - 1));
   }
@@ -103,7 +103,7 @@ public final class Baggage {
         if (captures[i] != null)
           toClose[i] = ((ContextPropagator<Object>) propagators.get(i)).restore(captures[i], receiver, message);
       } catch (Throwable failure) {
-        logFailure("set", propagators.get(i), receiver, failure);
+        logFailure("restore", propagators.get(i), receiver, failure);
       }
     }
   }
@@ -113,13 +113,13 @@ public final class Baggage {
       try {
         if (toClose[i] != null) toClose[i].close();
       } catch (Throwable failure) {
-        logFailure("take back", propagators.get(i), receiver, failure);
+        logFailure("close", propagators.get(i), receiver, failure);
       }
     }
   }
 
   static void logFailure(String verb, ContextPropagator<?> propagator, Actor<?> actor, Throwable failure) {
-    EngineLog.LOG.error("carrier {} could not {} what a message to actor '{}' takes along",
+    EngineLog.LOG.error("context propagator {} could not {} what a message to actor '{}' takes along",
         MessageTexts.describe(propagator),
         verb,
         actor.name(), failure);

@@ -5,7 +5,10 @@ import io.fibry.ContextPropagator;
 import java.util.List;
 import java.util.concurrent.Executor;
 
-/** Runs the code of a block with the context of a message that the block keeps, and sends later. */
+/**
+ * Runs code on the calling thread with the context of a message. Used by blocks that keep a message
+ * and send it later. {@code baggage} is null if the message has no context.
+ */
 public record BaggageExecutor(List<ContextPropagator<?>> propagators, Actor<?> receiver, Object message,
     Baggage baggage)
     implements Executor {

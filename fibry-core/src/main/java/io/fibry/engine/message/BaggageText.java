@@ -15,8 +15,9 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * The captures of context propagators as one text for another process. It has names and values, as
- * in the query of a URL. The text is printable ASCII, so it fits into any header.
+ * Writes the captures of context propagators as one text for another process, and reads them. The
+ * text has names and values, as the query of a URL. It is printable ASCII, so it fits into any
+ * header.
  */
 public final class BaggageText {
   private static final int MAX_LENGTH = 2_048; // characters
@@ -64,15 +65,15 @@ public final class BaggageText {
     int omitted = TOO_LONG.admit(propagator.getClass(), "", System.nanoTime());
     if (omitted == FailureLog.OMITTED) return;
     EngineLog.LOG.warn(
-        "what carrier {} writes for a message to actor '{}' is left out: it has {} bytes, and all carriers "
-            + "together may write {}{}",
+        "what context propagator {} writes for a message to actor '{}' is left out: it has {} bytes, and all context "
+            + "propagators together may write {}{}",
         MessageTexts.describe(propagator), receiver.name(), length, MAX_LENGTH,
         omitted == 0 ? "" : "; " + omitted + " more messages since the last such line");
   }
 
   /**
    * Returns one capture for each propagator; a capture is null if the propagator has nothing to
-   * restore. All are null if another program wrote the text.
+   * restore. All captures are null if the text is empty, too long, or not written by this class.
    */
   static Object[] parse(List<ContextPropagator<?>> propagators, Actor<?> receiver, String text) {
     var captured = new Object[propagators.size()];
@@ -98,10 +99,11 @@ public final class BaggageText {
     var texts = new HashMap<String, String>();
     try {
       for (var pair : text.split("&")) {
-        int end = pair.indexOf('=');
-        if (end >= 0) texts.putIfAbsent(decode(pair.substring(0, end)), decode(pair.substring(end + 1)));
+        int separator = pair.indexOf('=');
+        if (separator >= 0)
+          texts.putIfAbsent(decode(pair.substring(0, separator)), decode(pair.substring(separator + 1)));
       }
-    } catch (IllegalArgumentException failure) { // another program wrote the text
+    } catch (IllegalArgumentException failure) { // the text was not written by this class
       return Map.of();
     }
     return Collections.unmodifiableMap(texts);

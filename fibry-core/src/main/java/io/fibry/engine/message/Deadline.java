@@ -38,33 +38,35 @@ public final class Deadline extends TimeoutSweep.SweepEntry implements BooleanSu
 
   private final Scheduler clock;
   final Duration limit; // null: no limit
-  private final long end; // nanoseconds by the clock; 0 if there is no limit, or a limit of zero
+  private final long expiresAt; // nanoseconds by the clock; 0 without a limit, or with a limit of zero
   private final boolean isInherited; // whether the limit comes from the request that the asker is handling
-  // Null while no thread waits; written by the waiting thread, read by the sweep
+  // null while no answer is awaited. Written by the waiting thread, or by `startExpiry` and
+  // `cancelExpiry`, and read by the sweep
   private volatile AwaitedResult<?> awaitedResult;
-  private volatile Scheduler.Timer timer; // set by the sweep, cancelled by the waiting thread
+  private volatile Scheduler.Timer timer; // set by `startTimer`, cancelled when the wait ends; null before
 
   private Deadline(Scheduler clock, Duration limit) {
     this(clock, limit, limit == null || limit.isZero() ? 0 : clock.nanoTime() + nanos(limit), false);
   }
 
-  private Deadline(Scheduler clock, Duration limit, long end, boolean isInherited) {
+  private Deadline(Scheduler clock, Duration limit, long expiresAt, boolean isInherited) {
     this.clock = clock;
     this.limit = limit;
-    this.end = end;
+    this.expiresAt = expiresAt;
     this.isInherited = isInherited;
   }
 
   /**
    * Returns the deadline after {@code limit}, but not later than {@code askerDeadline} if that is
-   * not null. If their clocks differ, the remaining times are compared.
+   * not null. If the two deadlines have different clocks, their remaining times are compared.
    */
   public static Deadline ofAsk(Scheduler clock, Duration limit, Deadline askerDeadline) {
     var deadline = of(clock, limit);
     if (askerDeadline == null) return deadline;
-    long now = deadline.end - nanos(limit);
+    long now = deadline.expiresAt - nanos(limit);
     long remaining =
-        Math.max(0, askerDeadline.clock == clock ? askerDeadline.end - now : askerDeadline.remainingNanos());
+        Math.max(0, askerDeadline.clock == clock ? askerDeadline.expiresAt - now
+            : askerDeadline.remainingNanos());
     return remaining < nanos(limit) ? new Deadline(clock, Duration.ofNanos(remaining), now + remaining, true)
         : deadline;
   }
@@ -88,8 +90,8 @@ public final class Deadline extends TimeoutSweep.SweepEntry implements BooleanSu
   }
 
   /**
-   * Returns the nanoseconds of the duration, but at most half of the greatest long, so that they
-   * can be added to a time.
+   * Returns the nanoseconds of the duration, but at most half of the greatest long, so that a time
+   * plus the result does not overflow.
    */
   public static long nanos(Duration duration) {
     return Math.min(TimeUnit.NANOSECONDS.convert(duration), Long.MAX_VALUE / 2);
@@ -113,14 +115,14 @@ public final class Deadline extends TimeoutSweep.SweepEntry implements BooleanSu
     return "; give " + (isInherited ? "the first ask of the chain" : "ask") + " a longer limit if it may take so long";
   }
 
-  /** Returns whether the deadline is over. */
+  /** Returns whether the deadline has passed. */
   @Override
   public boolean getAsBoolean() {
     return limit != null && (isZero() || remainingNanos() <= 0);
   }
 
   private long remainingNanos() {
-    return end - clock.nanoTime();
+    return expiresAt - clock.nanoTime();
   }
 
   /** Returns the remaining time, or an empty value if there is no limit. */
@@ -129,14 +131,14 @@ public final class Deadline extends TimeoutSweep.SweepEntry implements BooleanSu
         : Optional.of(Duration.ofNanos(isZero() ? 0 : Math.max(0, remainingNanos())));
   }
 
-  private Scheduler.Timer scheduleAtEnd(Runnable task) {
-    return limit == null ? null : clock.scheduleAt(end, task);
+  private Scheduler.Timer scheduleAtDeadline(Runnable task) {
+    return limit == null ? null : clock.scheduleAt(expiresAt, task);
   }
 
   /** Starts a timer that unparks this thread at the deadline. Returns null if there is no limit. */
   public Scheduler.Timer startWakeUpTimer() {
     var sleeper = Thread.currentThread();
-    return scheduleAtEnd(new Unpark(sleeper));
+    return scheduleAtDeadline(new Unpark(sleeper));
   }
 
   /** Waits until the future is done. Returns false if the deadline came first. */
@@ -157,7 +159,7 @@ public final class Deadline extends TimeoutSweep.SweepEntry implements BooleanSu
 
   private void awaitByClock(CompletableFuture<?> future) throws InterruptedException, ExecutionException {
     var futureOrTimeout = future.handle((value, failure) -> value);
-    var timeoutTimer = scheduleAtEnd(() -> futureOrTimeout.complete(null));
+    var timeoutTimer = scheduleAtDeadline(() -> futureOrTimeout.complete(null));
     try {
       futureOrTimeout.get();
     } finally {
@@ -166,8 +168,8 @@ public final class Deadline extends TimeoutSweep.SweepEntry implements BooleanSu
   }
 
   /**
-   * Waits for an answer. A timed park costs as much as the rest of a request, so a long wait parks
-   * without a timeout, and the {@link TimeoutSweep} ends it.
+   * Waits for an answer. A timed park costs as much as all other work of a request. So a wait with
+   * a long limit parks without a timeout, and the {@link TimeoutSweep} ends it.
    */
   <R> R get(AwaitedResult<R> answer) throws InterruptedException, ExecutionException {
     if (limit == null || answer.isDone()) return answer.park();
@@ -187,15 +189,15 @@ public final class Deadline extends TimeoutSweep.SweepEntry implements BooleanSu
 
   /**
    * Returns whether the sweep may end the wait. A simulation must leave no wait in the sweep,
-   * because the whole process shares it.
+   * because the whole process shares the sweep.
    */
   private boolean isSweepable() {
     return clock == Scheduler.system() && Environment.simulated == null;
   }
 
   /**
-   * Lets an answer expire for which no thread waits, unless {@link #cancelExpiry} is called before
-   * the deadline.
+   * Makes an answer, for which no thread waits, expire at the deadline, unless
+   * {@link #cancelExpiry} is called before the deadline.
    */
   void startExpiry(AwaitedResult<?> answer) {
     awaitedResult = answer;
@@ -203,7 +205,7 @@ public final class Deadline extends TimeoutSweep.SweepEntry implements BooleanSu
     else startTimer();
   }
 
-  /** Called when the answer has arrived. */
+  /** Called when the answer is not awaited any more, for example because it has arrived. */
   void cancelExpiry() {
     if (awaitedResult == null) return;
     awaitedResult = null;
@@ -225,7 +227,7 @@ public final class Deadline extends TimeoutSweep.SweepEntry implements BooleanSu
     var result = awaitedResult;
     if (result == null || result.isDone()) return;
     result.rememberStart();
-    var newTimer = scheduleAtEnd(new DeadlineExpiry(this, result));
+    var newTimer = scheduleAtDeadline(new DeadlineExpiry(this, result));
     timer = newTimer;
     if (awaitedResult == null) newTimer.cancel(); // the wait ended before the timer was stored
   }
@@ -251,7 +253,7 @@ public final class Deadline extends TimeoutSweep.SweepEntry implements BooleanSu
   private void expire(AwaitedResult<?> result) {
     try {
       result.expire();
-    } catch (Throwable noMemory) { // the expiry was undone: the next sweep tries again
+    } catch (Throwable noMemory) { // `expire` has undone its change: the next sweep tries again
       TimeoutSweep.addQuietly(this);
     }
   }

@@ -5,9 +5,9 @@ import java.util.concurrent.CompletableFuture;
 
 /**
  * A stage that was chained to the future of an answer or of an actor's end. If a handler waits for
- * the stage, it publishes a wait for that actor, so cycles are found. Once the answer has arrived,
- * the stage waits only for code of users. A future made by {@code allOf} or {@code anyOf} is no
- * such stage.
+ * the stage, it publishes a wait for the actor that gives the answer or ends, so cycles are found.
+ * Once the answer has arrived, the stage waits only for code of users. A future made by
+ * {@code allOf} or {@code anyOf} is no such stage.
  */
 public final class DerivedFuture<R> extends WaitPublishingFuture<R> {
   public interface WaitPublisher {
@@ -18,8 +18,8 @@ public final class DerivedFuture<R> extends WaitPublishingFuture<R> {
     Wait publish(boolean ignoresInterrupts);
   }
 
-  // weak, because this stage must not keep the answer in memory; until the answer arrives, the
-  // actor refers to the source
+  // the future to which this stage is chained; weak, because this stage must not keep the answer in
+  // memory. Until the answer arrives, the actor keeps the source in memory
   private final WeakReference<WaitPublisher> source;
 
   public DerivedFuture(WaitPublisher source) {

@@ -2,11 +2,11 @@ package io.fibry.engine.message;
 
 import io.fibry.engine.jvm.MessageTexts;
 
-/** An actor, as logs and exceptions describe it and its messages. */
+/** Describes an actor and its messages in logs and exceptions. */
 public interface DescribedActor {
   String name();
 
-  /** Returns whether logs and exceptions may show the contents of its messages. */
+  /** Returns whether logs and exceptions may show the contents of the actor's messages. */
   boolean mayLogContents();
 
   /** Returns the text by which an exception names a request. */

@@ -1,15 +1,15 @@
 package io.fibry.engine.message;
 
 /**
- * Says why an answer is late. The stack shows where the handler of the actor was, and is null if no
+ * Says why an answer is late. {@code stack} shows where the handler of the actor was; null if no
  * handler ran.
  */
 public record Diagnosis(String text, HandlerStack stack) {
 
-  /** The cause of a time-out. Several threads may share it. */
+  /** The cause of a time-out exception. Several exceptions may share it. */
   public static final class HandlerStack extends Exception {
     private static final long serialVersionUID = 1;
-    private static final int FRAMES = 4;
+    private static final int MAX_FRAMES = 4;
 
     public HandlerStack(String actor, StackTraceElement[] stack) {
       super("actor '" + actor + "' was here", null, false, true);
@@ -22,8 +22,8 @@ public record Diagnosis(String text, HandlerStack stack) {
     }
 
     /**
-     * Returns a sentence that names the method of the JDK that the user's code has called, and the
-     * place of that call.
+     * Returns a sentence with at most four frames of the stack. The first frame is the user's code,
+     * or the method of the JDK that the user's code has called.
      */
     public String describePlace() {
       var stack = getStackTrace();
@@ -32,7 +32,7 @@ public record Diagnosis(String text, HandlerStack stack) {
       if (userFrame == stack.length) userFrame = 0;
       int firstFrame = userFrame > 0 && !isEngine(stack[userFrame - 1]) ? userFrame - 1 : userFrame;
       var text = new StringBuilder();
-      for (int i = firstFrame; i < Math.min(firstFrame + FRAMES, stack.length); i++)
+      for (int i = firstFrame; i < Math.min(firstFrame + MAX_FRAMES, stack.length); i++)
         text.append(i == firstFrame ? ". The handler is at " : " < ").append(stack[i]);
       return text.toString();
     }

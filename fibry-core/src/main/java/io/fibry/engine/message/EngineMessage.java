@@ -1,10 +1,10 @@
 package io.fibry.engine.message;
 
-/** Work of the engine in place of a message. A null {@code task} is the pill. */
+/** Work of the engine in place of a message. If {@code task} is null, this is the pill. */
 public record EngineMessage(Runnable task) {
   public static final EngineMessage PILL = new EngineMessage(null);
 
-  /** Returns the message, task or code that the sender gave. */
+  /** Returns the object that the sender gave: a message, a task, or a sink's code. */
   public static Object unwrap(Object message) {
     if (message instanceof EngineMessage engineMessage) return engineMessage.task;
     return message instanceof AwaitedSinkTask sinkTask ? sinkTask.code() : message;

@@ -13,13 +13,14 @@ import jdk.jfr.Threshold;
 import jdk.jfr.Timespan;
 
 /**
- * The events of actors in a flight recording. They cost nothing until the recorder starts, and then
- * rewrites the nested classes. Without the module {@code jdk.jfr} the prototypes are null, and no
- * nested class is loaded. No method of this class may use a nested class as its superclass, because
- * then the verifier would load it.
+ * The events of actors in a flight recording. They cost nothing until the recorder starts, which
+ * then rewrites the nested classes. Without the module {@code jdk.jfr} the prototypes are null, and
+ * no nested class is loaded. No method of this class may pass an object of a nested class as its
+ * superclass, because then the verifier would load both classes.
  *
- * <p>The prototypes are made with the first actor. If a class were initialized later, and that
- * failed for lack of stack, it could never be used again.
+ * <p>The prototypes, one object of each event class, are made with the first actor. If an event
+ * class were initialized later, and that failed for lack of stack, the class could never be used
+ * again.
  */
 public final class JfrEvents {
   /** An unknown time. */
@@ -45,7 +46,9 @@ public final class JfrEvents {
     }
   }
 
-  /** Whether each message carries the time when it was sent. */
+  /**
+   * Returns whether messages are recorded, so that each message carries the time of its sending.
+   */
   public static boolean isRecordingMessages() {
     return MESSAGE != null && MESSAGE.isEnabled();
   }
@@ -71,7 +74,7 @@ public final class JfrEvents {
     event.commit();
   }
 
-  /** Begins the event of an asker that waits. Returns null if such waits are not recorded. */
+  /** Begins the event of an asker that waits. Returns null if waits of askers are not recorded. */
   public static Object beginAsk() {
     if (ASK_WAIT == null || !ASK_WAIT.isEnabled()) return null;
     var event = new AskWaitEvent();
@@ -101,7 +104,10 @@ public final class JfrEvents {
     return event;
   }
 
-  /** Ends the event of a sender. {@code refusal} is null if the mailbox took the message. */
+  /**
+   * Ends the event of a sender; does nothing if the event is null. {@code refusal} is null if the
+   * mailbox took the message.
+   */
   public static void endWait(Object begunEvent, Wait.WaitTarget actor, int capacity, Reason refusal) {
     if (begunEvent == null) return;
     var event = (PressureEvent) begunEvent;
@@ -139,8 +145,8 @@ public final class JfrEvents {
   }
 
   /**
-   * Records that an actor restarts after {@code backoffNanos} ns. {@code cause} is null if another
-   * actor failed.
+   * Records that an actor restarts after {@code backoffNanos} ns. {@code cause} is null if the
+   * failure was of another actor.
    */
   public static void recordRestart(Wait.WaitTarget actor, Throwable cause, long backoffNanos) {
     if (RESTART == null || !RESTART.isEnabled()) return;

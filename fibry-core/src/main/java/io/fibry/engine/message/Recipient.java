@@ -16,8 +16,8 @@ public interface Recipient extends Wait.WaitTarget {
   void runOffThread(Runnable code);
 
   /**
-   * Runs the code on a fiber, with the same effect on the scope. Returns false if no fiber can be
-   * started.
+   * Runs the code on a fiber. Until it has run, the actor's scope is not quiet. Returns false if no
+   * fiber can be started.
    */
   boolean tryRunOnFiber(Runnable code);
 

@@ -17,8 +17,8 @@ import java.util.concurrent.CompletionException;
 import java.util.concurrent.ExecutionException;
 
 /**
- * Makes the exceptions that an asker gets in place of an answer. The texts of the request and of
- * the reason are made when the text of the exception is read.
+ * Makes the exceptions that an asker gets in place of an answer. The exceptions make the texts of
+ * the request and of the exit reason only when their own text is read.
  */
 public final class RequestFailures {
   /** One object for all requests, because many cancelled requests may stay in a mailbox. */
@@ -27,8 +27,8 @@ public final class RequestFailures {
   static final Exception EXPIRED = new Exception("the time for the answer is over", null, false, false) {};
 
   /**
-   * The failure of a request made by {@code ask}, as the value of its future. An ExecutionException
-   * would call {@code toString} of the failure.
+   * The failure of a request made by {@code ask}, as the value of its future. It is no
+   * ExecutionException, whose constructor would call {@code toString} of the failure.
    */
   record FailedResult(Throwable cause) {}
 
@@ -37,8 +37,8 @@ public final class RequestFailures {
   private RequestFailures() {}
 
   /**
-   * Returns the exception that an actor threw in place of an answer, also through a future, or null
-   * if the failure is of another kind.
+   * Returns the exception that an asker got in place of an answer, even if a future has wrapped it;
+   * null if the failure is no such exception.
    */
   public static RequestException requestExceptionIn(Throwable failure) {
     var cause = failure;
@@ -47,8 +47,8 @@ public final class RequestFailures {
   }
 
   /**
-   * Returns the failure as a value. An expired limit needs no memory for that: after it has settled
-   * a request, it must be able to complete it.
+   * Returns the failure as a value. For EXPIRED this allocates no memory, because an expired
+   * request that was settled must be completed in any case.
    */
   static FailedResult failedResult(Throwable cause) {
     return cause == EXPIRED ? EXPIRED_RESULT : new FailedResult(cause);
@@ -87,7 +87,9 @@ public final class RequestFailures {
         actor.name(), request, capacity);
   }
 
-  /** @param isSettled whether the actor can no longer begin the request */
+  /**
+   * @param isSettled whether the request was settled, so that the actor cannot begin it any more
+   */
   static AskTimeoutException timeout(DescribedActor actor, Object request, Deadline deadline, boolean isBegun,
       boolean isSettled,
       Diagnosis diagnosis) {
@@ -108,15 +110,15 @@ public final class RequestFailures {
         null, Outcome.NOT_DONE);
   }
 
-  static AskCycleException cycle(DescribedActor actor, Object request, List<String> cycle, String waits) {
+  static AskCycleException cycle(DescribedActor actor, Object request, List<String> actorNames, String waitTexts) {
     return new AskCycleException(
-        "this wait could never end: " + waits + ". Send without waiting, or answer with replyWhen", actor.name(),
-        request, cycle);
+        "this wait could never end: " + waitTexts + ". Send without waiting, or answer with replyWhen", actor.name(),
+        request, actorNames);
   }
 
   /**
-   * Throws the handler's own exception, with the stack of the asker added. It gets at most four
-   * such stacks, because a handler may throw the same object again and again.
+   * Throws the handler's own exception, with the stack of the asker added. An exception gets the
+   * stacks of at most four askers, because a handler may throw the same object again and again.
    */
   static RuntimeException rethrown(Throwable failure) {
     if (failure.getSuppressed().length < 4) failure.addSuppressed(new AskerStack());

@@ -28,20 +28,19 @@ import java.util.concurrent.ExecutionException;
  * wins, and a withdrawn request frees its place in the mailbox.
  *
  * <p><b>CHAINED against SETTLED</b> decides where callbacks run, which is never the thread of the
- * actor. A drain that finds CHAINED completes the future on another thread. A drain that finds none
- * sets SETTLED, completes the future itself, and then sets CALLBACKS_RUN. A thread that chains code
- * after SETTLED waits for CALLBACKS_RUN, a tenth of a second at most, and runs the code itself.
+ * actor. A drain sets SETTLED. If CHAINED was set before, another thread completes the future;
+ * otherwise the drain does. Last, the drain sets CALLBACKS_RUN. A thread that chains code after
+ * SETTLED waits for CALLBACKS_RUN, a tenth of a second at most, and runs the code itself.
  *
  * <p><b>Failure.</b> If the drain has no stack or memory left to complete the future, it clears
- * SETTLED again. Its caller, which has more stack, then fails the request.
+ * SETTLED again and throws. A caller of the drain, which has more stack, then fails the request.
  *
  * <p><b>Refused.</b> A future beside the envelope: 24 bytes more, and two states that must agree.
  * Always completing on another thread: twice the cost of a request.
  */
 public final class RequestFuture<R> extends AnswerFuture<R> implements AnswerLimit.ExpiringAnswer<R>, Wait.Awaitable {
   // 0 -> BEGUN -> BEGUN|SETTLED, or 0 -> SETTLED; BEGUN -> 0 when stashed. CHAINED may be added
-  // until SETTLED. CALLBACKS_RUN is set with SETTLED, or after it by a drain that completes the
-  // request itself
+  // until SETTLED. CALLBACKS_RUN is set together with SETTLED, or later by `settle`
   private static final byte BEGUN = 1;
   private static final byte SETTLED = 2;
   private static final byte CHAINED = 4;
@@ -59,9 +58,9 @@ public final class RequestFuture<R> extends AnswerFuture<R> implements AnswerLim
   // null without a limit, or if the request was settled before it began; written by the writers of
   // `message`
   public Deadline deadline;
-  // Null once the request has begun or was settled. While a drain completes the request itself, it
-  // is the thread of the drain. Written by the asker before the offer, then by the thread that
-  // changed `state`
+  // Null once the request has begun or was settled. While `settle` completes the future on its own
+  // thread, the field holds that thread. Written by the asker before the offer, then by the thread
+  // that changed `state`
   private Object message;
   // null if there is none, or once the request has begun or was settled; written by the writers of
   // `message`
@@ -69,7 +68,8 @@ public final class RequestFuture<R> extends AnswerFuture<R> implements AnswerLim
   private volatile byte state;
   public boolean isAnswered; // whether the handler has answered, or promised an answer; drain only
   public boolean hasDeclaredType; // whether the future has the type that the request declares; written before the offer
-  // made by `ask`: no user sees the future, and a failure is its value, see FailedResult
+  // whether `ask` made the request. No user sees the future of such a request, and after a failure
+  // its value is a FailedResult
   private final boolean isBlocking;
 
   RequestFuture(Recipient recipient, Object message, Baggage baggage) {
@@ -122,8 +122,8 @@ public final class RequestFuture<R> extends AnswerFuture<R> implements AnswerLim
   }
 
   /**
-   * Records that the handler has answered, or has promised an answer. Returns false if it had done
-   * so before.
+   * Records that the handler has answered, or has promised an answer. Returns false if that was
+   * recorded before.
    */
   public boolean markAnswered() {
     if (isAnswered) return false;
@@ -135,7 +135,7 @@ public final class RequestFuture<R> extends AnswerFuture<R> implements AnswerLim
    * and then reads SETTLED; the asker sets SETTLED and then reads {@code isAnswered}. So at least
    * one of them sees the other.
    */
-  public void checkAbandoned() {
+  public void removePromiseIfSettled() {
     VarHandle.fullFence(); // `isAnswered` is written, SETTLED not yet read
     if ((state & SETTLED) != 0) recipient.removePromise(this, true);
   }
@@ -162,7 +162,10 @@ public final class RequestFuture<R> extends AnswerFuture<R> implements AnswerLim
     settle(null, failure, false);
   }
 
-  /** Completes a promised request. The calling thread runs no code of the asker. */
+  /**
+   * Completes a promised request. The calling thread runs no code of the asker if a fiber can be
+   * started for it.
+   */
   public void fulfill(Object value, Throwable failure) {
     settle(value, failure, !isBlocking);
   }
@@ -176,7 +179,8 @@ public final class RequestFuture<R> extends AnswerFuture<R> implements AnswerLim
       boolean needsFiber = needsOtherThread || (stateBefore & CHAINED) != 0;
       // without a fiber, this thread completes the future
       if (!needsFiber || !recipient.tryRunOnFiber(new Completion<>(this, (R) value, failure))) {
-        // for awaitCallbacks: a callback behind `allOf` may run on this thread and chain code
+        // so that awaitCallbacks does not wait for this thread: a callback behind `allOf` may run
+        // on it and chain code
         message = Thread.currentThread();
         set((R) value, failure);
       } // otherwise a fiber runs the callbacks, so this thread need not wait
@@ -194,12 +198,13 @@ public final class RequestFuture<R> extends AnswerFuture<R> implements AnswerLim
     endLimit();
     if (failure == null || isBlocking)
       super.complete(failure == null ? value : (R) RequestFailures.failedResult(failure));
-    // the JDK would not wrap these two, as it does with other exceptions
+    // wrapped, because an unwrapped CancellationException would count as a cancel of the request,
+    // and `get` would unwrap a CompletionException
     else super.completeExceptionally(failure instanceof CompletionException || failure instanceof CancellationException
         ? new CompletionException(failure) : failure);
   }
 
-  /** Sets these bits, unless SETTLED is set. Returns the state before the change. */
+  /** Sets the bits, unless SETTLED is set already. Returns the state before the change. */
   private byte trySettle(int bits) {
     byte s = state;
     while ((s & SETTLED) == 0 && !STATE.compareAndSet(this, s, (byte) (s | bits))) s = state;
@@ -215,19 +220,21 @@ public final class RequestFuture<R> extends AnswerFuture<R> implements AnswerLim
       if (cycle != null && cancel(true)) throw cycle.exception();
       answer = askDeadline.get(this);
     } catch (InterruptedException | CancellationException interrupt) {
-      // a CancellationException: interrupted while it waited for space in the mailbox
+      // a CancellationException: this thread was interrupted while it waited for space in the
+      // mailbox
       if (!cancel(true)) withdrawExpired();
       Thread.currentThread().interrupt();
       throw new CancellationException(
           "interrupted while waiting for the answer of actor '" + recipient.name() + "'; the request is cancelled");
     } catch (ExecutionException failure) {
-      throw failed(failure.getCause(), sentMessage, askDeadline);
+      throw exceptionFor(failure.getCause(), sentMessage, askDeadline);
     }
-    if (answer instanceof RequestFailures.FailedResult failure) throw failed(failure.cause(), sentMessage, askDeadline);
+    if (answer instanceof RequestFailures.FailedResult failure)
+      throw exceptionFor(failure.cause(), sentMessage, askDeadline);
     return answer;
   }
 
-  private RuntimeException failed(Throwable failure, Object sentMessage, Deadline askDeadline) {
+  private RuntimeException exceptionFor(Throwable failure, Object sentMessage, Deadline askDeadline) {
     return failure == RequestFailures.EXPIRED ? timeout(sentMessage, askDeadline) : RequestFailures.rethrown(failure);
   }
 
@@ -237,13 +244,13 @@ public final class RequestFuture<R> extends AnswerFuture<R> implements AnswerLim
    */
   private Wait publish(Object sentMessage, Wait.WaitingHandler waiter, boolean ignoresInterrupts) {
     if (isDone()) return null;
-    Wait.prepare(recipient, sentMessage);
+    Wait.checkMayWait(recipient, sentMessage);
     return Wait.begin(recipient, sentMessage, this, waiter, ignoresInterrupts);
   }
 
   /**
-   * Wakes the asker. Called on the thread of the timer, which must run no user code: no user sees
-   * the future of an {@code ask}, so no code is chained to it.
+   * Fails an {@code ask} whose time is over, which wakes its asker. May be called on the thread of
+   * the timer: no user sees the future of an {@code ask}, so no user code runs here.
    */
   @Override
   public void expire() {
@@ -253,8 +260,8 @@ public final class RequestFuture<R> extends AnswerFuture<R> implements AnswerLim
   }
 
   /**
-   * Makes the exception on the thread of the asker, which finds out the reason while the request is
-   * still in its queue.
+   * Called on the thread of the asker. Makes the exception first, because its diagnosis needs the
+   * request in the queue, and then withdraws the request.
    */
   private AskTimeoutException timeout(Object sentMessage, Deadline askDeadline) {
     var failure = timeoutException(sentMessage, askDeadline);
@@ -266,7 +273,7 @@ public final class RequestFuture<R> extends AnswerFuture<R> implements AnswerLim
     Diagnosis diagnosis = null;
     try {
       diagnosis = recipient.diagnose(this);
-    } catch (Throwable error) {} // no stack or memory, or from the user's clock: fails without a diagnosis
+    } catch (Throwable error) {} // no stack or memory, or from the user's clock: the exception has no diagnosis
     boolean isSettled = (state & SETTLED) != 0; // read before BEGUN, which changes no more after SETTLED
     return RequestFailures.timeout(recipient, sentMessage, askDeadline, isBegun(), isSettled, diagnosis);
   }
@@ -276,7 +283,7 @@ public final class RequestFuture<R> extends AnswerFuture<R> implements AnswerLim
     if (isDone()) return;
     answerDeadline.startExpiry(new AnswerLimit<>(this, sentMessage, answerDeadline));
     // The thread that settles the request sets SETTLED before it cancels the limit, so one of the
-    // two cancels it
+    // two threads cancels the limit
     if ((state & SETTLED) != 0) answerDeadline.cancelExpiry();
   }
 
@@ -317,8 +324,8 @@ public final class RequestFuture<R> extends AnswerFuture<R> implements AnswerLim
   }
 
   /**
-   * If code is chained to the request, another thread completes it, because this thread must not
-   * wait for that code.
+   * Fails the request, because its actor has stopped. If code is chained to the request, that
+   * happens on another thread, because this thread must not wait for the code.
    */
   @Override
   public boolean failStopped(Object sentMessage) {
@@ -383,8 +390,8 @@ public final class RequestFuture<R> extends AnswerFuture<R> implements AnswerLim
   }
 
   /**
-   * Completes the future. If the reason is CANCELLED, the calling thread runs the callbacks: the
-   * asker itself cancels, and it has chained them.
+   * Completes the future. If the asker cancels the request, the calling thread runs the callbacks,
+   * which the asker has chained. If the actor has stopped, another thread runs them.
    */
   private boolean conclude(Reason reason, R value, Throwable failure) {
     if (reason == Reason.CANCELLED)
@@ -406,8 +413,8 @@ public final class RequestFuture<R> extends AnswerFuture<R> implements AnswerLim
   }
 
   /**
-   * Removes the promise of a settled request, or its entry in the mailbox, because it is not needed
-   * any more.
+   * Called when the request was settled without a drain. Removes its promise, or its entry in the
+   * mailbox.
    */
   private void withdraw(Reason reason) {
     try {
@@ -425,7 +432,7 @@ public final class RequestFuture<R> extends AnswerFuture<R> implements AnswerLim
     }
   }
 
-  /** Waits for the result, which follows SETTLED at once. */
+  /** Waits until the future has its result, which is set right after SETTLED. */
   private void awaitResult() {
     EngineThreads.pauseWhile(() -> !isDone() && (state & SETTLED) != 0, Integer.MAX_VALUE);
   }

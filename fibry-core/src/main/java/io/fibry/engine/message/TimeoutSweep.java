@@ -9,31 +9,31 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicReferenceArray;
 
 /**
- * A task that runs 10 ms after the first wait began, and gives a timer to each wait that still
- * lasts.
+ * A task that runs 10 ms after a wait began, if the task was not already scheduled, and starts a
+ * timer for each wait that still lasts. Most waits end earlier, and need no timer.
  *
- * <p>A wait occupies a slot until it ends. If all slots of its stripe are occupied, it is added to
- * a list. A list keeps a wait in memory until the next sweep, even if the wait has ended, and
- * garbage collections copy it.
+ * <p>A wait occupies a slot until it ends or the sweep takes it. If all slots of its stripe are
+ * occupied, the wait is added to a list. Slots are better, because a list keeps ended waits in
+ * memory until the next sweep.
  *
- * <p>No wait is missed: {@code add} adds the wait and then reads {@code ARMED}, while the sweep
- * clears {@code ARMED} and then reads the slots and lists.
+ * <p>No wait is missed: {@code add} adds the wait and then reads {@code SCHEDULED}, while the sweep
+ * clears {@code SCHEDULED} and then reads the slots and lists.
  */
 final class TimeoutSweep {
   static final Duration PERIOD = Duration.ofMillis(10);
   private static final int STRIPES = 16; // a power of two
   private static final int SLOTS_IN_STRIPE = 16; // a cache line
-  // null -> a wait, by its thread; -> null by its thread or the sweep
+  // null -> a wait, by the waiting thread; a wait -> null, by the waiting thread or the sweep
   private static final AtomicReferenceArray<SweepEntry> SLOTS = new AtomicReferenceArray<>(STRIPES * SLOTS_IN_STRIPE);
   // one list for each stripe, at its first element; threads push, the sweep takes all
   private static final AtomicReferenceArray<SweepEntry> LISTS = new AtomicReferenceArray<>(STRIPES * SLOTS_IN_STRIPE);
-  private static final AtomicBoolean ARMED = new AtomicBoolean();
-  private static final Rescuable RESTARTER = TimeoutSweep::restart;
-  private static final Runnable RUN = TimeoutSweep::run; // linked while there is memory
+  private static final AtomicBoolean SCHEDULED = new AtomicBoolean();
+  private static final Rescuable RETRIER = TimeoutSweep::scheduleOrRescue;
+  private static final Runnable SWEEP = TimeoutSweep::run; // linked while there is memory
 
   abstract static class SweepEntry {
     private SweepEntry next; // the next entry of a list
-    private int slot; // the index of the slot in which it may be; the waiting thread only
+    private int slot; // the index of the slot in which this may be; the waiting thread only
 
     /** Sets the timer, unless the wait has ended. */
     abstract void startTimer();
@@ -43,13 +43,13 @@ final class TimeoutSweep {
 
   static void add(SweepEntry wait) {
     put(wait);
-    start();
+    schedule();
   }
 
   /** Adds a wait that could not be ended for lack of memory. Throws nothing. */
   static void addQuietly(SweepEntry wait) {
     put(wait);
-    restart();
+    scheduleOrRescue();
   }
 
   private static void put(SweepEntry wait) {
@@ -68,19 +68,19 @@ final class TimeoutSweep {
     if (SLOTS.getPlain(wait.slot) == wait) SLOTS.compareAndSet(wait.slot, wait, null);
   }
 
-  private static void start() {
-    if (ARMED.get()) return;
-    StackProbe.probe(); // if ARMED were set without a timer, no wait would be ended
-    if (!ARMED.compareAndSet(false, true)) return;
+  private static void schedule() {
+    if (SCHEDULED.get()) return;
+    StackProbe.probe(); // an error after SCHEDULED is set would leave no sweep scheduled
+    if (!SCHEDULED.compareAndSet(false, true)) return;
     try {
-      Scheduler.system().schedule(PERIOD, RUN);
+      Scheduler.system().schedule(PERIOD, SWEEP);
     } catch (Throwable noMemory) {
-      ARMED.set(false); // the next wait tries again
+      SCHEDULED.set(false); // the next wait tries again
       throw noMemory;
     }
   }
 
-  private static void arm(SweepEntry wait) {
+  private static void tryStartTimer(SweepEntry wait) {
     try {
       wait.startTimer();
     } catch (Throwable noMemory) {
@@ -91,29 +91,29 @@ final class TimeoutSweep {
   private static void run() {
     for (int slot = 0; slot < SLOTS.length(); slot++) {
       var wait = SLOTS.get(slot) == null ? null : SLOTS.getAndSet(slot, null);
-      if (wait != null) arm(wait);
+      if (wait != null) tryStartTimer(wait);
     }
     for (int index = 0; index < LISTS.length(); index += SLOTS_IN_STRIPE) {
       for (var wait = LISTS.getAndSet(index, null); wait != null;) {
         var nextWait = wait.next;
         wait.next = null;
-        arm(wait);
+        tryStartTimer(wait);
         wait = nextWait;
       }
     }
-    ARMED.set(false);
-    if (isNeeded()) restart();
+    SCHEDULED.set(false);
+    if (hasWaits()) scheduleOrRescue();
   }
 
-  private static void restart() {
+  private static void scheduleOrRescue() {
     try {
-      start();
+      schedule();
     } catch (Throwable noMemory) {
-      EngineThreads.rescue(RESTARTER);
+      EngineThreads.rescue(RETRIER);
     }
   }
 
-  private static boolean isNeeded() {
+  private static boolean hasWaits() {
     for (int slot = 0; slot < SLOTS.length(); slot++) if (SLOTS.get(slot) != null) return true;
     for (int index = 0; index < LISTS.length(); index += SLOTS_IN_STRIPE) if (LISTS.get(index) != null) return true;
     return false;

@@ -12,13 +12,15 @@ import java.util.concurrent.Future;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * A handler's wait for an actor's answer or end, or for space in its mailbox. It is published
- * before the thread parks, so that {@link WaitCycle} can follow it. Each wait is a new object, and
- * a wait that is over stays over. So if a search finds the same object twice, the wait lasted in
- * between.
+ * A handler's wait for an actor's answer or end, or for space in its mailbox. A wait is published
+ * before its thread parks, so that {@link WaitCycle} can follow the wait. Each wait is a new
+ * object, and a wait that is over stays over. So if a search finds the same object twice, the wait
+ * lasted in between.
  */
 public final class Wait implements AutoCloseable {
+  /** The {@code message} of a wait for the end of an actor. */
   public static final String END = "its end";
+  /** The {@code message} of such a wait by a thread that closes the scope of the actor. */
   public static final String CLOSE = "its end, to close its scope";
 
   /** An actor, as seen by a thread that waits for it. */
@@ -30,19 +32,20 @@ public final class Wait implements AutoCloseable {
     boolean hasOtherWorkers();
 
     /**
-     * Returns the handler that must continue before the wait can end. Returns null if there is
-     * none, or several.
+     * Returns the handler that must continue before a wait for this actor can end. Returns null if
+     * there is no such handler, or there are several.
      */
     WaitingHandler blocker();
 
     /**
-     * Returns the workers of a pool on which a wait depends. Returns null if there are none, or
-     * they are not known.
+     * Returns the workers of this pool on which the wait depends. Returns null if there are no such
+     * workers, or they are not known.
      */
     PoolBlockers<Object> blockers(Wait wait);
 
     /**
-     * Gives a stranded right to run a thread. Returns false if stack or memory does not suffice.
+     * Starts a thread for a stranded right to run. Returns false if stack or memory does not
+     * suffice.
      */
     boolean tryRescue();
 
@@ -56,26 +59,26 @@ public final class Wait implements AutoCloseable {
     ActorStoppedException stopped(Object message, Outcome outcome);
   }
 
-  /** A handler at work. Its thread writes the fields. */
+  /** A handler that runs on a thread, which may wait. That thread writes the fields. */
   public abstract static class WaitingHandler {
     private static final ThreadLocal<WaitingHandler> CURRENT = new ThreadLocal<>();
 
     // written before this is published, or before a resident thread looks for work; read by threads
-    // that interrupt or wake it
+    // that interrupt or wake the thread
     public Thread thread;
     public Object message; // the message that is being handled, or null
     public WaitingHandler outer; // the handler that called this handler on the same thread, or null
-    // the wait of this handler, or of a handler above it on the thread; read by threads that search
-    // for cycles
+    // the wait of this handler, or of a handler that this handler called on the same thread, or
+    // null; read by threads that search for cycles
     volatile Wait currentWait;
-    private RefusedWait lastRefused; // the last refused request, or null
+    private RefusedWait lastRefused; // the last refused wait, or null
     protected boolean mayHoldHandOver; // whether the slot of the thread may have an actor that this handler woke
 
     /** A wait that would have closed a cycle, and the exception that was thrown instead. */
     private record RefusedWait(Throwable exception, Awaitable awaitable) {}
 
     /**
-     * Starts the actor in the slot of the thread on a thread of its own. Called before this handler
+     * Gives the drain in the slot of this thread a fiber of its own. Called before this handler
      * waits or takes another message.
      */
     protected final void startHandedOver() {
@@ -88,8 +91,8 @@ public final class Wait implements AutoCloseable {
     }
 
     /**
-     * Withdraws the request, because the handler failed with this exception and will not use the
-     * answer.
+     * Cancels the request whose wait was refused with this exception, because the handler failed
+     * with the exception, and will not use the answer.
      */
     public final void withdrawRefused(Throwable exception) {
       var refusedWait = lastRefused;
@@ -98,7 +101,7 @@ public final class Wait implements AutoCloseable {
       if (refusedWait.awaitable != null) refusedWait.awaitable.cancelUnlessBegun();
     }
 
-    /** Returns null if this thread runs no handler. */
+    /** Returns the innermost handler on this thread, or null if this thread runs no handler. */
     public static WaitingHandler current() {
       return CURRENT.get();
     }
@@ -148,7 +151,7 @@ public final class Wait implements AutoCloseable {
     }
   }
 
-  private record MailboxRoom(QueueEntry<Object> entry) implements Awaitable {
+  private record MailboxSpace(QueueEntry<Object> entry) implements Awaitable {
     @Override
     public boolean isOver() {
       return !entry.isBlocked();
@@ -156,10 +159,10 @@ public final class Wait implements AutoCloseable {
   }
 
   final WaitTarget target;
-  final Object message; // null: the handler that runs the request knows its message, see withMessage
+  final Object message; // null: only the handler of the request knows the message, see withMessage
   final WaitingHandler waiter;
   private final Awaitable awaitable; // null: the target runs on the thread of the waiter
-  private final boolean ignoresInterrupts; // an interrupt does not end it
+  private final boolean ignoresInterrupts; // whether an interrupt does not end the wait
 
   Wait(WaitTarget target, Object message, Awaitable awaitable, WaitingHandler waiter, boolean ignoresInterrupts) {
     this.target = target;
@@ -172,13 +175,13 @@ public final class Wait implements AutoCloseable {
   /**
    * Checks that this thread may wait for the target. Called before the thread sends the request.
    */
-  public static void prepare(WaitTarget target, Object message) {
+  public static void checkMayWait(WaitTarget target, Object message) {
     if (target.isCurrent() && (message == END || !target.hasOtherWorkers())) throw WaitCycle.selfCycle(target, message);
     CallerThreadRunner.beforeWait();
     // the last sender, perhaps this thread, had too little stack to start the actor
     if (target.isStranded() && !target.tryRescue()) throw new StackOverflowError(
         "there is no stack or memory left to give actor '" + target.name()
-            + "' a thread, so waiting for it would have no end");
+            + "' a thread, so waiting for this actor would never end");
   }
 
   /**
@@ -190,7 +193,7 @@ public final class Wait implements AutoCloseable {
   }
 
   public static Wait beginForSpace(WaitTarget target, Object message, QueueEntry<Object> entry) {
-    return begin(target, message, new MailboxRoom(entry));
+    return begin(target, message, new MailboxSpace(entry));
   }
 
   public static Wait begin(WaitTarget target, Object message, Awaitable awaitable, WaitingHandler waiter,
@@ -198,11 +201,11 @@ public final class Wait implements AutoCloseable {
     if (waiter == null) return null;
     var wait = new Wait(target, message, awaitable, waiter, ignoresInterrupts);
     for (var handler = waiter; handler != null; handler = handler.outer) {
-      // before the wait is published, because it throws if the stack is exhausted
+      // before the wait is published, because startHandedOver throws if the stack is exhausted
       if (handler.mayHoldHandOver) handler.startHandedOver();
       // a thread of a ForkJoinPool may run a task while it waits, and the task may wait, too. The
-      // handler still needs the first wait to end. If the new wait replaced it, the last member of
-      // a cycle could miss it, and no other thread would search again
+      // handler still needs the first wait to end. If the new wait replaced the first, the last
+      // member of a cycle could miss the first wait, and no other thread would search again
       var publishedWait = handler.currentWait;
       if (publishedWait == null || publishedWait.isOver()) handler.currentWait = wait;
     }
@@ -230,8 +233,8 @@ public final class Wait implements AutoCloseable {
   }
 
   /**
-   * Returns whether the thread is parked until one of these actors gives an answer, which it may
-   * have promised. The thread sets the timer of its limit before it parks.
+   * Returns whether the thread is parked until one of these actors gives an answer, which the actor
+   * may have promised. A thread that is parked has already set the timer of its limit.
    */
   public boolean isForAnswerOf(Set<? extends WaitTarget> actors) {
     var sleeper = waiter.thread;
@@ -246,8 +249,8 @@ public final class Wait implements AutoCloseable {
   }
 
   /**
-   * Returns whether the wait has ended, or will end without the target's handler. Once true, it
-   * stays true, unless an interrupt is cleared.
+   * Returns whether the wait has ended, or will end without the target's handler. Once true, the
+   * result stays true, unless an interrupt is cleared.
    */
   boolean isOver() {
     var sleeper = waiter.thread;
@@ -257,12 +260,12 @@ public final class Wait implements AutoCloseable {
   }
 
   void recheckSpace() {
-    if (awaitable instanceof MailboxRoom && !awaitable.isOver()) LockSupport.unpark(waiter.thread);
+    if (awaitable instanceof MailboxSpace && !awaitable.isOver()) LockSupport.unpark(waiter.thread);
   }
 
   /**
-   * Returns this wait with the message of the worker, if the worker handles the request whose
-   * message this wait does not know.
+   * Returns a copy with the message of the worker if this wait does not know its message and the
+   * worker handles the request; otherwise returns this wait.
    */
   Wait withMessage(WaitingHandler worker) {
     return message != null || !worker.handles(awaitable) ? this
@@ -280,7 +283,7 @@ public final class Wait implements AutoCloseable {
   public String describe() {
     String text = message == null ? "" : message == END || message == CLOSE ? (String) message
         : target.describe(EngineMessage.unwrap(message));
-    if (awaitable instanceof MailboxRoom) text = "room for " + text;
+    if (awaitable instanceof MailboxSpace) text = "room for " + text;
     return "'" + target.name() + "'" + (text.isEmpty() ? "" : " (" + text + ")");
   }
 

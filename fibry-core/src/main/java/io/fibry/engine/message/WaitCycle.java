@@ -14,8 +14,9 @@ import java.util.function.Predicate;
  * A cycle of handlers that wait for each other, and the search for it.
  *
  * <p><b>Search.</b> A handler that is about to wait first publishes a {@link Wait}, in its own
- * activation and in those below it on its thread. It then follows the chain: to the actor for which
- * it waits, to the wait of that actor's handler, and so on, perhaps back to this thread.
+ * activation and in the activations below on the same thread. The handler then follows the chain:
+ * to the actor for which it waits, to the wait of that actor's handler, and so on, perhaps back to
+ * this thread.
  *
  * <p><b>No cycle is missed.</b> If several waits close a cycle together, the wait that is published
  * last sees all others, because each handler publishes before it searches.
@@ -69,7 +70,7 @@ public final class WaitCycle {
     var wait = new Wait(target, message, null, Wait.WaitingHandler.current(), false);
     var cycle = new ArrayList<>(List.of(wait));
     addNested(target.blocker(), wait.waiter, cycle);
-    return cycle(cycle);
+    return cycleException(cycle);
   }
 
   /**
@@ -87,10 +88,10 @@ public final class WaitCycle {
   public RequestException exception() {
     var firstWait = waits.getFirst();
     boolean isClosing = firstWait.target.isEnding() && waits.stream().anyMatch(wait -> wait.message == Wait.CLOSE);
-    return isClosing ? firstWait.target.stopped(firstWait.request(), Outcome.UNKNOWN) : cycle(waits);
+    return isClosing ? firstWait.target.stopped(firstWait.request(), Outcome.UNKNOWN) : cycleException(waits);
   }
 
-  private static AskCycleException cycle(List<Wait> cycle) {
+  private static AskCycleException cycleException(List<Wait> cycle) {
     var names = new ArrayList<String>();
     var texts = new ArrayList<String>();
     for (var wait : cycle) {
@@ -103,8 +104,8 @@ public final class WaitCycle {
   }
 
   /**
-   * Adds the handlers that run above {@code worker} on the same thread: each handler waits until
-   * the handler above it returns.
+   * Adds waits for the handlers that run above {@code worker} on the same thread, up to
+   * {@code top}: each handler waits until the handler above returns.
    */
   private static void addNested(Wait.WaitingHandler worker, Wait.WaitingHandler top, List<Wait> cycle) {
     int position = cycle.size();
@@ -113,21 +114,21 @@ public final class WaitCycle {
   }
 
   /**
-   * One search from a wait to the handlers that must continue before it can end, and to their
-   * waits.
+   * One search from a wait to the handlers that must continue before the wait can end, then from
+   * their waits, and so on.
    *
-   * <p>A wait for a pool may fork. A worker is stuck if it leads to this thread, or to a wait that
-   * does. The pool never ends if one worker is stuck. An answer or free space never comes if too
-   * few workers or permits are left. A cycle without this thread is found by its last member. If a
-   * worker closed the cycle by taking a message, the sender that waits for space is woken to search
-   * again.
+   * <p>A wait for a pool may fork. A worker is stuck if its wait leads to this thread, or back to a
+   * wait that the search has passed. A wait for the end of the pool never ends if one worker is
+   * stuck. A wait for an answer or for space never ends if too few workers or permits are not
+   * stuck. A cycle without this thread is found by its last member. If a worker closed the cycle by
+   * taking a message, the sender that waits for space is woken to search again.
    */
   private static final class CycleSearch {
     private static final int NOWHERE = Integer.MAX_VALUE;
 
     /**
      * One step of the search: the stuck handlers, the handler among them that leads to the earliest
-     * step, and its wait. The wait is null if that handler runs on this thread.
+     * step, and the wait of that handler. The wait is null if that handler runs on this thread.
      */
     private record SearchStep(int number, Set<Wait.WaitingHandler> stuckHandlers, Wait.WaitingHandler nearest,
         Wait nextWait) {}
@@ -160,8 +161,8 @@ public final class WaitCycle {
     }
 
     /**
-     * Returns the number of the earliest step to which this wait leads, or 0 for this thread.
-     * Otherwise adds no step, and returns NOWHERE.
+     * Returns 0 if this wait leads to this thread, or else the number of the earliest step to which
+     * this wait leads. If the wait leads to neither, adds no step, and returns NOWHERE.
      */
     private int follow(Wait wait) {
       int firstStep = steps.size();
@@ -184,8 +185,8 @@ public final class WaitCycle {
       if (earliest < Math.max(1, firstStep)) return earliest;
       while (steps.size() > firstStep) {
         var step = steps.pollLastEntry();
-        // only members of the cycle: this thread, which leads to the cycle, would wake itself and
-        // search forever
+        // wakes only members of the cycle: this thread, which only leads to the cycle, would
+        // otherwise wake itself and search forever
         if (earliest != NOWHERE && step.getValue().number >= earliest) step.getKey().recheckSpace();
       }
       return NOWHERE;
@@ -198,7 +199,7 @@ public final class WaitCycle {
       // a worker that leads back to this wait is stuck, if this step is not removed
       steps.put(wait, new SearchStep(number, Set.of(), null, null));
       int earliest = NOWHERE;
-      int permits = 0;
+      int stuckPermits = 0;
       var stuckHandlers = new LinkedHashSet<Wait.WaitingHandler>();
       Wait.WaitingHandler nearest = null;
       Wait nextWait = null;
@@ -210,14 +211,15 @@ public final class WaitCycle {
         int workerStep = isThisThread ? 0 : workerWait == null ? NOWHERE : follow(workerWait);
         if (workerStep == NOWHERE) continue;
         stuckHandlers.add(worker);
-        permits += slot.weight();
+        stuckPermits += slot.weight();
         if (workerStep < earliest) {
           earliest = workerStep;
           nearest = worker;
           nextWait = workerWait;
         }
       }
-      if (permits <= blockers.permits() && stuckHandlers.size() <= blockers.workers()) return NOWHERE;
+      if (stuckPermits <= blockers.maxStuckPermits() && stuckHandlers.size() <= blockers.maxStuckWorkers())
+        return NOWHERE;
       steps.put(wait, new SearchStep(number, stuckHandlers, nearest, nextWait));
       return earliest;
     }

@@ -5,7 +5,10 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 
-/** A future that publishes the wait of a handler for it, so that cycles are found. */
+/**
+ * A future that publishes the wait of a handler that waits for this future, so that cycles are
+ * found.
+ */
 abstract class WaitPublishingFuture<R> extends CompletableFuture<R> {
   /**
    * Publishes that the handler on this thread waits. Returns null if this thread runs no handler,

@@ -1,19 +1,19 @@
 package io.fibry.engine.queue;
 
 /**
- * Decides whether a thread spins before it parks. A spin helps if the other thread runs on another
- * processor. If both threads share a processor, spins fail, and after some failures most spins are
- * skipped. Racing threads may lose a count.
+ * Decides whether a thread spins before it parks. A spin succeeds if the thread that is waited for
+ * runs on another processor. If both threads share a processor, spins fail, and after some failures
+ * most spins are skipped. Racing threads may lose a count.
  */
 final class AdaptiveSpin {
   private static final int MAX_FAILURES = 4; // failures in a row
   private static final int MAX_SKIPPED = 32;
 
-  // failures in a row, and from MAX_FAILURES on, skipped spins; written and read by all threads
-  // that spin
+  // failures in a row, to which skipped spins are added from MAX_FAILURES on; written and read by
+  // all threads that spin
   private int failures;
 
-  boolean isWorthwhile() {
+  boolean mayStart() {
     if (failures >= MAX_FAILURES + MAX_SKIPPED) failures = MAX_FAILURES - 1;
     if (failures < MAX_FAILURES) return true;
     failures++;

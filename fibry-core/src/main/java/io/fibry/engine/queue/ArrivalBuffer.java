@@ -18,8 +18,8 @@ final class ArrivalBuffer<E> {
   private static final int MAX_CHECKS = 64;
   private static final int MAX_STALLED_CHECKS = 8; // checks in a row that see no departure
   private static final int PAUSES_PER_CHECK = 8;
-  // the number of free places for which a sender spins: if it took the first free place, it would
-  // fill the queue again
+  // the number of free places for which a sender spins, because a sender that took the first free
+  // place would fill the queue again at once
   private static final int WANTED_SPACE = 32;
   private static final VarHandle NEWEST =
       ConstantBootstraps.fieldVarHandle(MethodHandles.lookup(), "newest", VarHandle.class, ArrivalBuffer.class,
@@ -62,7 +62,8 @@ final class ArrivalBuffer<E> {
 
   /**
    * Returns whether the entry with this number fits, and updates {@code maxNumber}. Called only if
-   * that does not suffice, because the taker writes {@code departed} at each message.
+   * the number is above {@code maxNumber}, because a read of {@code departed}, which the taker
+   * writes at each message, is slow.
    */
   private boolean hasSpace(long number) {
     long newMaxNumber = departed + capacity;
@@ -72,11 +73,11 @@ final class ArrivalBuffer<E> {
   }
 
   /**
-   * Spins until {@code size} entries fit, as long as the taker makes progress. Returns whether they
-   * fit.
+   * Spins until {@code size} entries fit, for a limited time, and only as long as the taker makes
+   * progress. Returns whether they fit.
    */
   boolean awaitSpace(int size) {
-    return spaceSpin.isWorthwhile() && spaceSpin.record(spinForSpace(size));
+    return spaceSpin.mayStart() && spaceSpin.record(spinForSpace(size));
   }
 
   private boolean spinForSpace(int size) {
@@ -96,7 +97,7 @@ final class ArrivalBuffer<E> {
   }
 
   boolean awaitNew() {
-    return arrivalSpin.isWorthwhile() && arrivalSpin.record(spinForNew());
+    return arrivalSpin.mayStart() && arrivalSpin.record(spinForNew());
   }
 
   private boolean spinForNew() {

@@ -25,16 +25,16 @@ final class EntryChain<E> {
     head = entry;
   }
 
-  /** Inserts the entry before {@code next}, which is in the chain. */
-  void addBefore(QueueEntry<E> entry, QueueEntry<E> next) {
-    if (next == head) {
+  /** Inserts the entry before {@code successor}, which is in the chain. */
+  void addBefore(QueueEntry<E> entry, QueueEntry<E> successor) {
+    if (successor == head) {
       addFirst(entry);
       return;
     }
-    entry.previous = next.previous;
-    entry.next = next;
-    next.previous.next = entry;
-    next.previous = entry;
+    entry.previous = successor.previous;
+    entry.next = successor;
+    successor.previous.next = entry;
+    successor.previous = entry;
   }
 
   void remove(QueueEntry<E> entry) {

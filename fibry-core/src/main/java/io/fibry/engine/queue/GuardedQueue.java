@@ -19,28 +19,30 @@ import java.util.function.Predicate;
  * from the drain. An entry waits only while a thread has the right, or is about to take it. A
  * sender is blocked only while the entry of the first blocked sender does not fit.
  *
- * <p><b>Monitor.</b> It guards everything except the arrivals. No thread parks under it, and the
- * only user code under it is the comparator, and {@code hashCode} and {@code equals} of keys.
+ * <p><b>Monitor.</b> The monitor of the queue guards everything except the arrivals. No thread
+ * parks under it, and the only user code under it is the comparator, and {@code hashCode} and
+ * {@code equals} of keys.
  *
- * <p><b>Fast path.</b> A mailbox that only refuses or blocks has an entrance without the monitor,
- * the {@link ArrivalBuffer}. A sender adds its entry, and then reads {@code isShut} and
- * {@code isRunning}. A drain clears {@code isRunning}, and then looks for arrivals. So at least one
- * of the two threads sees the other, and a compare-and-set gives the right to run to one of them.
+ * <p><b>Fast path.</b> A first-in, first-out mailbox that, when full, only refuses or blocks has an
+ * entrance without the monitor: the {@link ArrivalBuffer}. A sender adds its entry, and then reads
+ * {@code isShut} and {@code isRunning}. A drain clears {@code isRunning}, and then looks for
+ * arrivals. So at least one of the two threads sees the other, and a compare-and-set gives the
+ * right to run to one of them.
  *
  * <p><b>Failure.</b> A StackOverflowError under the monitor would leave a change half done, so
- * callers probe a user's stack first. The exception is {@link #enter}, which mostly calls nothing
- * after its change, and makes sure beforehand that the stack suffices to withdraw an entry.
+ * callers probe the stack of a user's thread first. Only {@link #enter} probes it itself, so that
+ * the stack suffices to withdraw the entry, and mostly calls nothing after its change.
  *
  * <p><b>Refused.</b> {@code ReentrantLock}: a StackOverflowError left it locked. A binary heap: a
  * comparator that throws breaks it, where a tree compares before it changes.
  */
 public class GuardedQueue<E> {
   public enum EnterResult {
-    /** In the queue; another thread has the right to run. */
+    /** The entry is in the queue; another thread has the right to run, or none needs it yet. */
     TAKEN,
-    /** In the queue; the caller has the right to run. */
+    /** The entry is in the queue; the caller has the right to run. */
     RUN,
-    /** The caller must {@link GuardedQueue#await}. */
+    /** The entry waits for space; its sender must call {@link GuardedQueue#await}. */
     BLOCKED,
     FULL,
     SHUT
@@ -104,8 +106,10 @@ public class GuardedQueue<E> {
     return toElement != null;
   }
 
-  /** Makes the entry of an item. A task has no rank and no key, and weighs 1. */
-  public QueueEntry<E> entry(E item, Object message, boolean isMessage, Object receiver) {
+  /**
+   * Makes the entry of an item: of a message, or of a task, which has no rank or key, and weighs 1.
+   */
+  public QueueEntry<E> newEntry(E item, Object message, boolean isMessage, Object receiver) {
     if (takesMessageEntries()) return QueueEntry.of(item);
     return isMessage ? RankedEntry.of(item, message) : RankedEntry.unranked(item);
   }
@@ -122,7 +126,7 @@ public class GuardedQueue<E> {
   }
 
   /**
-   * Lets the entry in, blocks its sender, or refuses it. An entry that may not wait gets
+   * Lets the entry in, blocks its sender, or refuses it. If {@code mayWait} is false, the result is
    * {@link EnterResult#FULL} in place of BLOCKED.
    */
   public EnterResult offer(QueueEntry<E> entry, boolean mayWait) {
@@ -133,7 +137,7 @@ public class GuardedQueue<E> {
     synchronized (this) {
       if (isShut) return EnterResult.SHUT;
       boolean isLetIn = blockedSenders.isEmpty() && tryLetIn(entry) && (waitEstimator == null
-          || waitEstimator.isWithinTarget((RankedEntry<E>) entry, (RankedEntry<E>) order.chain.head, countAhead(),
+          || waitEstimator.isWithinMaxWait((RankedEntry<E>) entry, (RankedEntry<E>) order.chain.head, countAhead(),
               now));
       if (!isLetIn && !(overflow == Overflow.DROP_OLDEST ? !entry.isTask() : overflow == Overflow.BLOCK && mayWait))
         return EnterResult.FULL;
@@ -144,7 +148,7 @@ public class GuardedQueue<E> {
       }
       if (!isLetIn) ((RankedEntry<E>) entry).droppedElements = dropOldest(entry);
       add(entry, now);
-      return tryRun();
+      return tryTakeRun();
     }
   }
 
@@ -161,15 +165,15 @@ public class GuardedQueue<E> {
     if (arrivals.enter(entry, size)
         || mayWait && arrivals.awaitSpace(size) && blockedSenders.isEmpty() && arrivals.enter(entry, size))
       return isShut ? takeBack(entry, size) ? EnterResult.SHUT : EnterResult.TAKEN
-          : isRunning.get() ? EnterResult.TAKEN : tryRun();
+          : isRunning.get() ? EnterResult.TAKEN : tryTakeRun();
     entry.setState(QueueEntry.OUTSIDE);
     return null;
   }
 
   /**
-   * Withdraws a block that has just entered. The caller gives its size, because other entries may
-   * be linked behind it now. Returns false if the block was taken, or is being removed because the
-   * queue is shut.
+   * Withdraws a block of {@code size} entries that has just entered. The caller gives the size,
+   * because other entries may be linked behind the block now. Returns false if the block was taken,
+   * or is being removed because the queue is shut.
    */
   public synchronized boolean takeBack(QueueEntry<E> block, int size) {
     collectArrivals();
@@ -189,24 +193,24 @@ public class GuardedQueue<E> {
   }
 
   /**
-   * Lets in an entry that must never wait or be dropped. It may exceed the capacity, is not
-   * counted, and enters even if the queue is shut.
+   * Lets in an entry that must never wait or be dropped. Such an entry may exceed the capacity, is
+   * not counted, and enters even if the queue is shut.
    */
   public synchronized EnterResult admit(QueueEntry<E> entry) {
     prepare(entry);
     collectArrivals();
     append(entry);
-    return tryRun();
+    return tryTakeRun();
   }
 
-  public synchronized boolean runIfIdle() {
-    return !isShut && tryRun() == EnterResult.RUN;
+  public synchronized boolean takeRunIfIdle() {
+    return !isShut && tryTakeRun() == EnterResult.RUN;
   }
 
   /**
-   * Waits until the blocked entry is let in. {@code isOver} is called after each wake-up. Returns
-   * false if the entry stays outside. If a fiber parks with too little stack, a StackOverflowError
-   * is thrown, and the entry stays outside.
+   * Waits until the blocked entry is let in or refused, the thread is interrupted, or
+   * {@code isOver} returns true after a wake-up. Returns whether the entry was let in. If a fiber
+   * parks with too little stack, a StackOverflowError is thrown, and the entry stays outside.
    */
   public boolean await(QueueEntry<E> entry, BooleanSupplier isOver) {
     try {
@@ -244,13 +248,13 @@ public class GuardedQueue<E> {
     if (first() != null) return false;
     isRunning.set(false);
     // a sender that has entered meanwhile saw `isRunning` set, or has the right to run now
-    return arrivals == null || !arrivals.hasNew() || tryRun() == EnterResult.TAKEN;
+    return arrivals == null || !arrivals.hasNew() || tryTakeRun() == EnterResult.TAKEN;
   }
 
   /**
    * Takes the first element that the filter accepts, or waits for such an element. {@code filter}
    * runs outside the monitor; {@code isOver} is called after each wake-up. Returns null if the
-   * thread was interrupted, the wait is over, or the queue is shut.
+   * thread was interrupted, {@code isOver} returned true, or the queue is shut.
    */
   public E receive(Predicate<? super E> filter, BooleanSupplier isOver) {
     return selectiveReceive.receive(filter, isOver);
@@ -285,7 +289,8 @@ public class GuardedQueue<E> {
   }
 
   /**
-   * Waiting entries stay; blocked senders are refused, and a thread in {@link #receive} is woken.
+   * Shuts the queue. Waiting entries stay; blocked senders are refused, and a thread in
+   * {@link #receive} is woken.
    */
   public void stopAccepting() {
     List<QueueEntry<E>> refusedEntries;
@@ -319,13 +324,13 @@ public class GuardedQueue<E> {
    * Takes the right to run if no thread has it. Returns {@link EnterResult#TAKEN} if another thread
    * has it, or no thread needs it.
    */
-  EnterResult tryRun() {
+  EnterResult tryTakeRun() {
     return !isRunning.get() && isRunning.compareAndSet(false, true) ? EnterResult.RUN : EnterResult.TAKEN;
   }
 
   // ---- under the monitor
 
-  /** Returns whether the block fits. With an ArrivalBuffer, it has then entered. */
+  /** Returns whether the block fits. With an ArrivalBuffer, a block that fits has then entered. */
   private boolean tryLetIn(QueueEntry<E> block) {
     return arrivals == null ? occupiedPlaces.hasSpaceFor(block) : arrivals.enter(block, block.size());
   }
@@ -342,7 +347,7 @@ public class GuardedQueue<E> {
     }
   }
 
-  void prepare(QueueEntry<E> entry) {} // may run code of the user, because the queue has not changed yet
+  void prepare(QueueEntry<E> entry) {} // called before the entry enters; may run code of the user
 
   void markOutside(QueueEntry<E> entry) {
     entry.setState(QueueEntry.OUTSIDE);

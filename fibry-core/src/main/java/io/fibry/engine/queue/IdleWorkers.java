@@ -22,23 +22,23 @@ final class IdleWorkers<E> {
     if (slot.isIdle) slots.add(slot);
   }
 
-  /** Returns the worker that has been idle for the shortest time, or null. */
-  WorkerSlot<E> wakeLast() {
+  /** Removes and returns the worker that has been idle for the shortest time, or returns null. */
+  WorkerSlot<E> removeLatest() {
     if (slots.isEmpty()) return null;
     var slot = slots.removeLast();
     slot.isIdle = false;
     return slot;
   }
 
-  void wake(WorkerSlot<E> slot) {
+  void remove(WorkerSlot<E> slot) {
     if (slot.isIdle) slots.remove(slot);
     slot.isIdle = false;
   }
 
   /**
    * Removes and returns at most {@code max} slots that have been idle for {@code minIdle} ns. A
-   * slot with an unknown idle time counts as idle from now on. It goes behind the others, which it
-   * would otherwise hold up.
+   * slot with an unknown idle time counts as idle from now on. The slot goes behind the others,
+   * because at the front it would hold them up.
    */
   List<WorkerSlot<E>> retire(int max, long now, long minIdle) {
     var retiredSlots = new ArrayList<WorkerSlot<E>>();
@@ -48,7 +48,7 @@ final class IdleWorkers<E> {
         slot.idleSince = now;
         slots.addLast(slot);
       } else if (now - slot.idleSince >= minIdle) {
-        wake(slot);
+        remove(slot);
         slot.isRetired = true;
         retiredSlots.add(slot);
       } else break;
@@ -57,8 +57,8 @@ final class IdleWorkers<E> {
   }
 
   /**
-   * Returns when the first idle worker that may retire has been idle for {@code minIdle} ns; empty
-   * if there is no such worker.
+   * Returns the time at which the first worker with a known idle time has been idle for
+   * {@code minIdle} ns. Empty if there is no such worker.
    */
   OptionalLong nextRetirement(long minIdle) {
     return slots.stream().filter(slot -> slot.idleSince != UNKNOWN).mapToLong(slot -> slot.idleSince + minIdle)

@@ -7,8 +7,9 @@ import java.util.Map;
 import java.util.Objects;
 
 /**
- * The entries of a {@link SharedQueue} by key. Guarded by the queue. The user's {@code hashCode}
- * and {@code equals} run in {@link #findLane}, before anything has changed, and in {@link #forget}.
+ * The entries of a {@link SharedQueue} by key: each key has a lane. Guarded by the queue's monitor.
+ * The user's {@code hashCode} and {@code equals} run in {@link #assignLane}, before anything has
+ * changed, and in {@link #forget}.
  */
 final class KeyLanes<E> {
   static final class KeyLane<E> {
@@ -23,17 +24,17 @@ final class KeyLanes<E> {
   }
 
   private final Map<Object, KeyLane<E>> lanes = new LinkedHashMap<>();
-  final LinkedHashSet<PoolEntry<E>> allWaiting = new LinkedHashSet<>(); // all waiting entries, oldest first
+  final LinkedHashSet<PoolEntry<E>> allWaiting = new LinkedHashSet<>(); // all entries that have not begun, oldest first
   int waitingCount; // number of entries that wait in lanes
 
-  void findLane(PoolEntry<E> entry) {
+  void assignLane(PoolEntry<E> entry) {
     if (entry.key == null) return;
     entry.lane = lanes.computeIfAbsent(entry.key, KeyLane::new);
     entry.lane.references++;
     entry.key = null;
   }
 
-  /** Adds an entry. Returns false if it must wait in its lane. */
+  /** Adds an entry. Returns false if the entry must wait in its lane. */
   boolean enter(PoolEntry<E> entry) {
     allWaiting.add(entry);
     var lane = entry.lane;
@@ -52,7 +53,7 @@ final class KeyLanes<E> {
     return false;
   }
 
-  /** Removes the entry from its lane. Returns false if it does not wait there. */
+  /** Removes the entry from its lane. Returns false if the entry does not wait in a lane. */
   boolean leaveLane(PoolEntry<E> entry) {
     if (entry.lane == null || !entry.lane.waitingEntries.remove(entry)) return false;
     waitingCount--;
@@ -61,7 +62,8 @@ final class KeyLanes<E> {
   }
 
   /**
-   * Ends an entry that is done, or will never begin. Returns the next entry of its lane, or null.
+   * Called when an entry has ended, or will never begin. Returns the next entry of its lane, or
+   * null.
    */
   PoolEntry<E> advance(PoolEntry<E> entry) {
     var lane = entry.lane;
@@ -76,15 +78,15 @@ final class KeyLanes<E> {
     return nextEntry;
   }
 
-  /** Returns the slots of the workers that hold up a lane. */
-  List<WorkerSlot<E>> firstWorkers() {
+  /** Returns the slots of the workers for whose message other entries of a lane wait. */
+  List<WorkerSlot<E>> blockingWorkers() {
     return lanes.values().stream().filter(lane -> !lane.waitingEntries.isEmpty()).map(lane -> lane.firstEntry.slot)
         .filter(Objects::nonNull).toList();
   }
 
   /**
-   * Removes the entry from the count of its lane, and an empty lane from the map. If the map no
-   * longer finds the lane by its key, the lane stays.
+   * Removes the entry from the count of its lane, and an empty lane from the map. If the hash code
+   * of the key has changed, the map does not find the lane, which then stays.
    */
   void forget(PoolEntry<E> entry) {
     var lane = entry.lane;
@@ -92,7 +94,7 @@ final class KeyLanes<E> {
     if (lane == null || --lane.references > 0) return;
     try {
       lanes.remove(lane.key, lane);
-    } catch (RuntimeException | StackOverflowError failure) { // from the user's key; the change above stays
+    } catch (RuntimeException | StackOverflowError failure) { // from the user's key; the count is right
     }
   }
 }

@@ -6,8 +6,8 @@ import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
 
 /**
- * A park that is announced to the ForkJoinPool of its thread, so that another thread of the pool
- * works meanwhile. Otherwise the task that ends the wait might stay in the pool. The thread parks
+ * A park of a thread of a ForkJoinPool, which is announced to the pool, so that another thread of
+ * the pool works meanwhile. Otherwise the task that ends the wait might never run. The thread parks
  * for 100 ms at most and then checks again, because on Java 21 a pool may forget to wake a thread.
  * The condition is checked right before each park, because the pool may consume the permit.
  */
@@ -27,7 +27,7 @@ record ManagedPark(BooleanSupplier condition, Object blocker) implements ForkJoi
     try {
       ForkJoinPool.managedBlock(park);
     } catch (Throwable failure) {
-      // the caller parks without the pool; an exception of the condition will be thrown again there
+      // the caller parks without the pool, and throws an exception of the condition again
     }
   }
 

@@ -10,7 +10,7 @@ import io.fibry.mailbox.Overflow;
 final class OccupiedPlaces {
   private final Mailbox<?> mailbox;
   private int count;
-  private int tasks;
+  private int taskCount;
 
   OccupiedPlaces(Mailbox<?> mailbox) {
     this.mailbox = mailbox;
@@ -22,21 +22,22 @@ final class OccupiedPlaces {
 
   /**
    * Returns whether the block fits. If a full mailbox drops its oldest message, tasks have a
-   * capacity of their own, because the sender of a dropped task would never learn of the drop.
+   * capacity of their own and are never dropped, because the sender of a dropped task would not
+   * know.
    */
   boolean hasSpaceFor(QueueEntry<?> block) {
-    int occupied = mailbox.overflow() != Overflow.DROP_OLDEST ? count : block.isTask() ? tasks : count - tasks;
+    int occupied = mailbox.overflow() != Overflow.DROP_OLDEST ? count : block.isTask() ? taskCount : count - taskCount;
     return occupied + block.size() <= mailbox.capacity();
   }
 
   void add(QueueEntry<?> entry) {
     entry.isCounted = true;
     count++;
-    if (entry.isTask()) tasks++;
+    if (entry.isTask()) taskCount++;
   }
 
   void remove(QueueEntry<?> entry) {
     count--;
-    if (entry.isTask()) tasks--;
+    if (entry.isTask()) taskCount--;
   }
 }

@@ -2,14 +2,17 @@ package io.fibry.engine.queue;
 
 import io.fibry.spi.PoolPolicy;
 
-/** An entry of a {@link SharedQueue}. Guarded by the queue's monitor, once it has been offered. */
+/**
+ * An entry of a {@link SharedQueue}. Guarded by the queue's monitor, once the entry has been
+ * offered.
+ */
 final class PoolEntry<E> extends RankedEntry<E> {
   final int weight;
   // null once the lane is known: the key may be the message, which must not stay in memory
   Object key;
   KeyLanes.KeyLane<E> lane; // null: the entry has no key, or its lane is not known yet
-  WorkerSlot<E> slot; // the slot of the worker that handles it, or null
-  boolean isTakenBack; // whether a worker gave it back, so that it waits again, over the capacity and not counted
+  WorkerSlot<E> slot; // the slot of the worker that handles the entry, or null
+  boolean isTakenBack; // whether its worker could not take it, so that it waits again, and is not counted
 
   PoolEntry(E item, Object message, int weight, Object key) {
     super(item, message, false);

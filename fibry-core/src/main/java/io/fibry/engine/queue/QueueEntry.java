@@ -12,15 +12,15 @@ import java.util.function.BiFunction;
  * Guarded by the queue's monitor.
  */
 public class QueueEntry<E> {
-  // OUTSIDE -> (BLOCKED ->) QUEUE -> GONE, or BLOCKED -> OUTSIDE: under the monitor. With an
-  // ArrivalBuffer, the sender sets QUEUE before it tries to enter, and OUTSIDE after that failed.
-  // An entry that is withdrawn after it has entered goes from GONE to OUTSIDE
+  // OUTSIDE -> (BLOCKED ->) QUEUE -> GONE, or BLOCKED -> OUTSIDE; changed under the monitor. With
+  // an ArrivalBuffer, the sender sets QUEUE before it tries to enter, and OUTSIDE if the entry does
+  // not fit. An entry that is withdrawn after it has entered goes from GONE to OUTSIDE
   static final byte OUTSIDE = 0;
   static final byte BLOCKED = 1;
   static final byte QUEUE = 2;
   static final byte GONE = 3;
   static final long ENTERING = -1;
-  private static final VarHandle WHERE =
+  private static final VarHandle STATE =
       ConstantBootstraps.fieldVarHandle(MethodHandles.lookup(), "state", VarHandle.class, QueueEntry.class, byte.class);
 
   static {
@@ -30,21 +30,21 @@ public class QueueEntry<E> {
   }
 
   final boolean isPill;
-  boolean isCounted; // whether it counts against the capacity
+  boolean isCounted; // whether the entry counts against the capacity
   volatile byte state;
-  // With an ArrivalBuffer it is ENTERING, then the number of the entry, which is written before it
-  // enters. It is 0 if the entry was admitted or put back. For other queues see RankedEntry
+  // With an ArrivalBuffer, first ENTERING, then the number of the entry, written before the entry
+  // enters. If the entry was admitted or put back, 0. For other queues see RankedEntry
   long number;
   E item; // null once the entry is gone
   // The neighbors in the queue: written by the sender before the entry enters the ArrivalBuffer, or
   // under the monitor
   QueueEntry<E> previous;
   QueueEntry<E> next; // in a block, written before the offer
-  Thread sender; // set before `state` says BLOCKED
+  Thread sender; // the thread of a blocked sender; set before `state` says BLOCKED
 
-  QueueEntry(E item, boolean pill) {
+  QueueEntry(E item, boolean isPill) {
     this.item = item;
-    this.isPill = pill;
+    this.isPill = isPill;
   }
 
   static <E> QueueEntry<E> of(E item) {
@@ -70,7 +70,7 @@ public class QueueEntry<E> {
    * Changes the state. A release write is enough, because {@link BlockedSenders#wake} adds a fence.
    */
   final void setState(byte newState) {
-    WHERE.setRelease(this, newState);
+    STATE.setRelease(this, newState);
   }
 
   public boolean isBlocked() {
@@ -117,7 +117,7 @@ public class QueueEntry<E> {
 
   /**
    * Returns the elements that were dropped to make space for this entry, oldest first, and clears
-   * the list. Otherwise each entry would keep the entries dropped before it in memory.
+   * the list. Otherwise each entry would keep the elements in memory that were dropped for it.
    */
   public List<E> takeDropped() {
     return List.of();

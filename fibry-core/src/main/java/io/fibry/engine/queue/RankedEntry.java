@@ -8,18 +8,18 @@ import java.util.List;
  * by the queue's monitor.
  */
 public class RankedEntry<E> extends QueueEntry<E> {
-  Object rank; // the message, for the comparator; null for a task, or once the entry is gone
+  Object message; // the message, for the comparator; null for a task, or once the entry is gone
   // The number of pills before the entry. With a WaitEstimator: the time when the entry came, or
   // the expected wait because of which it was refused, in nanoseconds
   long epoch;
   boolean isTimed; // whether `epoch` is the time when the entry came
   List<E> droppedElements = List.of(); // elements that were dropped for this entry; its sender disposes of them
-  // `number` is the order among equal ranks. With a WaitEstimator: the number of departures when
-  // the entry came
+  // The inherited `number` is the order among equal ranks. With a WaitEstimator: the number of
+  // departures when the entry came
 
-  RankedEntry(E item, Object rank, boolean pill) {
-    super(item, pill);
-    this.rank = rank;
+  RankedEntry(E item, Object rank, boolean isPill) {
+    super(item, isPill);
+    this.message = rank;
   }
 
   static <E> QueueEntry<E> of(E item, Object message) {
@@ -37,31 +37,31 @@ public class RankedEntry<E> extends QueueEntry<E> {
   }
 
   /**
-   * Compares by epoch, rank and number, a pill last. Runs often, so it is not composed of
-   * comparators.
+   * Compares by epoch, rank and number. A pill comes after the messages of its epoch. Runs often,
+   * so it is not composed of comparators.
    */
   final int compareTo(RankedEntry<E> other, Comparator<Object> order) {
     if (epoch != other.epoch) return Long.compare(epoch, other.epoch);
     if (isPill != other.isPill) return isPill ? 1 : -1;
-    int comparison = isPill ? 0 : order.compare(rank, other.rank);
+    int comparison = isPill ? 0 : order.compare(message, other.message);
     return comparison != 0 ? comparison : Long.compare(number, other.number);
   }
 
   @Override
   void clear() {
     super.clear();
-    rank = null;
+    message = null;
   }
 
-  /** Must not be called once the entry is gone. */
+  /** Must not be called once the entry is gone, because its rank is then null. */
   @Override
   boolean isTask() {
-    return rank == null && !isPill;
+    return message == null && !isPill;
   }
 
   @Override
   boolean mayBeDropped() {
-    return isCounted && rank != null;
+    return isCounted && message != null;
   }
 
   @Override

@@ -15,7 +15,8 @@ final class SelectiveReceive<E> {
   private Thread receiver; // the thread inside `receive`, or null
   // entries that came since the receiver last tested entries; null outside `receive`
   private List<QueueEntry<E>> newEntries;
-  // the receiver waits until this is true, or an entry arrives; null while it does not wait
+  // the receiver waits until this returns true, or an entry arrives; null while the receiver does
+  // not wait
   private BooleanSupplier isWaitOver;
 
   SelectiveReceive(GuardedQueue<E> queue) {
@@ -27,14 +28,14 @@ final class SelectiveReceive<E> {
     try {
       while (true) {
         for (var entry : candidates) {
-          E item = item(entry);
+          E item = itemIfQueued(entry);
           if (item != null && filter.test(item) && queue.remove(entry)) return item;
         }
-        waitUntil(isOver);
+        setWaitCondition(isOver);
         ManagedPark.until(
             () -> hasNewEntries() || isOver.getAsBoolean() || Thread.currentThread().isInterrupted() || queue.isShut,
             queue);
-        waitUntil(null);
+        setWaitCondition(null);
         candidates = takeNewEntries();
         if (candidates.isEmpty()) return null;
       }
@@ -53,7 +54,7 @@ final class SelectiveReceive<E> {
     }
   }
 
-  private E item(QueueEntry<E> entry) {
+  private E itemIfQueued(QueueEntry<E> entry) {
     synchronized (queue) {
       return entry.state == QueueEntry.QUEUE ? entry.item : null;
     }
@@ -70,12 +71,12 @@ final class SelectiveReceive<E> {
       if (newEntries.isEmpty()) return List.of();
       var entries = newEntries;
       newEntries = new ArrayList<>();
-      queue.order.sort(entries);
+      queue.order.dropGoneAndSort(entries);
       return entries;
     }
   }
 
-  private void waitUntil(BooleanSupplier isOver) {
+  private void setWaitCondition(BooleanSupplier isOver) {
     synchronized (queue) {
       isWaitOver = isOver;
     }

@@ -11,21 +11,21 @@ import java.util.function.LongSupplier;
  * The queue of a pool, from which several workers take. Thread-safe.
  *
  * <p><b>Slots.</b> Instead of one right to run there are {@link WorkerSlot}s. Whenever a message
- * comes, is done or is removed, code under the monitor decides which messages begin, and on which
- * workers. A thread that gets RUN, or true from {@code isMoreReady}, calls {@link #serve}. So no
- * message waits while an idle worker could begin it.
+ * comes, ends or is removed, code under the monitor decides which messages begin, and on which
+ * workers. A thread that gets RUN, or true from {@code isMoreReady}, calls {@link #assignNext}. So
+ * no message waits while an idle worker could begin it.
  *
  * <p><b>Fast path.</b> While no worker is free, a sender enters by the arrivals of
- * {@link GuardedQueue}, without the monitor. A worker declares itself free before it looks for the
- * last time; a sender adds its entry before it reads whether a worker is free. So one of the two
- * sees the other. Queues with keys always use the monitor.
+ * {@link GuardedQueue}, without the monitor. A worker declares itself free before it looks for
+ * arrivals a last time; a sender adds its entry before it reads whether a worker is free. So one of
+ * the two sees the other. Queues with keys always use the monitor.
  *
- * <p><b>Keys.</b> At most one message of each key is in the order or being handled. The others wait
- * in the lane of the key. When that message is done, the next message of the lane goes to the end
- * of the order. So the first message in the order never waits for its key.
+ * <p><b>Keys.</b> At most one message of each key is in the {@link TakeOrder} or being handled. The
+ * others wait in the lane of the key. When that message is done, the next message of the lane goes
+ * to the end of the order. So the first message in the order never waits for its key.
  *
- * <p><b>Permits.</b> A message needs permits. A heavy message that does not fit holds back lighter
- * messages behind it, because otherwise it might wait forever.
+ * <p><b>Permits.</b> A message needs as many permits as it weighs. While too few are free for the
+ * first message, lighter messages behind it wait, too: otherwise it might wait forever.
  *
  * <p><b>Refused.</b> A worker per hash of the key: a busy key would delay its neighbors.
  */
@@ -55,19 +55,19 @@ public final class SharedQueue<E> extends GuardedQueue<E> {
   }
 
   @Override
-  public QueueEntry<E> entry(E item, Object message, boolean isMessage, Object receiver) {
+  public QueueEntry<E> newEntry(E item, Object message, boolean isMessage, Object receiver) {
     return isMessage ? PoolEntry.of(item, message, poolPolicy, receiver) : new PoolEntry<>(item, null, 1, null);
   }
 
   // ---- for threads that made something ready
 
   /**
-   * Gives the next message to the slot of an idle worker, or to a new slot if {@code mayHire}. The
-   * caller must wake or make the worker of the slot. Returns null if no message can begin.
+   * Gives the next message to the slot of an idle worker, or else to a new slot if {@code mayHire}.
+   * The caller must wake or make the worker. Returns null if no message can begin on such a slot.
    */
-  public synchronized WorkerSlot<E> serve(boolean mayHire) {
+  public synchronized WorkerSlot<E> assignNext(boolean mayHire) {
     if (!mayBegin() || idleWorkers.isEmpty() && !mayHire) return null;
-    var slot = idleWorkers.isEmpty() ? reserve() : idleWorkers.wakeLast();
+    var slot = idleWorkers.isEmpty() ? reserveSlot() : idleWorkers.removeLatest();
     begin(slot);
     return slot;
   }
@@ -86,14 +86,14 @@ public final class SharedQueue<E> extends GuardedQueue<E> {
     return isPillNext();
   }
 
-  public synchronized WorkerSlot<E> reserve() {
-    var slot = new WorkerSlot<E>(); // made first: it must not count if memory is lacking
+  public synchronized WorkerSlot<E> reserveSlot() {
+    var slot = new WorkerSlot<E>(); // made first, because it must not count if memory is lacking
     slotCount++;
     return slot;
   }
 
-  /** Makes the new worker of a reserved slot idle. Returns whether a message can begin. */
-  public boolean open(WorkerSlot<E> slot) {
+  /** Makes the new worker of a reserved slot idle. Returns {@link #mayServe}. */
+  public boolean openSlot(WorkerSlot<E> slot) {
     long now = now();
     synchronized (this) {
       becomeIdle(slot, now);
@@ -102,9 +102,9 @@ public final class SharedQueue<E> extends GuardedQueue<E> {
   }
 
   /**
-   * Takes back, once, a message that could not be given to its worker, although the worker may
-   * exist. Returns a message that will never begin, because the pool is ending, or null if the
-   * message waits again.
+   * Takes back a message that could not be given to its worker. If {@code isIdle}, the worker
+   * exists and becomes idle. Returns null if the message waits again or another thread took it. If
+   * the pool is ending, returns the message, which will never begin.
    */
   public E takeBack(WorkerSlot<E> slot, boolean isIdle) {
     return takeBack(slot, isIdle, now());
@@ -130,9 +130,9 @@ public final class SharedQueue<E> extends GuardedQueue<E> {
   // ---- for workers
 
   /**
-   * Ends the handled message and returns the next one, or null if the worker is idle or another
-   * thread brings it a message. Afterwards the worker reads {@link WorkerSlot#isMoreReady}. The
-   * handled message need not be from this queue.
+   * Ends the handled message and returns the next one, or null if the worker is idle now, or
+   * another thread is bringing the worker a message. Afterwards the worker reads
+   * {@link WorkerSlot#isMoreReady}. The handled message need not be from this queue.
    */
   public E next(WorkerSlot<E> slot, Object handledItem) {
     return next(slot, handledItem, now());
@@ -146,7 +146,7 @@ public final class SharedQueue<E> extends GuardedQueue<E> {
     if (slot.item == handledItem) endMessage(slot);
     slot.isMoreReady = false;
     if (slot.heldEntry != null) return null;
-    idleWorkers.wake(slot);
+    idleWorkers.remove(slot);
     if (!isEnding && !slot.isRetired && isFirstFitting()) begin(slot);
     else becomeIdle(slot, now);
     return slot.item;
@@ -155,12 +155,12 @@ public final class SharedQueue<E> extends GuardedQueue<E> {
   /** Ends the last message of a worker, which then calls {@link #mayServe}. */
   public synchronized void finish(WorkerSlot<E> slot, Object handledItem) {
     if (slot.item == handledItem) endMessage(slot);
-    idleWorkers.wake(slot);
+    idleWorkers.remove(slot);
   }
 
   /** Removes the slot. If another thread brings it a message, that thread ends the message. */
   public synchronized void removeSlot(WorkerSlot<E> slot) {
-    idleWorkers.wake(slot);
+    idleWorkers.remove(slot);
     if (slot.isRetired) retiringCount--;
     slotCount--;
     updateRunning();
@@ -168,7 +168,7 @@ public final class SharedQueue<E> extends GuardedQueue<E> {
 
   /** Reads the clock outside the monitor, because it may be code of a user. */
   private long now() {
-    if (poolPolicy.minWorkers() == poolPolicy.maxWorkers()) return IdleWorkers.UNKNOWN; // no worker must end
+    if (poolPolicy.minWorkers() == poolPolicy.maxWorkers()) return IdleWorkers.UNKNOWN; // size is fixed
     try {
       return clock.getAsLong();
     } catch (Throwable error) { // from the user's clock, or a StackOverflowError
@@ -176,14 +176,14 @@ public final class SharedQueue<E> extends GuardedQueue<E> {
     }
   }
 
-  /** Returns workers that were idle for {@code minIdle} ns; they get no more messages. */
+  /** Retires surplus workers that were idle for {@code minIdle} ns: they get no more messages. */
   public synchronized List<WorkerSlot<E>> retire(long now, long minIdle) {
     var retiredSlots = idleWorkers.retire(slotCount - retiringCount - poolPolicy.minWorkers(), now, minIdle);
     retiringCount += retiredSlots.size();
     return retiredSlots;
   }
 
-  /** Returns when a worker has been idle for {@code minIdle} ns; empty if none must end. */
+  /** Returns the time of the next retirement by the clock; empty if no worker can be retired. */
   public synchronized OptionalLong nextRetirement(long minIdle) {
     return slotCount - retiringCount > poolPolicy.minWorkers() ? idleWorkers.nextRetirement(minIdle)
         : OptionalLong.empty();
@@ -236,11 +236,11 @@ public final class SharedQueue<E> extends GuardedQueue<E> {
   private PoolBlockers<E> blockers(PoolEntry<E> entry) {
     if (entry.isGone()) return entry.slot == null ? null : new PoolBlockers<>(List.of(entry.slot));
     if (entry.isOutside() || isEnding || isPillNext()) return null;
-    // it begins after the first entry of its lane
+    // the entry begins after the first entry of its lane
     if (!entry.isBlocked() && entry.lane != null && entry.lane.firstEntry.slot != null)
       return new PoolBlockers<>(List.of(entry.lane.firstEntry.slot));
-    var firstWorkers = lanes == null ? List.<WorkerSlot<E>>of() : lanes.firstWorkers();
-    // it is behind the pill, which is next when all lanes are empty
+    var firstWorkers = lanes == null ? List.<WorkerSlot<E>>of() : lanes.blockingWorkers();
+    // the entry is behind the pill, which is next when all lanes are empty
     if (!firstWorkers.isEmpty() && !entry.isBlocked() && entry.lane == null) return new PoolBlockers<>(firstWorkers);
     // all entries that can begin wait in lanes
     if (!(first() instanceof PoolEntry))
@@ -249,8 +249,9 @@ public final class SharedQueue<E> extends GuardedQueue<E> {
   }
 
   /**
-   * Returns the greatest weight up to {@code lastEntry}. For a blocked sender it is the weight of
-   * the first entry: if another entry holds it up later, it is woken, and searches again.
+   * Returns the greatest weight up to {@code lastEntry}. For a blocked sender, returns the weight
+   * of the first entry: if another entry holds up the sender later, the sender is woken, and
+   * searches again.
    */
   private int maxWeightUpTo(PoolEntry<E> lastEntry) {
     if (poolPolicy.weight().isEmpty()) return 1;
@@ -264,14 +265,14 @@ public final class SharedQueue<E> extends GuardedQueue<E> {
   }
 
   @Override
-  synchronized EnterResult tryRun() {
+  synchronized EnterResult tryTakeRun() {
     return isEnding || isReady() ? EnterResult.RUN : EnterResult.TAKEN;
   }
 
   /**
    * Lets senders enter without the monitor while no worker is free, because each worker looks for
-   * arrivals when it is done. A thread that makes a worker free, or begins the end, looks for them
-   * after this call.
+   * arrivals after its message. A thread that makes a worker free, or begins the end, looks for
+   * arrivals after this call.
    */
   private void updateRunning() {
     boolean areAllBusy = idleWorkers.isEmpty() && slotCount >= poolPolicy.maxWorkers() && !isEnding && pill == null;
@@ -311,7 +312,7 @@ public final class SharedQueue<E> extends GuardedQueue<E> {
     alertBlocked();
   }
 
-  /** Wakes blocked senders if no message can begin: each may wait for itself. */
+  /** Wakes blocked senders if no message can begin, because a sender may now wait for itself. */
   private void alertBlocked() {
     if (!mayBegin()) blockedSenders.alert();
   }
@@ -331,10 +332,10 @@ public final class SharedQueue<E> extends GuardedQueue<E> {
 
   @Override
   void prepare(QueueEntry<E> entry) {
-    if (lanes != null && pill == null && entry instanceof PoolEntry<E> poolEntry) lanes.findLane(poolEntry);
+    if (lanes != null && pill == null && entry instanceof PoolEntry<E> poolEntry) lanes.assignLane(poolEntry);
   }
 
-  /** Does not count entries in lanes, because they hold up no other entry. */
+  /** Does not count entries that wait in lanes, because they hold up no other entry. */
   @Override
   int countAhead() {
     return lanes == null ? entryCount : entryCount - lanes.waitingCount;

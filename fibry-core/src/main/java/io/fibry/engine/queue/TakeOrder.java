@@ -40,7 +40,7 @@ final class TakeOrder<E> {
 
   void remove(QueueEntry<E> entry) {
     if (chain.contains(entry)) chain.remove(entry);
-    // calls no comparator, which could let the drain fail
+    // pollFirst calls no comparator, which might throw and let the drain fail
     else if (rankedEntries.first() == entry) rankedEntries.pollFirst();
     else rankedEntries.remove((RankedEntry<E>) entry);
   }
@@ -53,7 +53,7 @@ final class TakeOrder<E> {
   }
 
   /** Removes the entries that are not in the queue any more, and sorts the others. */
-  void sort(List<QueueEntry<E>> entries) {
+  void dropGoneAndSort(List<QueueEntry<E>> entries) {
     if (rankedEntries == null) return;
     entries.removeIf(entry -> entry.state != QueueEntry.QUEUE);
     entries.sort((a, b) -> rankedEntries.comparator().compare((RankedEntry<E>) a, (RankedEntry<E>) b));

@@ -40,18 +40,19 @@ final class WaitEstimator {
 
   /**
    * Returns whether the entry would wait for at most the maximum behind {@code waitingCount}
-   * entries, of which {@code first} is the first. If not, the entry gets the estimate.
+   * entries, of which {@code first} is the first. If not, stores the estimate in the entry.
    */
-  boolean isWithinTarget(RankedEntry<?> entry, RankedEntry<?> first, int waitingCount, long now) {
+  boolean isWithinMaxWait(RankedEntry<?> entry, RankedEntry<?> first, int waitingCount, long now) {
     long wait = estimate(first, waitingCount, now);
     if (wait > maxWaitNanos) entry.epoch = wait;
     return wait <= maxWaitNanos;
   }
 
   /**
-   * Returns nanoseconds; 0 if the queue is empty, or if the first entry was admitted. For an
-   * admitted entry the clock is not read, because it may throw. Senders may enter in another order
-   * than they read the clock, so the difference may be negative.
+   * Returns the expected wait in nanoseconds; 0 if the queue is empty, or if the first entry was
+   * admitted. For an admitted entry the clock is not read, because the clock may throw. Senders may
+   * read the clock in one order and enter in another, so {@code now} may be before the arrival of
+   * the first entry.
    */
   private long estimate(RankedEntry<?> first, int waitingCount, long now) {
     return first == null || !first.isTimed ? 0

@@ -14,14 +14,14 @@ final class MemberTable {
   // marks of members: the lowest bits of a member's number
   static final int SCOPE = 1;
   static final int CLOSES_FIRST = 2; // the member ends before the others
-  private static final int NAME_FREED = 4; // another member may have its name
+  private static final int NAME_FREED = 4; // another member may have the name of this member
   private static final int MARK_BITS = 3;
 
   private static final int STRIPE_BITS = 3;
   private static final int STRIPES = 1 << STRIPE_BITS; // several, so that threads that make actors seldom contend
 
   private record NumberedMember(Object member, long number) {
-    long age() {
+    long joinOrder() {
       return number >> MARK_BITS;
     }
   }
@@ -70,7 +70,7 @@ final class MemberTable {
     stripe(hash).remove(member, hash);
   }
 
-  /** Lets another member have the name of this one. */
+  /** Lets another member have the name of this member. */
   void freeName(Object member) {
     int hash = hash(member);
     stripe(hash).freeName(member, hash);
@@ -79,7 +79,7 @@ final class MemberTable {
   /** Returns null if no member has this name. */
   Cell findByName(String name) {
     int hash = spread(name.hashCode());
-    return (Cell) stripe(hash).named(name, hash);
+    return (Cell) stripe(hash).findByName(name, hash);
   }
 
   boolean isEmpty() {
@@ -98,8 +98,8 @@ final class MemberTable {
   }
 
   /**
-   * Returns this member and the members made after it, oldest first. Returns an empty list if it is
-   * not a member.
+   * Returns this member and the members made after it, oldest first. Returns an empty list if
+   * {@code oldest} is not a member.
    */
   List<Object> membersFrom(Object oldest) {
     int hash = hash(oldest);
@@ -112,14 +112,14 @@ final class MemberTable {
 
   private List<Object> since(long minNumber, LongPredicate filter) {
     var entries = entries(minNumber, filter);
-    var ages = entries.stream().mapToLong(NumberedMember::age).summaryStatistics();
-    if (ages.getMax() - ages.getMin() >= 4L * entries.size()) { // most of them have been removed
-      entries.sort(Comparator.comparingLong(NumberedMember::age));
+    var joinOrders = entries.stream().mapToLong(NumberedMember::joinOrder).summaryStatistics();
+    if (joinOrders.getMax() - joinOrders.getMin() >= 4L * entries.size()) { // few of the members of this range are left
+      entries.sort(Comparator.comparingLong(NumberedMember::joinOrder));
       return members(entries);
     }
-    // by age, because sorting a million members takes longer than closing them
-    var sortedMembers = new Object[(int) (ages.getMax() - ages.getMin() + 1)];
-    for (var entry : entries) sortedMembers[(int) (entry.age() - ages.getMin())] = entry.member;
+    // by index, without a sort, because to sort a million members takes longer than to close them
+    var sortedMembers = new Object[(int) (joinOrders.getMax() - joinOrders.getMin() + 1)];
+    for (var entry : entries) sortedMembers[(int) (entry.joinOrder() - joinOrders.getMin())] = entry.member;
     return Arrays.stream(sortedMembers).filter(Objects::nonNull).toList();
   }
 
@@ -154,7 +154,7 @@ final class MemberTable {
 
     synchronized boolean add(Object member, int hash, long number) {
       var name = name(member);
-      if (name != null && named(name, hash) != null) return false;
+      if (name != null && findByName(name, hash) != null) return false;
       if (4 * (count + 1) > 3 * members.length) resize(Math.max(MIN_SIZE, 2 * members.length));
       put(members, hashes, numbers, member, hash, number);
       count++;
@@ -170,7 +170,7 @@ final class MemberTable {
       members[index] = member;
     }
 
-    /** Returns the index of the member, or a free index if it is not in the table. */
+    /** Returns the index of the member, or a free index if the member is not in the table. */
     private int find(Object member, int hash) {
       int mask = members.length - 1;
       int index = hash & mask;
@@ -178,7 +178,7 @@ final class MemberTable {
       return index;
     }
 
-    synchronized Object named(String name, int hash) {
+    synchronized Object findByName(String name, int hash) {
       int mask = members.length - 1;
       for (int index = hash & mask; members[index] != null; index = index + 1 & mask)
         if (hashes[index] == hash && (numbers[index] & NAME_FREED) == 0 && name.equals(name(members[index])))
@@ -191,15 +191,15 @@ final class MemberTable {
       if (members[index] != null) numbers[index] |= NAME_FREED;
     }
 
-    /** Returns the number of the member, or Long.MAX_VALUE if it is not in the table. */
+    /** Returns the number of the member, or Long.MAX_VALUE if the member is not in the table. */
     synchronized long number(Object member, int hash) {
       int index = find(member, hash);
       return members[index] == null ? Long.MAX_VALUE : numbers[index] & ~NAME_FREED;
     }
 
     /**
-     * Removes a member. The gap is then filled by the next member that would be at this index
-     * without the removed one, and so on for the new gap.
+     * Removes a member, and moves the next member that the removed member had displaced into the
+     * gap. The gap that this leaves is filled in the same manner.
      */
     synchronized void remove(Object member, int hash) {
       int gap = find(member, hash);

@@ -81,11 +81,11 @@ public final class Scope extends ScopeState implements ActorScope {
   }
 
   public synchronized void configure(UnaryOperator<Options> change) {
-    options = changed(change, options);
+    options = applyChange(change, options);
     watchdog.applyOptions(options);
   }
 
-  private static Options changed(UnaryOperator<Options> change, Options options) {
+  private static Options applyChange(UnaryOperator<Options> change, Options options) {
     return Objects.requireNonNull(Objects.requireNonNull(change, "options").apply(options), "the changed options");
   }
 
@@ -100,7 +100,7 @@ public final class Scope extends ScopeState implements ActorScope {
   }
 
   @Override
-  @SuppressWarnings("unchecked") // it was made with this protocol
+  @SuppressWarnings("unchecked") // the actor was made with this protocol
   public <M> Optional<Actor<M>> find(String name, Class<M> protocol) {
     Objects.requireNonNull(protocol, "protocol");
     var cell = findActor(Objects.requireNonNull(name, "name"));
@@ -121,7 +121,7 @@ public final class Scope extends ScopeState implements ActorScope {
 
   @Override
   public ActorScope openScope(String name, UnaryOperator<Options> change) {
-    var innerScope = new Scope(name, changed(change, options()), this);
+    var innerScope = new Scope(name, applyChange(change, options()), this);
     join(innerScope);
     innerScope.watchdog.applyOptions(innerScope.options);
     return innerScope;
@@ -157,16 +157,16 @@ public final class Scope extends ScopeState implements ActorScope {
   }
 
   /**
-   * If the scope is quiet twice, and no message is handled in between, it is quiet all the time
-   * between.
+   * Waits until the scope is quiet. If two checks find the scope quiet, and no message was handled
+   * in between, the scope was quiet all the time between the checks.
    */
   @Override
   public boolean awaitQuiescence(Duration limit) {
     long maxNanos = Deadline.nanos(Deadline.notNegative(limit));
     long startNanos = System.nanoTime();
     for (long pause = 20_000;; pause = Math.min(1_000_000, pause * 2)) {
-      long handledBefore = accounts().activityCount();
-      if (isQuiet() && isQuiet() && accounts().activityCount() == handledBefore) return true;
+      long activitiesBefore = accounts().activityCount();
+      if (isQuiet() && isQuiet() && accounts().activityCount() == activitiesBefore) return true;
       if (System.nanoTime() - startNanos >= maxNanos) return false;
       if (Thread.currentThread().isInterrupted())
         throw new CancellationException("interrupted while waiting for scope '" + name() + "' to be quiet");
@@ -215,7 +215,7 @@ public final class Scope extends ScopeState implements ActorScope {
         watchdog.applyOptions(options);
       }
     }
-    return closer.result();
+    return closer.reportOrThrow();
   }
 
   private void warnAboutLeftovers(Report report) {
@@ -225,7 +225,8 @@ public final class Scope extends ScopeState implements ActorScope {
       case 1 -> "; it left a " + letters.getFirst();
       default -> "; it left " + letters.size() + " dead letters, the first are " + letters.stream().limit(10).toList();
     };
-    String handlers = report.unresponsive().isEmpty() ? "" : "; handlers still run of " + report.unresponsive();
+    String handlers =
+        report.unresponsive().isEmpty() ? "" : "; handlers of these actors still run: " + report.unresponsive();
     if (!(messages + handlers).isEmpty()) EngineLog.LOG.warn("scope '{}' is closed{}{}", name(), messages, handlers);
   }
 

@@ -53,7 +53,7 @@ final class ScopeCloser implements ScopeState.PendingClose {
   // the actors in whose handlers the closing thread is; written before its first step
   private List<Cell> currentCells = List.of();
   private boolean isInterrupted; // whether the closing thread was interrupted; closing thread only
-  private volatile Thread closingThread = Thread.currentThread(); // null once the close is done; written by itself
+  private volatile Thread closingThread = Thread.currentThread(); // null once the close is done; cleared by `finish`
   // Written by the closing thread, read by waiting handlers
   private volatile CloserStep step = new CloserStep(null, Deadline.NONE);
 
@@ -69,7 +69,7 @@ final class ScopeCloser implements ScopeState.PendingClose {
 
   /**
    * Waits for the report. A handler in the scope, or a hook on the closing thread, gets a report of
-   * this moment, because it would wait for itself.
+   * this moment instead, because it would otherwise wait for itself.
    */
   Report join() {
     if (closingThread == Thread.currentThread() || !scope.currentCells().isEmpty()) return scope.report(List.of());
@@ -78,7 +78,7 @@ final class ScopeCloser implements ScopeState.PendingClose {
       return report.get();
     } catch (InterruptedException interrupt) {
       Thread.currentThread().interrupt();
-      throw interruptedException();
+      throw interruptedException("; another thread closes it, and continues");
     } catch (ExecutionException impossible) {
       throw new AssertionError(impossible);
     }
@@ -96,8 +96,8 @@ final class ScopeCloser implements ScopeState.PendingClose {
   }
 
   /**
-   * Waits for the report, and meanwhile publishes the waits of the closing thread as its own, so
-   * that cycles are found.
+   * Waits for the report, and meanwhile publishes the waits of the closing thread as waits of this
+   * thread, so that cycles are found.
    */
   private void joinPublished() throws InterruptedException, ExecutionException {
     while (!report.isDone()) {
@@ -116,7 +116,7 @@ final class ScopeCloser implements ScopeState.PendingClose {
   /** Closes the scope, which must refuse new members already. */
   Report run(Deadline deadline) {
     currentCells = scope.currentCells();
-    scope.accounts().collectUndelivered();
+    scope.accounts().collectLettersOfClose();
     try {
       currentCells.forEach(ScopeCloser::endCurrent);
       drain(scope, deadline);
@@ -131,10 +131,10 @@ final class ScopeCloser implements ScopeState.PendingClose {
     return report.join();
   }
 
-  Report result() {
+  Report reportOrThrow() {
     if (!isInterrupted) return report.join();
     Thread.currentThread().interrupt();
-    throw interruptedException();
+    throw interruptedException("; actors that had not ended by then were interrupted, too");
   }
 
   /**
@@ -143,7 +143,7 @@ final class ScopeCloser implements ScopeState.PendingClose {
    */
   @Override
   public void finish() {
-    if (!report.isDone()) report.complete(scope.report(scope.accounts().undelivered()));
+    if (!report.isDone()) report.complete(scope.report(scope.accounts().lettersOfClose()));
     scope.accounts().stopCollecting(); // the last member may have left before the closing thread began to collect
     if (closingThread == null) return;
     closingThread = null;
@@ -156,7 +156,7 @@ final class ScopeCloser implements ScopeState.PendingClose {
    */
   private static void endCurrent(Cell cell) {
     cell.stopAccepting(new ExitReason.Stopped());
-    var drain = cell.worker();
+    var drain = cell.drain();
     if (drain != null) Termination.failQueuedRequests(drain);
   }
 
@@ -167,7 +167,7 @@ final class ScopeCloser implements ScopeState.PendingClose {
    * before its members do.
    */
   private void drain(ScopeState drainedScope, Deadline deadline) {
-    var closingFirst = drainedScope.closingFirst().stream().filter(cell -> !currentCells.contains(cell)).toList();
+    var closingFirst = drainedScope.actorsClosingFirst().stream().filter(cell -> !currentCells.contains(cell)).toList();
     closingFirst.forEach(ScopeCloser::sendPill);
     for (var member : drainedScope.members().reversed()) {
       if (isInterrupted || deadline.getAsBoolean()) return;
@@ -189,15 +189,16 @@ final class ScopeCloser implements ScopeState.PendingClose {
   }
 
   /**
-   * Makes this close the close of the inner scope, unless it has one. Called only at its turn,
-   * because a member may close it earlier, and get the report.
+   * Gives the inner scope a close that is a part of this close, unless the inner scope has a close
+   * already. Called only at the turn of the inner scope, because until then a member may close it,
+   * and get the report.
    */
   private void claim(ScopeState innerScope) {
     innerScope.refuseNewMembers(); // the scope of a block took new members until now
     var close = new ScopeCloser(innerScope, outermost);
     if (innerScope.claim(close) != close) return;
     innerCloses.add(close);
-    innerScope.accounts().collectUndelivered();
+    innerScope.accounts().collectLettersOfClose();
     innerScope.endIfEmpty();
   }
 
@@ -271,8 +272,8 @@ final class ScopeCloser implements ScopeState.PendingClose {
     }
   }
 
-  private CancellationException interruptedException() {
+  private CancellationException interruptedException(String consequence) {
     return new CancellationException(
-        "interrupted while closing scope '" + scope.name() + "'; what was not done by then is interrupted");
+        "interrupted while closing scope '" + scope.name() + "'" + consequence);
   }
 }

@@ -44,15 +44,16 @@ abstract class ScopeState extends OwningScope {
   final ScopeState parent; // null: this is the root scope
   private final Accounts accounts;
   private final MemberTable memberTable = new MemberTable(); // a cell stays until its thread has left it
-  // the greatest number of handled messages in a report, because a meter must not decrease
+  // the greatest number of handled messages in a report so far, below which no later report goes,
+  // because a meter must not decrease
   private final AtomicLong maxReported = new AtomicLong();
   final CloseHooks closeHooks = new CloseHooks();
-  // Null -> the close -> null (root only).
+  // null -> the close; in the root scope, the close -> null after it is done
   private final AtomicReference<PendingClose> pendingClose = new AtomicReference<>();
   private volatile List<Object> recentObjects = List.of(); // of intern, newest first; racing threads may lose an object
   // number of threads that close this scope because of a failure
   private final AtomicInteger closerCount = new AtomicInteger();
-  private volatile boolean shut; // false -> true by a close of this scope or an outer scope; stays false for the root
+  private volatile boolean isShut; // false -> true by a close of this scope or an outer scope; stays false for the root
 
   ScopeState(String name, ScopeState parent) {
     this.name = checkedName(name);
@@ -61,8 +62,8 @@ abstract class ScopeState extends OwningScope {
   }
 
   /**
-   * Returns an equal object that was made recently, or this object. The root scope returns this
-   * object, because it would keep policies and strategies in memory forever.
+   * Returns an equal object that was given recently, or else {@code candidate}. The root scope
+   * remembers no objects, because it would keep policies and strategies in memory forever.
    */
   @Override
   @SuppressWarnings("unchecked") // equal objects have the same type
@@ -114,28 +115,29 @@ abstract class ScopeState extends OwningScope {
   @Override
   public final void admit(Exitable actor, String label) {
     if (!join(actor)) throw new IllegalArgumentException("scope '" + name + "' has a living actor named '" + label
-        + "'; choose another name, or wait until that one has ended");
+        + "'; choose another name, or wait until that actor has ended");
   }
 
   /**
-   * Adds a member, then reads {@code shut}. A close sets {@code shut}, then reads the members. So
-   * at least one of the two threads sees the other. Returns false if another member has the name.
+   * Adds a member, then reads {@code isShut}. A close sets {@code isShut}, then reads the members.
+   * So at least one of the two threads sees the other. Returns false if another member has the
+   * name.
    */
   final boolean join(Object member) {
     if (!memberTable.add(member)) return false;
-    if (!shut) return true;
+    if (!isShut) return true;
     forget(member);
     throw new IllegalStateException(
         "scope '" + name + "' is closed, so it takes nothing new; make it in a scope that is open");
   }
 
   /**
-   * Adds a hook, then reads {@code shut}. A close sets {@code shut}, then runs the hooks. So the
-   * hook runs in any case.
+   * Adds a hook, then reads {@code isShut}. A close sets {@code isShut}, then runs the hooks. So
+   * the hook runs in any case.
    */
   public final CloseHook onClosing(Runnable code) {
     var hook = closeHooks.add(Objects.requireNonNull(code, "farewell"), name);
-    if (shut) closeHooks.runAll();
+    if (isShut) closeHooks.runAll();
     return hook;
   }
 
@@ -160,11 +162,12 @@ abstract class ScopeState extends OwningScope {
 
   /**
    * Completes a pending close if no member is left. The last member must do this, because a thread
-   * in a later member may wait for the report. Until then the scope stays a member of its parent.
+   * in a later member may wait for the report. Until the close is complete, the scope stays a
+   * member of its parent.
    */
   final void endIfEmpty() {
     var close = pendingClose.get();
-    if (!shut || close == null || !memberTable.isEmpty()) return;
+    if (!isShut || close == null || !memberTable.isEmpty()) return;
     close.finish();
     parent.forget(this);
   }
@@ -180,7 +183,7 @@ abstract class ScopeState extends OwningScope {
   }
 
   /** Returns the actors that end before the others. */
-  final List<Cell> closingFirst() {
+  final List<Cell> actorsClosingFirst() {
     return memberTable.membersWithMark(MemberTable.CLOSES_FIRST).stream().map(Cell.class::cast).toList();
   }
 
@@ -193,7 +196,8 @@ abstract class ScopeState extends OwningScope {
   }
 
   /**
-   * Returns the actor, or the actors of the scope and its inner scopes; pools with their workers.
+   * Returns the cells of a member of a scope. For an actor, returns the actor itself; for an inner
+   * scope, all its actors, also of its inner scopes. A pool comes with its workers.
    */
   static List<Cell> cells(Object member) {
     if (member instanceof Cell cell) return cell.workersAndSelf();
@@ -214,7 +218,8 @@ abstract class ScopeState extends OwningScope {
 
   /**
    * Makes a report. It reads the last state of a message first and its first state last. So it
-   * counts no message twice, unless the message returns from a handler or the stash at this moment.
+   * counts no message twice, unless the message returns from a handler or the stash to the mailbox
+   * at this moment.
    */
   final Report report(List<DeadLetter> leftovers) {
     // read first: a concurrent report may count messages as handled that this report counts in an
@@ -236,7 +241,7 @@ abstract class ScopeState extends OwningScope {
       // in a pool, only the workers run handlers
       if (cell.isCutOff() && cell.workersAndSelf().size() == 1) unresponsive.add(cell.name());
     }
-    // a message of several steps is for a moment neither being handled nor in the accounts
+    // at least the number of earlier reports: between two steps, a message is counted nowhere
     long handled = Math.max(handledCount, minHandled);
     maxReported.accumulateAndGet(handled, Math::max);
     long sent = handled + handlingCount + queued + unhandled.values().stream().mapToLong(Long::longValue).sum();
@@ -249,7 +254,7 @@ abstract class ScopeState extends OwningScope {
    * scope of a block takes actors until its turn.
    */
   final void refuseNewMembers() {
-    shut = parent != null;
+    isShut = parent != null;
     stopWatching();
     closeHooks.runAll();
     for (var innerScope : innerScopes()) if (!innerScope.isBlockScope()) innerScope.refuseNewMembers();
@@ -295,10 +300,10 @@ abstract class ScopeState extends OwningScope {
   }
 
   public final boolean isClosed() {
-    return shut;
+    return isShut;
   }
 
   final boolean isClosing() {
-    return shut || pendingClose.get() != null;
+    return isShut || pendingClose.get() != null;
   }
 }

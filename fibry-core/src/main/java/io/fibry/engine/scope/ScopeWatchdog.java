@@ -22,13 +22,13 @@ final class ScopeWatchdog {
 
   /** The reports about one actor. Only the check in progress uses it. */
   private static final class ReportState {
-    private Object lastReported; // identifies the last reported message, but does not keep it in memory
+    private Object lastReported; // identifies the last reported message, without keeping it in memory
     private boolean isFull; // whether too many waiting messages were reported
   }
 
   private final ScopeState scope;
   private final FailureLog log = new FailureLog();
-  // whether a check is in progress, because a check may outlast the period
+  // whether a check is in progress; a check that begins meanwhile does nothing
   private final AtomicBoolean isInspecting = new AtomicBoolean();
   private volatile Options.Watchdog limits; // limits, clock and timer are written under the monitor, and read by checks
   private volatile Scheduler clock;
@@ -53,7 +53,8 @@ final class ScopeWatchdog {
     clock = options.scheduler();
     if (newLimits == null) return;
     var period = newLimits.handlingLimit().dividedBy(CHECKS_PER_LIMIT).plusNanos(1);
-    // on a fiber, because the text of a message is user code
+    // on a fiber, because the text of a message is user code, which must not hold up the one thread
+    // of the system's clock. Another scheduler decides itself where its tasks run
     timer = clock.scheduleAtFixedRate(period, period,
         clock == Scheduler.system() ? () -> EngineThreads.startFiber(this::inspect) : this::inspect);
     if (scope.isClosing()) stop();
@@ -80,7 +81,7 @@ final class ScopeWatchdog {
         if (member instanceof Cell actor)
           for (var cell : actor.workersAndSelf()) if (!cell.isIdle()) inspect(cell, currentLimits, newStates);
       reportStates = newStates;
-      if (timer == null) reportStates = Map.of(); // stopped meanwhile
+      if (timer == null) reportStates = Map.of(); // the watchdog was stopped meanwhile
     } finally {
       isInspecting.set(false);
     }
@@ -89,8 +90,8 @@ final class ScopeWatchdog {
   private void inspect(Cell cell, Options.Watchdog currentLimits, Map<Cell, ReportState> newStates) {
     var state = reportStates.getOrDefault(cell, new ReportState());
     newStates.put(cell, state);
-    var slow = ActorInspector.findSlow(cell, currentLimits.handlingLimit(), state.lastReported);
-    if (slow != null) report(cell, slow, state);
+    var slowMessage = ActorInspector.findSlow(cell, currentLimits.handlingLimit(), state.lastReported);
+    if (slowMessage != null) report(cell, slowMessage, state);
     if (state.isFull) state.isFull = !cell.hasAtMostQueued(currentLimits.maxQueued() / 2);
     else if (cell.countQueued(currentLimits.maxQueued() + 1) > currentLimits.maxQueued()) {
       state.isFull = true;
@@ -102,13 +103,13 @@ final class ScopeWatchdog {
    * Logs a slow actor. If several actors are at the same line of a user's code, one a second is
    * logged, because all of them may wait for the same actor.
    */
-  private void report(Cell cell, ActorInspector.SlowMessage slow, ReportState state) {
-    state.lastReported = slow.identity();
-    JfrEvents.recordStuck(cell, slow.message(), slow.nanos());
-    String place = slow.stack() == null ? "" : slow.stack().describePlace();
+  private void report(Cell cell, ActorInspector.SlowMessage slowMessage, ReportState state) {
+    state.lastReported = slowMessage.identity();
+    JfrEvents.recordStuck(cell, slowMessage.message(), slowMessage.nanos());
+    String place = slowMessage.stack() == null ? "" : slowMessage.stack().describePlace();
     int omitted = log.admit(ScopeWatchdog.class, place, clock.nanoTime());
     if (omitted == FailureLog.OMITTED) return;
     String suffix = omitted == 0 ? "" : "; " + omitted + " more at the same place were not logged";
-    EngineLog.LOG.warn("actor '{}' {}{}", cell.name(), slow.activity(), suffix, slow.stack());
+    EngineLog.LOG.warn("actor '{}' {}{}", cell.name(), slowMessage.activity(), suffix, slowMessage.stack());
   }
 }

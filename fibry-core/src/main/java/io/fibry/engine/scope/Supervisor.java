@@ -14,7 +14,7 @@ import java.util.stream.Stream;
 /** Decides about failures that reach a scope, on the thread of the actor that failed. */
 final class Supervisor {
   private final ScopeState scope;
-  private final RestartBudget restarts = new RestartBudget();
+  private final RestartBudget restartBudget = new RestartBudget();
 
   Supervisor(ScopeState scope) {
     this.scope = scope;
@@ -27,7 +27,7 @@ final class Supervisor {
     var policy = FailureHandler.resolve(scope.options().failurePolicy(), failure, "scope '" + scope.name() + "'");
     if (policy.kind() == FailurePolicy.Kind.RESUME) return Decision.RESUME;
     if (policy.kind().isRestart()) {
-      long pauseNanos = restarts.next(policy, scope.options().scheduler().nanoTime());
+      long pauseNanos = restartBudget.next(policy, scope.options().scheduler().nanoTime());
       if (pauseNanos != RestartBudget.EXCEEDED) return restart(policy, member, failedActor, pauseNanos);
     }
     var parent = scope.parent;
@@ -48,7 +48,7 @@ final class Supervisor {
 
   /**
    * Returns the member and the members made after it. If the member is the inner scope of a block,
-   * its members from the failed actor on take its place.
+   * its members from the failed actor on take the place of the inner scope.
    */
   private List<Object> membersToRestart(Object member, Exitable failedActor) {
     var members = scope.membersFrom(member);
@@ -65,8 +65,8 @@ final class Supervisor {
   }
 
   /**
-   * Closes the scope on a fiber. The root scope stays open; only the failed actor or inner scope
-   * ends. The failed actor gets its exit reason first, because a close sets a reason, too.
+   * Closes the scope on another thread. The root scope stays open; only the failed actor or inner
+   * scope ends. The failed actor gets its exit reason first, because a close sets a reason, too.
    */
   private Decision end(Object member, Cell failedActor, Throwable failure) {
     failedActor.extras().setReason(new ExitReason.Failed(failure));

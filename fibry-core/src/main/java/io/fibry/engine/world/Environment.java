@@ -23,11 +23,11 @@ public abstract class Environment {
    * {@return the instance for this thread of an object that a process has once}
    *
    * @param <T> the type of the object
-   * @param ofProcess the instance for threads of the process
+   * @param processInstance the instance for threads of the process
    * @param maker makes the instance of a simulation; called by its first thread that needs the
    * instance
    */
-  public abstract <T> T instanceFor(T ofProcess, Supplier<? extends T> maker);
+  public abstract <T> T instanceFor(T processInstance, Supplier<? extends T> maker);
 
   /**
    * Called when an actor has failed, or restarts. Must not throw.

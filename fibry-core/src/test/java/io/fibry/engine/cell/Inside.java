@@ -30,14 +30,14 @@ public final class Inside {
 
   /** For the text of a failure. */
   public static String describe(Object actor) {
-    var drain = cell(actor).worker();
+    var drain = cell(actor).drain();
     return "phase " + phase(actor) + ", drained by "
         + (drain == null ? "nobody" : drain.thread + " at " + drain.message) + ", stranded " + stranded(actor);
   }
 
   /** How many wakings to come start a fiber, since a woken actor began late. */
   public static int late(Object actor) {
-    return cell(actor).behavior.lateWakeUps;
+    return cell(actor).behavior.wakeUpsWithoutHandOver;
   }
 
   public static ActorBehavior behavior(Object actor) {
@@ -88,24 +88,24 @@ public final class Inside {
 
   /** Whether an activation is at its mailbox. */
   public static boolean hasWorker(Object actor) {
-    return cell(actor).worker() != null;
+    return cell(actor).drain() != null;
   }
 
   /** The message being handled, or null. */
   public static Object message(Object actor) {
-    var drain = cell(actor).worker();
+    var drain = cell(actor).drain();
     return drain == null ? null : drain.message;
   }
 
   /** Returns the thread of its handler, or null if no handler runs. */
   public static Thread thread(Object actor) {
-    var drain = cell(actor).worker();
+    var drain = cell(actor).drain();
     return drain == null ? null : drain.thread;
   }
 
   /** The thread of its hooks. */
   public static Thread hooksThread(Object actor) {
-    return cell(actor).extras().hooks.thread;
+    return cell(actor).extras().hooksDrain.thread;
   }
 
   /** The message that a request keeps, or null. */
@@ -114,7 +114,7 @@ public final class Inside {
   }
 
   public static RequestFuture<?> request(Object actor) {
-    return cell(actor).worker().request;
+    return cell(actor).drain().request;
   }
 
   /**
@@ -133,13 +133,13 @@ public final class Inside {
 
   /** Whether its handler waits for another actor. */
   public static boolean waits(Object actor) {
-    var drain = cell(actor).worker();
+    var drain = cell(actor).drain();
     return drain != null && drain.currentWait() != null;
   }
 
   /** Whether its hooks wait for another actor. */
   public static boolean hooksWait(Object actor) {
-    var hooks = cell(actor).extras().hooks;
+    var hooks = cell(actor).extras().hooksDrain;
     return hooks != null && hooks.currentWait() != null;
   }
 

@@ -132,7 +132,7 @@ class StackEdgeFaultTest {
     String fault() throws Exception {
       var cell = (Cell) (Exitable) receiver;
       Waits.explained(() -> Patience.value(receiver.sendMessageReturn(LAST)),
-          () -> "the receiver is dead: phase " + Inside.phase(cell) + ", drained by " + cell.worker() + ", stranded "
+          () -> "the receiver is dead: phase " + Inside.phase(cell) + ", drained by " + cell.drain() + ", stranded "
               + Inside.stranded(cell) + ", the deepest was " + depth);
       for (int i = 0; i <= depth; i++) {
         if (handled.get(i) > 1) return i + " was handled " + handled.get(i) + " times, the deepest was " + depth;

@@ -250,7 +250,7 @@ class TerminationTest {
   void killInterruptsAHookToo() {
     var actor = scope.anonymous().newActor((Object m) -> {}).closeOnExit(new CountDownLatch(1)::await);
     actor.sendPoisonPill();
-    Patience.eventually(() -> ((Cell) actor).extras().hooks != null);
+    Patience.eventually(() -> ((Cell) actor).extras().hooksDrain != null);
 
     actor.kill();
 

@@ -28,7 +28,7 @@ class FiberStarterTest {
   void manyTasksShareFetcher() {
     var relay = relay(fibers::add, Long.MAX_VALUE);
 
-    for (var task : List.of("a", "b", "c")) relay.handOver(() -> ran.add(task));
+    for (var task : List.of("a", "b", "c")) relay.enqueue(() -> ran.add(task));
 
     assertEquals(1, fibers.size());
     runFibers();
@@ -39,10 +39,10 @@ class FiberStarterTest {
   @Test
   void aLostFetcherIsReplaced() {
     var relay = relay(fibers::add, 0);
-    relay.handOver(() -> ran.add("a"));
+    relay.enqueue(() -> ran.add("a"));
     fibers.clear();
 
-    relay.handOver(() -> ran.add("b"));
+    relay.enqueue(() -> ran.add("b"));
 
     runFibers();
     assertEquals(List.of("a", "b"), ran.stream().sorted().toList());
@@ -51,7 +51,7 @@ class FiberStarterTest {
   @Test
   void aFetcherThatIsLateAfterAllDoesNothing() {
     var relay = relay(fibers::add, 0);
-    for (var task : List.of("a", "b")) relay.handOver(() -> ran.add(task));
+    for (var task : List.of("a", "b")) relay.enqueue(() -> ran.add(task));
 
     assertEquals(2, fibers.size());
     runFibers();
@@ -64,8 +64,8 @@ class FiberStarterTest {
       throw new RejectedExecutionException();
     }, Long.MAX_VALUE);
 
-    assertThrows(RejectedExecutionException.class, () -> relay.handOver(() -> ran.add("a")));
-    assertThrows(RejectedExecutionException.class, () -> relay.handOver(() -> ran.add("b")));
+    assertThrows(RejectedExecutionException.class, () -> relay.enqueue(() -> ran.add("a")));
+    assertThrows(RejectedExecutionException.class, () -> relay.enqueue(() -> ran.add("b")));
 
     assertEquals(List.of(), kept);
   }

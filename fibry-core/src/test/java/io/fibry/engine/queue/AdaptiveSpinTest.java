@@ -12,7 +12,7 @@ class AdaptiveSpinTest {
   void isSkippedAfterFourFailuresAndTriedAgainNowAndThen() {
     int tried = 0;
 
-    for (int i = 0; i < 4 + 10 * 33; i++) if (spin.isWorthwhile()) {
+    for (int i = 0; i < 4 + 10 * 33; i++) if (spin.mayStart()) {
       tried++;
       spin.record(false);
     }
@@ -27,6 +27,6 @@ class AdaptiveSpinTest {
     spin.record(true);
 
     for (int i = 0; i < 3; i++) spin.record(false);
-    assertTrue(spin.isWorthwhile());
+    assertTrue(spin.mayStart());
   }
 }

@@ -31,8 +31,8 @@ class GuardedQueueTest {
     assertEquals("b", queue.poll());
     assertNull(queue.poll());
     assertTrue(queue.release());
-    assertTrue(queue.runIfIdle());
-    assertFalse(queue.runIfIdle());
+    assertTrue(queue.takeRunIfIdle());
+    assertFalse(queue.takeRunIfIdle());
   }
 
   @Test
@@ -149,7 +149,7 @@ class GuardedQueueTest {
 
     assertEquals(0, queue.size());
     assertEquals(List.of(), queue.queued(9));
-    assertTrue(queue.runIfIdle());
+    assertTrue(queue.takeRunIfIdle());
   }
 
   @Test

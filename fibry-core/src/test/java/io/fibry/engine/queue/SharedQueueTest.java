@@ -23,7 +23,7 @@ class SharedQueueTest {
   }
 
   private static EnterResult offer(SharedQueue<String> queue, String message) {
-    return queue.offer(queue.entry(message, message, true, "p"), false);
+    return queue.offer(queue.newEntry(message, message, true, "p"), false);
   }
 
   private static PoolPolicy<String> byFirstLetter(int workers) {
@@ -34,26 +34,26 @@ class SharedQueueTest {
   void lastIdleWorkerIsServedBeforeNewWorkerIsMade() {
     var queue = queue(PoolPolicy.scaling(0, 3));
     offer(queue, "a");
-    var first = queue.serve(true);
+    var first = queue.assignNext(true);
     offer(queue, "b");
-    var second = queue.serve(true);
+    var second = queue.assignNext(true);
     assertNull(queue.next(first, "a"));
     assertNull(queue.next(second, "b"));
 
     offer(queue, "c");
 
-    assertSame(second, queue.serve(true));
+    assertSame(second, queue.assignNext(true));
     offer(queue, "d");
-    assertSame(first, queue.serve(true));
+    assertSame(first, queue.assignNext(true));
     offer(queue, "e");
-    assertNotSame(first, queue.serve(true));
+    assertNotSame(first, queue.assignNext(true));
   }
 
   @Test
   void aWorkerThatIsDoneTakesTheNextMessage() {
     var queue = queue(PoolPolicy.scaling(1, 1));
     assertEquals(EnterResult.RUN, offer(queue, "a"));
-    var slot = queue.serve(true);
+    var slot = queue.assignNext(true);
     assertEquals(EnterResult.TAKEN, offer(queue, "b"));
 
     assertEquals("b", queue.next(slot, "a"));
@@ -66,7 +66,7 @@ class SharedQueueTest {
   void aMessageOnItsWayIsStillThereWhenItsWorkerHasLeft() {
     var queue = queue(PoolPolicy.scaling(0, 2));
     offer(queue, "a");
-    var slot = queue.serve(true);
+    var slot = queue.assignNext(true);
 
     queue.removeSlot(slot);
 
@@ -80,22 +80,22 @@ class SharedQueueTest {
   void messageTakenBackComesFirstAgainExactlyOnce() {
     var queue = queue(byFirstLetter(2));
     offer(queue, "a1");
-    var slot = queue.serve(true);
+    var slot = queue.assignNext(true);
     offer(queue, "a2");
 
     assertNull(queue.takeBack(slot, false));
     assertNull(queue.takeBack(slot, false));
 
     assertEquals(List.of("a1", "a2"), queue.queued(10));
-    assertEquals("a1", queue.serve(true).item());
-    assertNull(queue.serve(true));
+    assertEquals("a1", queue.assignNext(true).item());
+    assertNull(queue.assignNext(true));
   }
 
   @Test
   void messageThatCouldNotBeGivenIsReturnedAfterEnd() {
     var queue = queue(PoolPolicy.scaling(0, 2));
     offer(queue, "a");
-    var slot = queue.serve(true);
+    var slot = queue.assignNext(true);
 
     queue.beginEnd();
 
@@ -107,23 +107,23 @@ class SharedQueueTest {
   void aKeyIsFreeOnlyWhenItsMessageIsDone() {
     var queue = queue(byFirstLetter(3));
     offer(queue, "a1");
-    var slot = queue.serve(true);
+    var slot = queue.assignNext(true);
     assertEquals(EnterResult.TAKEN, offer(queue, "a2"));
     assertEquals(EnterResult.RUN, offer(queue, "b1"));
-    assertEquals("b1", queue.serve(true).item());
+    assertEquals("b1", queue.assignNext(true).item());
 
     queue.finish(slot, "another");
-    assertNull(queue.serve(true));
+    assertNull(queue.assignNext(true));
 
     queue.finish(slot, "a1");
-    assertEquals("a2", queue.serve(true).item());
+    assertEquals("a2", queue.assignNext(true).item());
   }
 
   @Test
   void aMessageTakenOutOfItsLaneHoldsUpNoOther() {
     var queue = queue(byFirstLetter(1));
-    var first = queue.entry("a1", "a1", true, "p");
-    var second = queue.entry("a2", "a2", true, "p");
+    var first = queue.newEntry("a1", "a1", true, "p");
+    var second = queue.newEntry("a2", "a2", true, "p");
     queue.offer(first, false);
     queue.offer(second, false);
     offer(queue, "a3");
@@ -131,7 +131,7 @@ class SharedQueueTest {
     assertTrue(queue.remove(second));
     assertTrue(queue.remove(first));
 
-    assertEquals("a3", queue.serve(true).item());
+    assertEquals("a3", queue.assignNext(true).item());
     assertFalse(queue.remove(first));
   }
 
@@ -143,9 +143,9 @@ class SharedQueueTest {
       return time.get();
     });
     offer(queue, "a");
-    var timeless = queue.serve(true);
+    var timeless = queue.assignNext(true);
     offer(queue, "b");
-    var other = queue.serve(true);
+    var other = queue.assignNext(true);
     assertNull(queue.next(timeless, "a"));
     assertEquals(OptionalLong.empty(), queue.nextRetirement(10));
     time.set(1);
@@ -169,7 +169,7 @@ class SharedQueueTest {
     });
     itself.set(queue);
     offer(queue, "a");
-    var slot = queue.serve(true);
+    var slot = queue.assignNext(true);
 
     queue.next(slot, "a");
     time.set(10);
@@ -182,24 +182,24 @@ class SharedQueueTest {
   void aRetiredWorkerTakesNothingMore() {
     var queue = queue(PoolPolicy.scaling(0, 1));
     offer(queue, "a");
-    var slot = queue.serve(true);
+    var slot = queue.assignNext(true);
     queue.next(slot, "a");
 
     assertEquals(List.of(slot), queue.retire(System.nanoTime(), 0));
     offer(queue, "b");
 
     assertNull(queue.next(slot, "a restart"));
-    assertNull(queue.serve(true));
+    assertNull(queue.assignNext(true));
     queue.removeSlot(slot);
     assertTrue(queue.mayServe());
-    assertNotSame(slot, queue.serve(true));
+    assertNotSame(slot, queue.assignNext(true));
   }
 
   @Test
   void pillIsNextWhenAllEarlierMessagesHaveBegun() {
     var queue = queue(byFirstLetter(2));
     offer(queue, "a1");
-    var slot = queue.serve(true);
+    var slot = queue.assignNext(true);
     offer(queue, "a2");
     assertEquals(EnterResult.TAKEN, queue.admit(RankedEntry.ofPill("pill")));
     offer(queue, "b, too late");
@@ -216,7 +216,7 @@ class SharedQueueTest {
   void queueIsDesertedForSingleCallerOnly() {
     var queue = queue(PoolPolicy.scaling(0, 2));
     offer(queue, "a");
-    var slot = queue.serve(true);
+    var slot = queue.assignNext(true);
     assertFalse(queue.takeDeserted());
 
     queue.beginEnd();

@@ -25,6 +25,6 @@ class ScopeCloserFaultTest {
     closing.run(Deadline.NO_WAIT);
 
     for (int i = 0; i < 10; i++) actor.sendMessage(i);
-    assertEquals(List.of(), scope.accounts().undelivered());
+    assertEquals(List.of(), scope.accounts().lettersOfClose());
   }
 }

@@ -6,30 +6,33 @@ import java.nio.ByteOrder;
 import java.nio.charset.StandardCharsets;
 
 /** Makes frames of RFC 6455, section 5. Each message is sent as one frame. */
-final class WebSocketFrame {
+final class WebSocketFrames {
   static final int CONTINUATION = 0;
   static final int TEXT = 1;
   static final int BINARY = 2;
-  static final int CLOSE = 8; // this opcode and all above are control frames
+  static final int CLOSE = 8; // this opcode and all higher opcodes mean control frames
   static final int PING = 9;
   static final int PONG = 10;
   static final int LAST_FRAGMENT = 0x80; // flag in the first byte: no fragment of the message follows
   static final int MASKED = 0x80; // flag in the second byte
   static final int SHORT_LENGTH = 126; // two bytes with the length follow
   static final int LONG_LENGTH = 127; // eight bytes with the length follow
-  static final int MAX_CONTROL = 125;
+  static final int MAX_CONTROL = 125; // max bytes of data in a control frame
 
   private static final VarHandle LONGS =
       MethodHandles.byteArrayViewVarHandle(long[].class, ByteOrder.BIG_ENDIAN);
 
-  private WebSocketFrame() {}
+  private WebSocketFrames() {}
 
-  /** Returns the size of a frame with this length of data; at most {@code Integer.MAX_VALUE}. */
+  /**
+   * Returns the size in bytes of a frame with this length of data; at most
+   * {@code Integer.MAX_VALUE}.
+   */
   static int size(long length) {
     return (int) Math.min(Integer.MAX_VALUE, length + (length < SHORT_LENGTH ? 2 : length <= 0xffff ? 4 : 10));
   }
 
-  static byte[] of(int opcode, byte[] data) {
+  static byte[] encode(int opcode, byte[] data) {
     int length = data.length;
     var frame = new byte[size(length)];
     int dataStart = frame.length - length;
@@ -56,13 +59,13 @@ final class WebSocketFrame {
     return (int) Math.min(Integer.MAX_VALUE, size);
   }
 
-  static byte[] text(String text) {
-    return of(TEXT, text.getBytes(StandardCharsets.UTF_8));
+  static byte[] encodeText(String text) {
+    return encode(TEXT, text.getBytes(StandardCharsets.UTF_8));
   }
 
   /**
-   * Removes the mask from {@code count} bytes. In the data of the frame, these begin at
-   * {@code offset}.
+   * Removes the mask from {@code count} bytes, which begin at {@code from} in the array and at
+   * {@code offset} in the data of their frame.
    */
   static void unmask(byte[] bytes, int from, int count, int mask, long offset) {
     int rotatedMask = Integer.rotateLeft(mask, (int) (offset & 3) * 8); // its first byte is for bytes[from]
