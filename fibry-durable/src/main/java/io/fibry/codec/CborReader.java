@@ -12,13 +12,13 @@ import java.util.Set;
 import java.util.UUID;
 
 /**
- * Reads items of CBOR (RFC 8949) whose lengths are known in advance. Whatever the bytes are, each
+ * Reads items of CBOR (RFC 8949), except items of indefinite length. Whatever the bytes are, each
  * method returns a value or throws a {@link CodecException}. A length is checked against the
  * remaining bytes before memory is allocated for it. Used by one thread.
  */
 final class CborReader implements ItemReader {
   private final byte[] bytes;
-  private int offset; // of the next byte to read
+  private int offset; // the offset of the next byte to read
   private int depth; // number of arrays and maps that have begun and not ended
   private final int[] remaining = new int[Format.MAX_DEPTH + 1]; // by depth: the number of elements or entries to read
 
@@ -58,7 +58,7 @@ final class CborReader implements ItemReader {
   @Override
   public BigDecimal decimal() {
     tag(Cbor.DECIMAL);
-    if (begin(Cbor.ARRAY) != 2) throw failure("a decimal is two numbers");
+    if (begin(Cbor.ARRAY) != 2) throw failure("a decimal must be an array of two numbers");
     long exponent = integer();
     // no Math.abs, which leaves the smallest long negative
     if (exponent > Integer.MAX_VALUE || exponent < -Integer.MAX_VALUE)
@@ -100,7 +100,7 @@ final class CborReader implements ItemReader {
   public UUID uuid() {
     tag(Cbor.UUID);
     byte[] content = bytes();
-    if (content.length != 16) throw failure("a UUID of " + content.length + " bytes");
+    if (content.length != 16) throw failure("a UUID must have 16 bytes, not " + content.length);
     var buffer = ByteBuffer.wrap(content);
     return new UUID(buffer.getLong(), buffer.getLong());
   }
@@ -196,7 +196,7 @@ final class CborReader implements ItemReader {
     switch (firstByte >> 5) {
       case Cbor.UNSIGNED, Cbor.NEGATIVE -> argument(firstByte);
       case Cbor.BYTES, Cbor.TEXT -> {
-        int size = checkedSize(argument(firstByte)); // a statement of its own, because it changes the offset, too
+        int size = checkedSize(argument(firstByte)); // a local, because `argument` changes the offset, too
         offset += size;
       }
       case Cbor.ARRAY -> skip(checkedSize(argument(firstByte)));
@@ -234,7 +234,7 @@ final class CborReader implements ItemReader {
   private long argument(int firstByte) {
     int info = firstByte & 31;
     if (info < 24) return info;
-    if (info > 27) throw failure("the length is not known, or reserved");
+    if (info > 27) throw failure("an item of indefinite length, or of a reserved form, cannot be read");
     return number(1 << info - 24);
   }
 

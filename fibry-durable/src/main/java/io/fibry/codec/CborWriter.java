@@ -135,8 +135,8 @@ final class CborWriter implements ItemWriter {
     bytes[length++] = (byte) value;
   }
 
-  private void ensureCapacity(int additional) {
-    int newLength = length + additional;
+  private void ensureCapacity(int addedBytes) {
+    int newLength = length + addedBytes;
     if (newLength < 0 || newLength > Format.MAX_BYTES)
       throw CodecException.here("it takes more than " + Format.MAX_BYTES + " bytes");
     if (newLength > bytes.length)

@@ -11,8 +11,8 @@ import java.util.function.Function;
 import java.util.stream.Stream;
 
 /**
- * The shape of values that may have several types. A value is a map of one entry: from the name of
- * its type to the value. Forms are added only while the codec is made.
+ * The shape of values that may have several types. A value is written as a map of one entry, from
+ * the name of its type to the value. Forms are added only while the codec is made.
  */
 final class ChoiceShape implements Shape {
   private record ChoiceForm(Class<?> type, Shape shape, Function<Object, Object> toCurrent) {
@@ -34,7 +34,7 @@ final class ChoiceShape implements Shape {
     var existing = forms.putIfAbsent(typeName, new ArrayList<>(List.of(new ChoiceForm(type, shape, value -> value))));
     if (existing != null)
       throw new IllegalArgumentException(existing.getFirst().type.getName() + " and " + type.getName()
-          + " have the same name in bytes, '" + typeName + "'; give one another with named(..)");
+          + " have the same name in bytes, '" + typeName + "'; give one of them another name with named(..)");
     names.put(type, typeName);
   }
 
@@ -49,7 +49,7 @@ final class ChoiceShape implements Shape {
     for (var earlier : formsOfName) {
       if (!(earlier.shape instanceof RecordShape record) || shape.fieldNames().containsAll(record.requiredFields()))
         throw new IllegalArgumentException("bytes of " + type.getName() + " could be read as " + earlier.type.getName()
-            + ", since it needs no field that they lack; give it another name with named(..)");
+            + ", which needs no field that these bytes lack; give one of the types another name");
     }
     formsOfName.add(new ChoiceForm(type, shape, convert));
   }
@@ -93,8 +93,8 @@ final class ChoiceShape implements Shape {
   }
 
   /**
-   * Returns the first form whose required fields are all present in the next item. Otherwise
-   * returns the first form, because reading it then fails with the name of the missing field.
+   * Returns the first form whose required fields are all present in the next item. If there is
+   * none, returns the first form: reading it then fails with the name of the missing field.
    */
   private static ChoiceForm chooseForm(ItemReader in, List<ChoiceForm> candidates) {
     var fieldNames = in.keys();

@@ -41,7 +41,7 @@ public final class CodecException extends RuntimeException {
    * text.
    */
   CodecException enclosedBy(String enclosing) {
-    String text = String.valueOf(getMessage()); // null if a codec of a user made it so
+    String text = String.valueOf(getMessage()); // the message of a user's codec may be null
     boolean startsWithName = !text.isEmpty() && Character.isJavaIdentifierStart(text.charAt(0));
     var outer = new CodecException(enclosing + (startsWithName ? "." : "") + text, getCause());
     outer.setStackTrace(getStackTrace());

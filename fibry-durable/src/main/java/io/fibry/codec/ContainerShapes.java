@@ -84,7 +84,7 @@ final class ContainerShapes {
     }
   }
 
-  record ArrayShape(Class<?> type, Shape item) implements ItemsShape {
+  record ArrayShape(Class<?> elementType, Shape item) implements ItemsShape {
     @Override
     public void write(Object value, ItemWriter out) {
       int length = Array.getLength(value);
@@ -96,14 +96,14 @@ final class ContainerShapes {
     @Override
     public Object read(ItemReader in, Consumer<String> unknown) {
       var items = readAll(in, item, unknown);
-      Object array = Array.newInstance(type, items.size());
+      Object array = Array.newInstance(elementType, items.size());
       for (int i = 0; i < items.size(); i++) Array.set(array, i, items.get(i));
       return array;
     }
 
     @Override
     public Object valueIfMissing() {
-      return Array.newInstance(type, 0);
+      return Array.newInstance(elementType, 0);
     }
 
     @Override

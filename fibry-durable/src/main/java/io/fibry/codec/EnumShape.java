@@ -19,7 +19,8 @@ final class EnumShape implements Shape {
     for (var constant : type.getEnumConstants()) {
       String name = naming.apply((Enum<?>) constant);
       if (constants.put(name, constant) != null) throw new IllegalArgumentException(
-          "two constants of " + type.getName() + " have the same name in bytes, '" + name + "'; give one another");
+          "two constants of " + type.getName() + " have the same name in bytes, '" + name
+              + "'; give one of them another name");
       names.put(constant, name);
     }
     if (names.isEmpty()) throw new IllegalArgumentException(type.getName() + " has no constants, so it has no values");

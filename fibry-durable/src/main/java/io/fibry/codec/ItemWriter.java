@@ -78,7 +78,8 @@ public interface ItemWriter {
   void nothing();
 
   /**
-   * Writes a value as a whole. Its format must have an {@link Format#example example} of the type.
+   * Writes a value that the format writes as a whole. Called only for types of which
+   * {@link Format#example} returns an example.
    *
    * @param type the declared type of the value
    * @param value a value of this type

@@ -24,7 +24,7 @@ final class RecordShape implements Shape {
   private record RecordField(String name, MethodHandle accessor, Shape shape) {}
 
   private final Class<?> type;
-  private final Set<String> ignoredFields; // names of fields that earlier versions of the type had
+  private final Set<String> ignoredFields; // names in bytes of fields that earlier versions of the type had
   private final MethodHandle constructor; // Object[] -> Object
   private final List<RecordField> fields = new ArrayList<>();
   private final Map<String, Integer> indexes = new HashMap<>(); // by name in bytes: the index in fields
@@ -39,7 +39,7 @@ final class RecordShape implements Shape {
   void add(String name, RecordComponent component, Shape shape) {
     if (indexes.put(name, fields.size()) != null)
       throw new IllegalArgumentException("two components of " + type.getName() + " have the same name in bytes, '"
-          + name + "'; give one another");
+          + name + "'; give one of them another name");
     if (ignoredFields.contains(name)) throw new IllegalArgumentException(
         Shape.field(name, type) + " exists, so it is not gone; leave out evolution.ignoreRemoved(..) for it");
     fields.add(new RecordField(name, accessor(component), shape));
@@ -95,7 +95,7 @@ final class RecordShape implements Shape {
         field.shape.write(fieldValue, out);
       } catch (CodecException failure) {
         throw failure.enclosedBy(field.name);
-      } catch (ClassCastException polluted) { // code without type arguments has put it into the record
+      } catch (ClassCastException polluted) { // code without type arguments has put a wrong value into the record
         throw CodecException.here("its values are not of their types: " + Lines.message(polluted))
             .enclosedBy(field.name);
       }
@@ -146,9 +146,9 @@ final class RecordShape implements Shape {
   }
 
   private Object valueOfMissing(ItemReader in, RecordField field) {
-    Object absent = field.shape.valueIfMissing();
-    if (absent == null) throw in.failure("field " + field.name + " of " + type.getSimpleName() + " is missing");
-    return absent;
+    Object substitute = field.shape.valueIfMissing();
+    if (substitute == null) throw in.failure("field " + field.name + " of " + type.getSimpleName() + " is missing");
+    return substitute;
   }
 
   private static CodecException thrownBy(Throwable thrown, String source) {

@@ -13,8 +13,8 @@ import java.util.Set;
 final class Sampler {
   private final Map<Shape, Integer> choicesUsed = new HashMap<>(); // by shape: how many of its choices were used
   private final Set<Shape> unfinished = new HashSet<>(); // shapes with choices that no sample has
-  // No deeper samples are made after one of this size: a type that contains itself twice doubles
-  // its size at each level.
+  // No deeper samples are made after a sample of this size, because samples of a type that contains
+  // itself twice double their size at each level.
   private static final int MAX_BYTES = 1 << 16;
 
   private final Set<Shape> seen; // records, enums and choices that are in a sample
@@ -40,25 +40,25 @@ final class Sampler {
   }
 
   /**
-   * Adds samples until each choice was used, and returns the size of the largest sample in bytes.
+   * Adds samples until each choice was used. Returns the size of the largest sample in bytes.
    *
    * @param isFirst if false, a sample is added only if it has a shape that no earlier sample has
    */
   private int add(Shape root, int levels, boolean isFirst, Map<String, byte[]> samples) {
-    int largest = 0;
+    int maxSize = 0;
     do {
       int seenBefore = seen.size();
       out = format.newWriter();
       root.sample(this, levels);
       byte[] sample = out.written();
-      largest = Math.max(largest, sample.length);
+      maxSize = Math.max(maxSize, sample.length);
       if (!isFirst && seen.size() == seenBefore) continue;
       String name = name(root, sample);
       int number = 1;
       while (samples.containsKey(name + "-" + number)) number++;
       samples.put(name + "-" + number, sample);
     } while (!unfinished.isEmpty());
-    return largest;
+    return maxSize;
   }
 
   /** Marks a shape as part of a sample. Called by each record, enum and choice of the sample. */

@@ -125,7 +125,7 @@ final class ScalarShapes {
     }
   }
 
-  /** Returns the shape of a type, or null if the type is not among these. */
+  /** Returns the shape of a type, or null if it is not one of the simple types. */
   static Shape of(Class<?> type) {
     return SHAPES.get(type);
   }

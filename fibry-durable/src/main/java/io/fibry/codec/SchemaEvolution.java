@@ -27,9 +27,10 @@ public final class SchemaEvolution<T> {
   final List<OldForm> oldForms;
   final Map<Class<?>, Set<String>> ignoredFields; // names in bytes, by record
 
-  private SchemaEvolution(Map<Class<?>, String> named, List<OldForm> old, Map<Class<?>, Set<String>> ignoredFields) {
-    this.namesByType = named;
-    this.oldForms = old;
+  private SchemaEvolution(Map<Class<?>, String> namesByType, List<OldForm> oldForms,
+      Map<Class<?>, Set<String>> ignoredFields) {
+    this.namesByType = namesByType;
+    this.oldForms = oldForms;
     this.ignoredFields = ignoredFields;
   }
 
@@ -41,8 +42,8 @@ public final class SchemaEvolution<T> {
    * Adds an old form: a record that is read, but no longer written.
    *
    * @param <O> the type of the old form
-   * @param name its name in the bytes. It may be the name of a current type only if that type needs
-   *     a field that the old form lacks. Otherwise bytes could be read as either
+   * @param name the name of the old form in the bytes. A current type may have this name only if it
+   *     needs a field that the old form lacks; otherwise the same bytes could be read as both
    * @param form a record with the old fields
    * @param now makes a value of a current type from a value of the old form
    * @return a changed copy
@@ -70,8 +71,8 @@ public final class SchemaEvolution<T> {
   }
 
   /**
-   * Gives a type another name in bytes than its simple name, so that the class can be renamed, or
-   * two classes with the same simple name can be distinguished.
+   * Gives a type another name in bytes than its simple name. The class can then be renamed, or have
+   * the same simple name as another class.
    *
    * @param type a record or enum
    * @param name its name in the bytes

@@ -31,9 +31,12 @@ interface Shape {
     return levels >= 0;
   }
 
-  /** Writes a sample value. Some value must fit into the levels: see {@link #fitsDepth}. */
+  /** Writes a sample value. {@link #fitsDepth} must return true for {@code levels}. */
   void sample(Sampler sampler, int levels);
 
-  /** Returns a text for a schema; two shapes that read the same bytes alike have the same text. */
+  /**
+   * Returns a text for a schema. Shapes that read the same bytes in the same way have the same
+   * text.
+   */
   String schemaText();
 }

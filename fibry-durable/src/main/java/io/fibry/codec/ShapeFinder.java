@@ -32,14 +32,14 @@ final class ShapeFinder {
   private final Map<Class<?>, String> namesInBytes;
   private final Map<Class<?>, Set<String>> ignoredFields; // names in bytes, by record
   private final Format format;
-  // Includes shapes that are still being made, because a type may contain itself
+  // Includes shapes that are still being made, because a type may contain itself.
   private final Map<ResolvedType, Shape> shapes = new HashMap<>();
   private final Set<Class<?>> namedTypes = new HashSet<>(); // types whose names may be in bytes
   private final List<Supplier<String>> definitions = new ArrayList<>(); // each gives a line of the schema
 
-  ShapeFinder(SchemaEvolution<?> forms, Format format) {
-    this.namesInBytes = forms.namesByType;
-    this.ignoredFields = forms.ignoredFields;
+  ShapeFinder(SchemaEvolution<?> evolution, Format format) {
+    this.namesInBytes = evolution.namesByType;
+    this.ignoredFields = evolution.ignoredFields;
     this.format = format;
   }
 
@@ -75,7 +75,7 @@ final class ShapeFinder {
         .anyMatch(entry -> entry.getKey().raw == type && entry.getValue() instanceof RecordShape);
   }
 
-  /** Returns whether the name of a type may be in bytes. */
+  /** Returns whether values of the codec may be written with the name of a type. */
   boolean isNamed(Class<?> type) {
     return namedTypes.contains(type);
   }
@@ -165,15 +165,15 @@ final class ShapeFinder {
   }
 
   private void addAll(ResolvedType type, ChoiceShape shape, String path) {
-    for (var permitted : type.raw.getPermittedSubclasses()) {
-      var resolved = permitted(permitted, type, path);
-      if (permitted.isSealed() && format.example(permitted).isEmpty()) addAll(resolved, shape, path);
-      else shape.add(permitted, name(permitted), of(resolved, path));
+    for (var subtype : type.raw.getPermittedSubclasses()) {
+      var resolved = resolveSubtype(subtype, type, path);
+      if (subtype.isSealed() && format.example(subtype).isEmpty()) addAll(resolved, shape, path);
+      else shape.add(subtype, name(subtype), of(resolved, path));
     }
   }
 
-  /** Returns a subtype, with the type arguments that follow from those of its supertype. */
-  private static ResolvedType permitted(Class<?> subtype, ResolvedType supertype, String path) {
+  /** Returns a subtype, with the type arguments that follow from the arguments of its supertype. */
+  private static ResolvedType resolveSubtype(Class<?> subtype, ResolvedType supertype, String path) {
     var bindings = new HashMap<TypeVariable<?>, ResolvedType>();
     Stream.concat(Stream.of(subtype.getGenericInterfaces()), Stream.ofNullable(subtype.getGenericSuperclass()))
         .filter(type -> type instanceof ParameterizedType generic && generic.getRawType() == supertype.raw)

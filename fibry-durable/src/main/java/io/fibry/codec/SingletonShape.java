@@ -12,13 +12,13 @@ import java.util.function.Consumer;
  * without components.
  */
 record SingletonShape(Class<?> type, Object instance) implements Shape {
-  private static final String CONSTANT = "INSTANCE";
+  private static final String INSTANCE_FIELD = "INSTANCE";
 
   /** Returns the shape of a class; empty if the class may have several objects, or has fields. */
   static Optional<SingletonShape> of(Class<?> type) {
     if (!Modifier.isFinal(type.getModifiers()) || type.isRecord() || hasFields(type)) return Optional.empty();
-    return Arrays.stream(type.getDeclaredFields()).filter(field -> isConstant(field, type)).findFirst()
-        .map(field -> new SingletonShape(type, value(field)));
+    return Arrays.stream(type.getDeclaredFields()).filter(field -> isInstanceField(field, type)).findFirst()
+        .map(field -> new SingletonShape(type, readInstance(field)));
   }
 
   private static boolean hasFields(Class<?> type) {
@@ -28,12 +28,12 @@ record SingletonShape(Class<?> type, Object instance) implements Shape {
     return false;
   }
 
-  private static boolean isConstant(Field field, Class<?> type) {
-    return field.getName().equals(CONSTANT) && field.getType() == type && Modifier.isStatic(field.getModifiers())
+  private static boolean isInstanceField(Field field, Class<?> type) {
+    return field.getName().equals(INSTANCE_FIELD) && field.getType() == type && Modifier.isStatic(field.getModifiers())
         && Modifier.isFinal(field.getModifiers());
   }
 
-  private static Object value(Field constant) {
+  private static Object readInstance(Field constant) {
     try {
       constant.setAccessible(true);
       return constant.get(null);

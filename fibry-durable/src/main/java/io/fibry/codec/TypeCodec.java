@@ -25,25 +25,26 @@ public final class TypeCodec<T> implements Codec<T> {
   private static final Consumer<String> IGNORE = field -> {};
 
   private final Class<T> type;
-  private final Class<?> boxed; // the class of the values: type, or its wrapper if it is primitive
+  private final Class<?> valueClass; // the class of the values: type, or its wrapper if it is primitive
   private final Format format;
   private final Shape root;
   private final Set<Shape> shapes; // of current records, enums and choices, without old forms
   private final String schema;
 
-  private TypeCodec(Class<T> type, SchemaEvolution<T> forms, Format format) {
+  private TypeCodec(Class<T> type, SchemaEvolution<T> evolution, Format format) {
     this.type = type;
-    this.boxed = MethodType.methodType(type).wrap().returnType();
+    this.valueClass = MethodType.methodType(type).wrap().returnType();
     this.format = format;
-    var finder = new ShapeFinder(forms, format);
+    var finder = new ShapeFinder(evolution, format);
     this.root = finder.root(type);
     this.shapes = finder.allShapes();
-    for (var old : forms.oldForms)
+    for (var old : evolution.oldForms)
       rootChoice().addOld(old.name(), old.type(), finder.oldForm(old.type()), old.conversion());
-    for (var namedType : forms.namesByType.keySet())
+    for (var namedType : evolution.namesByType.keySet())
       if (!finder.isNamed(namedType))
-        throw new IllegalArgumentException(namedType.getName() + " has a name, but is no choice in " + type.getName());
-    for (var record : forms.ignoredFields.keySet())
+        throw new IllegalArgumentException("no value of " + type.getName() + " is written with the name of "
+            + namedType.getName() + "; leave out named(..) for it");
+    for (var record : evolution.ignoredFields.keySet())
       if (!finder.isRecord(record)) throw new IllegalArgumentException(
           record.getName() + " has fields that are gone, but is no record in " + type.getName());
     this.schema = finder.schema();
@@ -74,7 +75,7 @@ public final class TypeCodec<T> implements Codec<T> {
   private ChoiceShape rootChoice() {
     if (root instanceof ChoiceShape choice) return choice;
     throw new IllegalArgumentException(
-        type.getName() + " is written without a name; only records and sealed interfaces have one");
+        type.getName() + " is written without a type name; only records and sealed interfaces have old forms");
   }
 
   /** {@return the format of the bytes} */
@@ -115,7 +116,7 @@ public final class TypeCodec<T> implements Codec<T> {
 
   /** Checks the class of a value, because code without type arguments may pass any object. */
   private void check(Object value) {
-    if (!boxed.isInstance(value))
+    if (!valueClass.isInstance(value))
       throw CodecException.here(value.getClass().getName() + " is no " + type.getSimpleName());
   }
 

@@ -11,7 +11,7 @@ import java.util.Optional;
 import java.util.function.Predicate;
 import java.util.stream.Stream;
 
-/** The notes of an actor, without obsolete ones. Used by the actor's thread. */
+/** The notes of an actor, without obsolete notes. Used by the actor's thread. */
 final class ActorNotes {
   private static final int MAX_ANSWER_BYTES = 1 << 20;
   private static final int NOTE_OVERHEAD = 64; // approximate bytes of a note, without its texts
@@ -22,11 +22,11 @@ final class ActorNotes {
   private final LinkedHashMap<String, Note.Answered> answers = new LinkedHashMap<>(); // by message id, oldest first
   // by message id; the message with the latest step comes last
   private final LinkedHashMap<String, List<Note.Step>> steps = new LinkedHashMap<>();
-  private final Map<String, Note.PutAside> parked = new HashMap<>(); // idempotent messages with steps, by message id
-  private final Map<String, Note.Begun> attempts = new HashMap<>(); // by message id
+  private final Map<String, Note.PutAside> parked = new HashMap<>(); // of idempotent messages with steps, by message id
+  private final Map<String, Note.Begun> attempts = new HashMap<>(); // by unique id of the message
   private long answerBytes; // approximate bytes of all answers
 
-  /** @param isParked returns whether a message is parked; gets the id that it had before parking */
+  /** @param isParked whether the message with this unique id is parked */
   ActorNotes(int maxAnswers, Duration maxAnswerAge, Predicate<String> isParked) {
     this.maxAnswers = maxAnswers;
     this.maxAnswerAge = maxAnswerAge;
@@ -36,7 +36,7 @@ final class ActorNotes {
   void add(Note note) {
     switch (note) {
       case Note.Answered answered -> {
-        removeMessage(answered.message());
+        removeAnswer(answered.message());
         answers.put(answered.message(), answered);
         answerBytes += size(answered);
         removeExpired(answered.at());
@@ -71,8 +71,9 @@ final class ActorNotes {
   }
 
   /**
-   * Removes the steps of one idempotent message if too many have steps: that with the oldest last
-   * step. Parked messages are not counted. A client may send the others again, or never.
+   * If too many idempotent messages have steps, removes the steps of the message whose last step is
+   * the oldest. Parked messages do not count. The number needs a limit because a client may never
+   * send a failed message again.
    */
   private void removeOldestSteps() {
     parked.values().removeIf(note -> !isParked.test(note.waiting()));
@@ -94,8 +95,8 @@ final class ActorNotes {
     return Duration.between(answer.at(), now).compareTo(maxAnswerAge) > 0; // `at` plus the limit could overflow
   }
 
-  private void removeMessage(String message) {
-    var answer = answers.remove(message);
+  private void removeAnswer(String messageId) {
+    var answer = answers.remove(messageId);
     if (answer != null) answerBytes -= size(answer);
   }
 
@@ -112,12 +113,12 @@ final class ActorNotes {
     return Optional.ofNullable(answers.get(messageId)).filter(answer -> !isExpired(answer, now));
   }
 
-  List<Note.Step> steps(String message) {
-    return steps.getOrDefault(message, List.of());
+  List<Note.Step> steps(String messageId) {
+    return steps.getOrDefault(messageId, List.of());
   }
 
-  int attempts(String message) {
-    var begun = attempts.get(message);
+  int attempts(String uniqueId) {
+    var begun = attempts.get(uniqueId);
     return begun == null ? 0 : begun.times();
   }
 
@@ -127,12 +128,12 @@ final class ActorNotes {
   }
 
   /** Returns whether the message has steps or attempts. */
-  boolean hasNotesOf(String message) {
-    return steps.containsKey(message) || attempts.containsKey(message);
+  boolean hasNotesOf(String messageId) {
+    return steps.containsKey(messageId) || attempts.containsKey(messageId);
   }
 
-  /** Returns the ids with this prefix of messages that have steps or attempts. */
-  List<String> messagesWithPrefix(String prefix) {
+  /** Returns the ids of messages that have steps or attempts, if the ids have this prefix. */
+  List<String> messageIdsWithPrefix(String prefix) {
     return Stream.concat(steps.keySet().stream(), attempts.keySet().stream()).filter(id -> id.startsWith(prefix))
         .distinct().toList();
   }

@@ -9,20 +9,21 @@ import java.util.TreeMap;
 import java.util.function.Supplier;
 
 /**
- * Computes the state and the notes of an actor from its stored turns. If the snapshot in front of
- * stored events cannot be decoded, for example after a change of the state's class, the events
- * before it are read instead. Used by the actor's thread.
+ * Computes the state and the notes of an actor from its stored turns. If the snapshot before the
+ * stored events cannot be decoded, for example after a change of the state's class, older events
+ * are read instead. Used by the actor's thread.
  */
 final class ActorRecovery<S, E> {
   private final DurableDefinition<S, E, ?> definition;
   private final Store.ActorId id;
   private final ActorNotes actorNotes;
   private S state;
-  private long stateSize; // in bytes, when it was last stored
-  private long size; // bytes of all bodies that were read
-  private int count; // bodies that were read
-  private String unknownInState = ""; // name of a field that only newer code knows, or empty
-  private String unknownInNotes = ""; // name of a field that only newer code knows, or empty
+  private long stateSize; // bytes of the last stored state
+  private long readBytes; // of all bodies
+  private int bodyCount; // bodies that were read
+  // Names of fields that only newer code knows; empty if none.
+  private String unknownInState = ""; // in the state or an event
+  private String unknownInNotes = "";
   private boolean isSnapshotUnreadable; // set while a snapshot is decoded, and stays set if that fails
 
   private ActorRecovery(DurableDefinition<S, E, ?> definition, Store.ActorId id, ActorNotes actorNotes)
@@ -35,25 +36,25 @@ final class ActorRecovery<S, E> {
 
   static <S, E> ActorRecovery<S, E> of(DurableDefinition<S, E, ?> definition, Store store, Store.ActorId id,
       Store.LoadedActor loaded,
-      Supplier<ActorNotes> actorNotes) throws Exception {
+      Supplier<ActorNotes> newNotes) throws Exception {
     var bodies = loaded.bodies();
-    var recovery = new ActorRecovery<>(definition, id, actorNotes.get());
+    var recovery = new ActorRecovery<>(definition, id, newNotes.get());
     try {
       recovery.addAll(bodies, loaded.lastTurn());
       return recovery;
     } catch (CodecException unreadable) {
       if (!recovery.isSnapshotUnreadable) throw unreadable;
-      var fromEvents = new ActorRecovery<>(definition, id, actorNotes.get());
+      var eventRecovery = new ActorRecovery<>(definition, id, newNotes.get());
       long snapshotTurn = loaded.lastTurn() - bodies.size() + 1;
-      var allBodies = new ArrayList<>(fromEvents.readTurns(snapshotTurn, store, unreadable));
+      var allBodies = new ArrayList<>(eventRecovery.readTurns(snapshotTurn, store, unreadable));
       allBodies.addAll(bodies.subList(1, bodies.size()));
-      fromEvents.addAll(allBodies, loaded.lastTurn(), unreadable);
-      StoreRegistry.of(store).failureLog().logUnreadableEvents(id, unreadable);
-      return fromEvents;
+      eventRecovery.addAll(allBodies, loaded.lastTurn(), unreadable);
+      StoreRegistry.of(store).failureLog().logUnreadableSnapshot(id, unreadable);
+      return eventRecovery;
     }
   }
 
-  /** Returns the bodies of the turns up to {@code lastTurn}, which a snapshot had replaced. */
+  /** Returns the bodies of the last full-state turn and of the turns up to {@code lastTurn}. */
   private List<byte[]> readTurns(long lastTurn, Store store, CodecException unreadable) {
     var storedTurns = store.turns(id).stream().filter(turn -> turn.number() <= lastTurn).toList();
     long lastFullState =
@@ -96,15 +97,15 @@ final class ActorRecovery<S, E> {
         state = definition.applyEvent(state, event, turn, id);
       }
       body.notes().forEach(actorNotes::add);
-      size += bytes.length;
-      count++;
+      readBytes += bytes.length;
+      bodyCount++;
     } catch (CodecException failure) {
       throw new CodecException("turn " + turn + " of " + id + " cannot be read: " + Lines.message(failure), failure);
     }
   }
 
   private void readState(byte[] bytes) {
-    isSnapshotUnreadable = count == 0 && definition.eventCodec().isPresent();
+    isSnapshotUnreadable = bodyCount == 0 && definition.eventCodec().isPresent();
     unknownInState = "";
     state = definition.requireCodec(definition.stateCodec(), "a state").decode(bytes, field -> unknownInState = field);
     stateSize = bytes.length;
@@ -126,11 +127,11 @@ final class ActorRecovery<S, E> {
   }
 
   long readBytes() {
-    return size;
+    return readBytes;
   }
 
   int bodyCount() {
-    return count;
+    return bodyCount;
   }
 
   UnknownFields unknownFields() {

@@ -38,7 +38,10 @@ record DefaultDurableBuilder<M>(String name, MessageCodecs<M> messages, int snap
     return state(codec, initial);
   }
 
-  /** Returns the sealed interface of the value, as later states may be others; else its class. */
+  /**
+   * Returns the outermost sealed interface of the value, because later states may be of its other
+   * types. If a type implements no sealed interface or several, the search ends with this type.
+   */
   private static Class<?> typeOf(Object value) {
     Class<?> type = value instanceof Enum<?> constant ? constant.getDeclaringClass() : value.getClass();
     while (!type.getName().startsWith("java.")) {
@@ -49,7 +52,7 @@ record DefaultDurableBuilder<M>(String name, MessageCodecs<M> messages, int snap
     return type;
   }
 
-  /** Returns whether a type that has a codec has only one object: no other state could follow. */
+  /** Returns whether a type with a codec has only one object, so no other state is possible. */
   private static boolean isSingleton(Class<?> type) {
     return !(type.isRecord() || type.isEnum() || type.isSealed() || type.isArray()
         || type.getName().startsWith("java."));
@@ -57,10 +60,10 @@ record DefaultDurableBuilder<M>(String name, MessageCodecs<M> messages, int snap
 
   @Override
   public <S> Durable.StateStep<S, M> state(Codec<S> codec, S initial) {
-    var checked = CheckedCodec.of(codec);
-    byte[] bytes = checked.encode(Objects.requireNonNull(initial, "initial"));
-    checked.decode(bytes); // fails now, not at the first load, if the codec cannot
-    return new DefaultStateStep<>(this, checked, () -> checked.decode(bytes));
+    var checkedCodec = CheckedCodec.of(codec);
+    byte[] bytes = checkedCodec.encode(Objects.requireNonNull(initial, "initial"));
+    checkedCodec.decode(bytes); // fails now, not at the first load, if the codec cannot decode the state
+    return new DefaultStateStep<>(this, checkedCodec, () -> checkedCodec.decode(bytes));
   }
 
   /** Returns the codec of a type, or throws if it has none. */
@@ -74,7 +77,7 @@ record DefaultDurableBuilder<M>(String name, MessageCodecs<M> messages, int snap
     }
   }
 
-  private record DefaultStateStep<S, M>(DefaultDurableBuilder<M> kind, Codec<S> codec, Callable<S> initial)
+  private record DefaultStateStep<S, M>(DefaultDurableBuilder<M> kind, Codec<S> codec, Callable<S> stateFactory)
       implements Durable.StateStep<S, M> {
     @Override
     public Durable<M> handler(Durable.StateHandler<S, M> handler) {
@@ -85,7 +88,7 @@ record DefaultDurableBuilder<M>(String name, MessageCodecs<M> messages, int snap
     @Override
     public Durable<M> handler(Durable.StateHandlerWithContext<S, M> handler) {
       Objects.requireNonNull(handler, "handler");
-      return new DurableDefinition<S, Void, M>(kind, initial, Optional.of(codec), Optional.empty(),
+      return new DurableDefinition<S, Void, M>(kind, stateFactory, Optional.of(codec), Optional.empty(),
           (state, event) -> state,
           handler::handle);
     }
@@ -119,7 +122,7 @@ record DefaultDurableBuilder<M>(String name, MessageCodecs<M> messages, int snap
     return new DefaultEventsStep<>(this, () -> initial, stateCodec, codec, applyEvent);
   }
 
-  /** Returns the codec of the state; empty if its type has no form in bytes, or one object only. */
+  /** Returns the codec of the state; empty if its type has no form in bytes, or only one object. */
   @SuppressWarnings("unchecked") // `initial` is an S
   private static <S> Optional<Codec<S>> codecOf(S initial) {
     var type = (Class<S>) typeOf(initial);
@@ -136,7 +139,7 @@ record DefaultDurableBuilder<M>(String name, MessageCodecs<M> messages, int snap
     return new DefaultMutableStateStep<>(this, Objects.requireNonNull(initial, "initial"));
   }
 
-  private record DefaultMutableStateStep<S, M>(DefaultDurableBuilder<M> kind, Callable<? extends S> initial)
+  private record DefaultMutableStateStep<S, M>(DefaultDurableBuilder<M> kind, Callable<? extends S> stateFactory)
       implements Durable.MutableStateStep<S, M> {
     @Override
     public <E> Durable.EventsStep<S, E, M> events(Class<E> events, BiFunction<S, E, S> after) {
@@ -145,11 +148,11 @@ record DefaultDurableBuilder<M>(String name, MessageCodecs<M> messages, int snap
 
     @Override
     public <E> Durable.EventsStep<S, E, M> events(Codec<E> codec, BiFunction<S, E, S> after) {
-      return new DefaultEventsStep<>(kind, initial, Optional.empty(), codec, after);
+      return new DefaultEventsStep<>(kind, stateFactory, Optional.empty(), codec, after);
     }
   }
 
-  private record DefaultEventsStep<S, E, M>(DefaultDurableBuilder<M> kind, Callable<? extends S> initial,
+  private record DefaultEventsStep<S, E, M>(DefaultDurableBuilder<M> kind, Callable<? extends S> stateFactory,
       Optional<Codec<S>> stateCodec,
       Codec<E> eventCodec, BiFunction<S, E, S> applyEvent) implements Durable.EventsStep<S, E, M> {
     DefaultEventsStep {
@@ -160,7 +163,7 @@ record DefaultDurableBuilder<M>(String name, MessageCodecs<M> messages, int snap
     @Override
     public Durable<M> handler(Durable.EventHandler<S, E, M> handler) {
       Objects.requireNonNull(handler, "handler");
-      return new DurableDefinition<>(kind, initial, stateCodec, Optional.of(eventCodec), applyEvent,
+      return new DurableDefinition<>(kind, stateFactory, stateCodec, Optional.of(eventCodec), applyEvent,
           (state, message, turn) -> {
             handler.handle(state, message, turn);
             return turn.state();

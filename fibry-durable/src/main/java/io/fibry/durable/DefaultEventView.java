@@ -66,13 +66,13 @@ record DefaultEventView<E>(String kind, Codec<E> eventCodec, Optional<String> na
           event.handling().run();
           context.reply(event, Done.DONE);
         });
-    boolean started = false;
+    boolean isStarted = false;
     try {
       actor.closeOnExit(EventViewReader.start(this, handler, store, id, BlockBuilder.of(builder).scheduler(), actor));
-      started = true;
+      isStarted = true;
       return actor;
     } finally {
-      if (!started) actor.kill();
+      if (!isStarted) actor.kill();
     }
   }
 
@@ -100,7 +100,7 @@ record DefaultEventView<E>(String kind, Codec<E> eventCodec, Optional<String> na
     return new EventViewReader.EventDelivery(storedEvent, () -> handler.handle(storedEvent));
   }
 
-  /** The kind stores no events, so its store need not keep turns for this view. */
+  /** Thrown if the kind stores no events. Its store then need not keep turns for this view. */
   static final class NoEventsException extends IllegalStateException {
     private static final long serialVersionUID = 1;
 

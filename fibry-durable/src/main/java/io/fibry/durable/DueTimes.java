@@ -15,7 +15,7 @@ import org.slf4j.LoggerFactory;
 
 /** The next time at which each actor needs a courier, by the store's clock. Thread-safe. */
 final class DueTimes {
-  // Max delay until a change is noticed that sets the store's clock forward.
+  // The store's clock may be set forward, so it is read again after this time at most.
   private static final Duration CLOCK_CHECK_INTERVAL = Duration.ofMinutes(1);
 
   private record DueEntry(Instant at, String key) {}
@@ -48,8 +48,8 @@ final class DueTimes {
 
   /**
    * Sets the timer for the first entry. If a manual clock has reached the entry's time already, the
-   * timer calls {@link #runDue} at once, under the monitor, and that sets the next timer. In this
-   * case, too, {@code onDue} may take locks, because no caller of this method holds one of them.
+   * timer calls {@link #runDue} at once, under the monitor, and {@code runDue} sets the next timer.
+   * Even then {@code onDue} may take locks, because no caller of this method holds such a lock.
    */
   private void setTimer() {
     if (timer != null) timer.cancel();
@@ -61,7 +61,7 @@ final class DueTimes {
   /**
    * Returns when to read the store's clock next, in nanoseconds of the scheduler's clock. The
    * scheduler's clock is read first. If both clocks move in between, the next check comes too
-   * early, and another check follows.
+   * early, and finds that a further check is needed.
    */
   private long nextClockCheck(Instant due) {
     long nanos = scheduler.nanoTime();

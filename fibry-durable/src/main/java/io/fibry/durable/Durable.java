@@ -99,9 +99,9 @@ public sealed interface Durable<M> permits DurableDefinition {
   List<ParkedMessage<M>> parked(Store store);
 
   /**
-   * Lets the actor handle a parked message, behind the messages that wait. It is the same message:
-   * its steps are not run again, and its turn is stored once. If it fails again, it is parked
-   * again.
+   * Lets the actor handle a parked message, behind the messages that wait. Steps whose results are
+   * stored are not run again, and the message's turn is stored once. If the message fails again, it
+   * is parked again.
    *
    * @param store the store that has the message
    * @param parked a message that {@link #parked(Store)} returned
@@ -195,7 +195,7 @@ public sealed interface Durable<M> permits DurableDefinition {
     <S> MutableStateStep<S, M> initialState(Callable<? extends S> initial);
 
     /**
-     * Sets the codec for messages that are stored: also messages of turns, and reminders.
+     * Sets the codec for stored messages, also for messages that turns send, and for reminders.
      *
      * @param codec by default {@code Codec.of(messages)}
      * @return a changed copy
@@ -215,12 +215,12 @@ public sealed interface Durable<M> permits DurableDefinition {
     /**
      * Stores messages before they are handled: {@code sendMessage} returns true when the message is
      * stored. The message is handled even if the process ends before, and its turn is stored once.
-     * A message that fails is {@link Durable#parked parked} at once, unless its asker gets the
-     * failure; the failure policy does not retry it. This holds for the addresses that
+     * A message whose handler throws is {@link Durable#parked parked} at once, unless an asker gets
+     * the failure; the failure policy does not retry it. This holds for the addresses that
      * {@code newActor} and {@code entities} return, except for their timers and tasks.
      *
-     * <p>Messages of one sender keep their order. Requests are stored, too. They may overtake only
-     * messages that are tried again, or that wait behind 63 others.
+     * <p>Messages of one sender keep their order. Requests are stored, too. A request may overtake
+     * only messages that are delivered again, or that wait behind 63 other messages.
      *
      * @param max how many messages may wait for an actor; further messages are refused
      * @return a changed copy
@@ -237,9 +237,9 @@ public sealed interface Durable<M> permits DurableDefinition {
     Builder<M> deduplicate(int answers, Duration time);
 
     /**
-     * Sets how often a snapshot of the state is stored; a load reads only the events after it. If
-     * the state has no form in bytes, a load reads all events. It also does if a snapshot cannot be
-     * decoded and no event is deleted. A folder then reads the history of the whole kind.
+     * Sets how often a snapshot of the state is stored; a load reads only the events after it. A
+     * load reads all events if the state has no form in bytes. It also does if the snapshot cannot
+     * be decoded and no event was deleted; a folder then reads the history of the whole kind.
      *
      * @param turns from one snapshot to the next; by default 1,000
      * @return a changed copy

@@ -40,7 +40,7 @@ final class DurableActor<M> extends ForwardingExitable<Actor<M>> implements Acto
   private final PendingDelivery delivery;
   private final String key;
   private final Exitable host; // the actor or its entities; messages are not stored after its end
-  private final byte[] encoded; // the only message that this address gets; empty if it encodes each
+  private final byte[] encodedMessage; // bytes of the only message to this address; empty if it encodes each message
 
   DurableActor(Actor<Object> target, DefaultDurableBuilder<M> kind, PendingDelivery delivery, String key,
       Exitable host) {
@@ -48,8 +48,8 @@ final class DurableActor<M> extends ForwardingExitable<Actor<M>> implements Acto
   }
 
   private DurableActor(Actor<Object> target, DefaultDurableBuilder<M> kind, PendingDelivery delivery, String key,
-      Exitable host, byte[] encoded) {
-    this.encoded = encoded;
+      Exitable host, byte[] encodedMessage) {
+    this.encodedMessage = encodedMessage;
     this.target = target;
     this.kind = kind;
     this.delivery = delivery;
@@ -77,13 +77,13 @@ final class DurableActor<M> extends ForwardingExitable<Actor<M>> implements Acto
         : exitable instanceof DurableEntities<?> entities ? entities.target() : exitable;
   }
 
-  /** Returns an address for one message, which is stored as these bytes of perhaps newer code. */
+  /** Returns an address for one message. Stores these bytes, which newer code may have written. */
   DurableActor<M> withEncodedMessage(byte[] bytes) {
     return new DurableActor<>(target, kind, delivery, key, host, bytes);
   }
 
   private Store.PendingMessage toPendingMessage(M message, String context) {
-    return encoded.length > 0 ? kind.toPendingMessage(key, encoded, delivery.now(), context)
+    return encodedMessage.length > 0 ? kind.toPendingMessage(key, encodedMessage, delivery.now(), context)
         : kind.toPendingMessage(key, message, delivery.now(), context);
   }
 
@@ -130,11 +130,11 @@ final class DurableActor<M> extends ForwardingExitable<Actor<M>> implements Acto
   private <R> StoredMessage<R> toStoredMessage(Store.PendingMessage pending, Object message, String context,
       boolean isRequest,
       long startNanos) {
-    return new StoredMessage<>(pending.id(), pending.due(), message, Mail.of(encoded, context), false,
+    return new StoredMessage<>(pending.id(), pending.due(), message, Mail.of(encodedMessage, context), false,
         isRequest ? Optional.of(new AtomicReference<>(StoredMessage.RequestStage.SENT)) : Optional.empty(), startNanos);
   }
 
-  /** Reserves and stores a message. Returns false, without storing it, if too many wait. */
+  /** Reserves and stores a message. Returns false if too many messages wait. */
   private boolean enqueue(Store.PendingMessage pending, Duration limit) throws InterruptedException, TimeoutException {
     boolean isSettled = false;
     delivery.reserve(key, pending.id());
@@ -194,20 +194,20 @@ final class DurableActor<M> extends ForwardingExitable<Actor<M>> implements Acto
 
   @Override
   public <Q extends M, R> CompletableFuture<R> sendMessageReturn(Request<Q, R> request) {
-    if (!storesMessages()) return afterOrder(request, NO_LIMIT, time -> target.sendMessageReturn(unchecked(request)));
+    if (!storesMessages()) return sendInOrder(request, NO_LIMIT, time -> target.sendMessageReturn(unchecked(request)));
     var call = storeRequest(request, NO_LIMIT);
-    return sendReserved(call, () -> afterOrder(call, NO_LIMIT, time -> target.sendMessageReturn(call)));
+    return sendReserved(call, () -> sendInOrder(call, NO_LIMIT, time -> target.sendMessageReturn(call)));
   }
 
   @Override
   public <Q extends M, R> CompletableFuture<R> sendMessageReturn(Request<Q, R> request, Duration limit) {
     if (!storesMessages())
-      return afterOrder(request, limit, time -> target.sendMessageReturn(unchecked(request), time));
+      return sendInOrder(request, limit, time -> target.sendMessageReturn(unchecked(request), time));
     var call = storeRequest(request, limit);
-    return sendReserved(call, () -> afterOrder(call, limit, time -> target.sendMessageReturn(call, time)));
+    return sendReserved(call, () -> sendInOrder(call, limit, time -> target.sendMessageReturn(call, time)));
   }
 
-  /** Sends a stored request, and releases it when it is answered. */
+  /** Sends a stored request, and ends its reservation when it is answered. */
   private <R> CompletableFuture<R> sendReserved(StoredMessage<R> call, Supplier<CompletableFuture<R>> sending) {
     boolean isSent = false;
     try {
@@ -230,7 +230,7 @@ final class DurableActor<M> extends ForwardingExitable<Actor<M>> implements Acto
     }
   }
 
-  /** Waits until the request overtakes no message. If interrupted, it lets `ask` throw. */
+  /** Waits until the request would overtake no message, and returns the remaining time. */
   private Duration awaitOrder(Request<?, ?> request, Duration limit) {
     var barrier = delivery.orderBarrier(key);
     if (barrier.isDone() || !limit.isPositive()) return limit;
@@ -238,19 +238,19 @@ final class DurableActor<M> extends ForwardingExitable<Actor<M>> implements Acto
     try {
       if (!awaitDone(barrier, limit)) throw timeout(request, limit);
     } catch (InterruptedException interrupt) {
-      Thread.currentThread().interrupt();
+      Thread.currentThread().interrupt(); // so the caller's ask(..) throws
     }
     return remaining(limit, startNanos);
   }
 
-  private <R> CompletableFuture<R> afterOrder(Request<?, R> request, Duration limit,
+  private <R> CompletableFuture<R> sendInOrder(Request<?, R> request, Duration limit,
       Function<Duration, CompletableFuture<R>> sending) {
     var barrier = delivery.orderBarrier(key);
     if (barrier.isDone() || !limit.isPositive()) return sending.apply(limit);
     long startNanos = delivery.blockBuilder.scheduler().nanoTime();
     var answer = new CompletableFuture<R>();
     if (limit != NO_LIMIT) {
-      var timer = delivery.blockBuilder.scheduler().schedule(limit, // elsewhere: the asker may have chained code
+      var timer = delivery.blockBuilder.scheduler().schedule(limit, // on a fiber: it may run code of the asker
           () -> Thread.startVirtualThread(() -> answer.completeExceptionally(timeout(request, limit))));
       barrier.thenRun(timer::cancel);
     }
@@ -268,7 +268,7 @@ final class DurableActor<M> extends ForwardingExitable<Actor<M>> implements Acto
         name(), request, limit, null);
   }
 
-  /** Returns false if the handler threw the failure, which may be that of another request. */
+  /** Returns false if the handler threw the failure, even a RequestException of another request. */
   private static boolean isUnanswered(StoredMessage<?> call, Throwable failure) {
     var stage = call.stage().orElseThrow().get();
     return failure instanceof RequestException unanswered && unanswered.request() == call
@@ -354,7 +354,7 @@ final class DurableActor<M> extends ForwardingExitable<Actor<M>> implements Acto
     close(delivery.endBarrier(key::equals), target, 2);
   }
 
-  /** @param ownCycle size of the cycle if a handler closes its own actor, which is not awaited */
+  /** @param ownCycle size of the wait cycle of a handler that closes its own actor, not awaited */
   static void close(CompletableFuture<Void> barrier, Exitable target, int ownCycle) {
     if (barrier.isDone()) {
       target.close();

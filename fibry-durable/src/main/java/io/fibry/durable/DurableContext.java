@@ -14,15 +14,15 @@ import java.util.concurrent.Callable;
  */
 public interface DurableContext<M> extends ActorContext<M> {
 
-  /** {@return the key of this actor} It can be called at any time, on any thread. */
+  /** {@return the key of this actor} May be called at any time, on any thread. */
   String key();
 
   /**
    * Sends a message as a part of this turn. If the turn is stored, the message is handled even if
-   * the process ends before, and its own turn is stored once. If the turn is not stored, the
-   * message is not sent. Messages from one actor to another keep their order. The message waits in
-   * the store until the receiver is made. Use {@link #afterCommit} to send to actors that are not
-   * durable.
+   * the process ends before, and the receiver's turn is stored once. If this turn is not stored,
+   * the message is not sent. Messages from one actor to another keep their order. The message waits
+   * in the store until the receiver is made. Use {@link #afterCommit} to send to actors that are
+   * not durable.
    *
    * @param <N> messages of the receiver
    * @param to kind of the receiver
@@ -33,8 +33,9 @@ public interface DurableContext<M> extends ActorContext<M> {
 
   /**
    * Sends this actor a message later, as a part of this turn. The reminder survives the process,
-   * and loads an actor that is not loaded. It comes at its time by the store's clock, or when the
-   * process runs again. If the clock is set forward, it may come up to a minute late.
+   * and loads an actor that is not loaded. It comes at its time by the store's clock. If no process
+   * runs then, it comes when the next process runs. If the clock is set forward, it may come up to
+   * a minute late.
    *
    * @param name of the reminder, 1 to 512 bytes; replaces the reminder with this name
    * @param message the message
@@ -43,8 +44,8 @@ public interface DurableContext<M> extends ActorContext<M> {
   void setReminder(String name, M message, Duration delay);
 
   /**
-   * Sets a reminder that comes repeatedly. If it came due several times while the process was down,
-   * it comes once for all of them.
+   * Sets a reminder that comes repeatedly. If it was due several times while the process was down,
+   * it comes once afterwards.
    *
    * @param name of the reminder; replaces the reminder with this name
    * @param message the message
@@ -64,7 +65,8 @@ public interface DurableContext<M> extends ActorContext<M> {
    * the process ended, the step returns the stored result. A step runs again if its result could
    * not be stored. {@link #idempotencyKey} lets the called system recognize the repetition.
    *
-   * <p>A step first waits until the earlier turns are stored, and afterwards until its result is.
+   * <p>Before the effect, a step waits until the earlier turns are stored. After the effect, it
+   * waits until its result is stored.
    *
    * @param <R> result
    * @param name of the step, 1 to 512 bytes; the second step with a name is stored as "name#2"
@@ -73,10 +75,10 @@ public interface DurableContext<M> extends ActorContext<M> {
    * @return the result, never null
    * @throws IllegalStateException if this message could not come again, because it is neither
    * stored nor {@link Idempotent}
-   * @throws StepMismatchException if the handler ran another step at this point when the message
-   * came before
+   * @throws StepMismatchException if the handler ran another step at this point when it handled the
+   * message before
    * @throws StepFailedException if the effect throws
-   * @throws Exception if it is interrupted, or the store fails
+   * @throws Exception if the thread is interrupted, or the store fails
    */
   <R> R step(String name, Class<R> type, Callable<? extends R> effect) throws Exception;
 
@@ -103,11 +105,12 @@ public interface DurableContext<M> extends ActorContext<M> {
   String idempotencyKey(String name);
 
   /**
-   * Waits, as a {@link #step}: after a restart, only for the remaining time.
+   * Waits for a time. The wait is a {@link #step}: if the process ends meanwhile, the handler then
+   * waits only for the remaining time.
    *
    * @param name of the step
    * @param time how long, by the store's clock; at most 100 years
-   * @throws Exception if interrupted, or as {@code step}
+   * @throws Exception if the thread is interrupted, or as {@code step} throws
    */
   void sleep(String name, Duration time) throws Exception;
 

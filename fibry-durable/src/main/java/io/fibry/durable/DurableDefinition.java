@@ -22,12 +22,12 @@ import java.util.function.Predicate;
 /**
  * The complete definition of a kind of actors.
  *
- * @param initial returns the initial state of a key
+ * @param stateFactory makes the initial state of a key
  * @param stateCodec the codec of the state; empty if events are stored, without snapshots
  * @param eventCodec the codec of events; empty if the state itself is stored
  * @param applyEvent returns the state after an event
  */
-record DurableDefinition<S, E, M>(DefaultDurableBuilder<M> kind, Callable<? extends S> initial,
+record DurableDefinition<S, E, M>(DefaultDurableBuilder<M> kind, Callable<? extends S> stateFactory,
     Optional<Codec<S>> stateCodec,
     Optional<Codec<E>> eventCodec, BiFunction<S, E, S> applyEvent, TurnHandler<S, E, M> handler) implements Durable<M> {
 
@@ -38,12 +38,12 @@ record DurableDefinition<S, E, M>(DefaultDurableBuilder<M> kind, Callable<? exte
 
   DurableDefinition {
     if (kind.maxStoredMessages() > 0) kind.messages().requireCodec();
-    IdempotentAnswers.check(kind.messages().type(), kind.messages().answers().keySet());
+    IdempotentAnswers.check(kind.messages().type(), kind.messages().answerCodecs().keySet());
   }
 
   /** Returns the initial state of an actor. */
   S newState(Store.ActorId actor) throws Exception {
-    return Objects.requireNonNull(initial.call(), () -> "the initial state of " + actor + " is null");
+    return Objects.requireNonNull(stateFactory.call(), () -> "the initial state of " + actor + " is null");
   }
 
   /** Returns the codec of stored data, or throws if the kind has none any more. */
@@ -57,9 +57,9 @@ record DurableDefinition<S, E, M>(DefaultDurableBuilder<M> kind, Callable<? exte
     S next;
     try {
       next = applyEvent.apply(state, event);
-    } catch (RuntimeException thrown) {
-      throw new IllegalStateException(noStateMessage(event, turn, actor) + "threw " + Lines.thrown(thrown),
-          thrown);
+    } catch (RuntimeException failure) {
+      throw new IllegalStateException(noStateMessage(event, turn, actor) + "threw " + Lines.thrown(failure),
+          failure);
     }
     return Objects.requireNonNull(next, () -> noStateMessage(event, turn, actor) + "answered null");
   }
@@ -86,9 +86,10 @@ record DurableDefinition<S, E, M>(DefaultDurableBuilder<M> kind, Callable<? exte
     return entities(builder, store, idle, key -> true);
   }
 
-  Entities<String, M> entities(ActorBuilder<? super M> builder, Store store, Duration idle, Predicate<String> keys) {
+  Entities<String, M> entities(ActorBuilder<? super M> builder, Store store, Duration idle,
+      Predicate<String> isOwnedKey) {
     check(builder, store);
-    return openEntities(builder, new PendingDelivery(store, kind, BlockBuilder.of(builder), keys), idle);
+    return openEntities(builder, new PendingDelivery(store, kind, BlockBuilder.of(builder), isOwnedKey), idle);
   }
 
   private <B> Entities<String, M> openEntities(ActorBuilder<B> builder, PendingDelivery delivery, Duration idle) {
@@ -101,13 +102,13 @@ record DurableDefinition<S, E, M>(DefaultDurableBuilder<M> kind, Callable<? exte
   }
 
   /** Starts to deliver waiting messages. If the store cannot list them, the receiver is killed. */
-  private static void start(Exitable receiver, Runnable delivery) {
-    boolean started = false;
+  private static void start(Exitable receiver, Runnable startDelivery) {
+    boolean isStarted = false;
     try {
-      delivery.run();
-      started = true;
+      startDelivery.run();
+      isStarted = true;
     } finally {
-      if (!started) receiver.kill();
+      if (!isStarted) receiver.kill();
     }
   }
 
@@ -129,8 +130,8 @@ record DurableDefinition<S, E, M>(DefaultDurableBuilder<M> kind, Callable<? exte
   @SuppressWarnings("unchecked") // `DurableRuntime.handle` checks the type of each message
   private Actor<Object> startActor(ActorBuilder<?> builder, PendingDelivery delivery, String key) {
     var id = kind.id(kind.checkedKey(key));
-    // If messages are stored, the actor gets no protocol, so it cannot be found by name: a message
-    // to that address would not be stored.
+    // If messages are stored, the actor gets no protocol, so it cannot be found by name. A message
+    // to an address that was found by name would not be stored.
     var objectBuilder = (ActorBuilder<Object>) (kind.maxStoredMessages() > 0 ? builder
         : ((ActorBuilder<M>) builder).protocol(kind.messages().type()));
     return StoreRegistry.registerActor(delivery.store(), id,
@@ -163,7 +164,8 @@ record DurableDefinition<S, E, M>(DefaultDurableBuilder<M> kind, Callable<? exte
 
   @Override
   public void discard(Store store, ParkedMessage<M> parked) {
-    StoreRegistry.of(store).unpark(store, idOf(parked), parked.id(), mail -> mail); // now due, with its failure
+    // the message becomes due, and the failure in its mail makes the actor delete it
+    StoreRegistry.of(store).unpark(store, idOf(parked), parked.id(), mail -> mail);
   }
 
   private Store.ActorId idOf(ParkedMessage<M> parked) {

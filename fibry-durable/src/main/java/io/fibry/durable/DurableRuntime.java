@@ -27,7 +27,7 @@ import org.slf4j.LoggerFactory;
  * except where a member says otherwise.
  */
 final class DurableRuntime<S, E, M> {
-  private static final int MAX_ATTEMPTS = 5; // a message that ended the process as often is parked
+  private static final int MAX_ATTEMPTS = 5; // a message is parked if the process ended during this many attempts at it
 
   private final DurableDefinition<S, E, M> definition;
   private final PendingDelivery delivery;
@@ -35,13 +35,13 @@ final class DurableRuntime<S, E, M> {
   private final TurnPipeline turns;
   private ActorNotes actorNotes;
   private S state;
-  private long stateSize; // in bytes, when it was last stored
+  private long stateSize; // bytes of the state that was last stored
   private long bytesSinceFullState; // bytes of the last full-state turn and of the later turns
   private int turnsSinceSnapshot;
-  private UnknownFields unknownFields = UnknownFields.NONE; // unknown fields must not be lost
+  private UnknownFields unknownFields = UnknownFields.NONE; // fields of newer code; they must not be lost
   // Done when all answers of earlier turns are sent.
   private CompletableFuture<Void> allAnswered = CompletableFuture.completedFuture(null);
-  private boolean isStateDoubtful; // a handler that threw may have changed it, or a load failed
+  private boolean isStateDoubtful; // must be read again: a handler that threw may have changed it, or a load failed
 
   DurableRuntime(DurableDefinition<S, E, M> definition, PendingDelivery delivery, Store.ActorId id) throws Exception {
     this.definition = definition;
@@ -111,7 +111,7 @@ final class DurableRuntime<S, E, M> {
 
   // ---- messages
 
-  /** Handles a message of a user, or a stored message. */
+  /** Handles a message of type M, or a {@link StoredMessage} that contains such a message. */
   @SuppressWarnings("unchecked") // the address accepts only messages of type M
   void handle(Object message, ActorContext<Object> coreContext) throws Exception {
     if (message instanceof StoredMessage<?> call && !call.hasAsker())
@@ -132,7 +132,7 @@ final class DurableRuntime<S, E, M> {
       reloadIfNeeded();
       turn = new TurnContext<>(this, state, request, request, coreContext);
       needsTurn = turns.isPending(request) || turn.knownAnswer().isPresent();
-    } catch (Throwable failure) { // the message continues to wait
+    } catch (Throwable failure) { // the request still waits at the store
       coreContext.replyWhen(request,
           CompletableFuture.failedFuture(RequestStoredException.of(id, delivery, request.message(), failure)));
       throw failure;
@@ -144,7 +144,7 @@ final class DurableRuntime<S, E, M> {
         id.toString(), request)));
   }
 
-  /** Handles the message of a call, and before it the messages whose own calls were lost. */
+  /** Handles the message of a call. First handles earlier messages whose own calls were lost. */
   private void handleQueuedUpTo(StoredMessage<Object> call, ActorContext<Object> coreContext) throws Exception {
     boolean isFound = false;
     for (var next = nextMessage(call, coreContext); next.isPresent(); next = nextMessage(call, coreContext)) {
@@ -189,29 +189,29 @@ final class DurableRuntime<S, E, M> {
     turn.acknowledge();
   }
 
-  /** Returns whether to handle a stored message. If not, it is acknowledged, deleted or parked. */
+  /** Returns whether to handle a stored message. If not, acknowledges, deletes or parks it. */
   private boolean shouldHandle(TurnContext<S, E, M> turn) throws InterruptedException {
     var storedMessage = turn.storedMessage().orElseThrow();
     boolean isDecided = false;
     try {
-      boolean isBeingStored = storedMessage.isRead() && turns.isBeingHandled(storedMessage); // by a pending turn
-      boolean isPending = !isBeingStored && turns.isPending(storedMessage);
+      boolean isHandledByPendingTurn = storedMessage.isRead() && turns.isBeingHandled(storedMessage);
+      boolean isPending = !isHandledByPendingTurn && turns.isPending(storedMessage);
       boolean isDiscarded = isPending && storedMessage.mail().isDiscarded();
       boolean mayBegin = isPending && !isDiscarded && countAttempt(storedMessage);
-      if (!isPending && !isBeingStored) delivery.complete(id.key(), storedMessage.id(), storedMessage.due());
+      if (!isPending && !isHandledByPendingTurn) delivery.complete(id.key(), storedMessage.id(), storedMessage.due());
       if (!isPending) turn.acknowledge();
       else if (isDiscarded) remove(turn);
       else if (!mayBegin) park(turn, "it was begun " + MAX_ATTEMPTS + " times, and each time the process ended");
       isDecided = true;
       return mayBegin;
     } finally {
-      if (!isDecided) delivery.halt(id.key()); // the message continues to wait
+      if (!isDecided) delivery.halt(id.key()); // the message still waits, and later messages must not overtake it
     }
   }
 
   /**
-   * Counts an attempt at a message that may have ended an earlier process. Returns false if there
-   * were too many attempts.
+   * Counts an attempt at a message during which an earlier process may have ended. Returns false if
+   * the message has had {@link #MAX_ATTEMPTS} attempts already.
    */
   private boolean countAttempt(StoredMessage<?> storedMessage) throws InterruptedException {
     if (!delivery.isFirstAttemptAfterRestart(id.key(), storedMessage)) return true;
@@ -227,7 +227,7 @@ final class DurableRuntime<S, E, M> {
   }
 
   private void handle(TurnContext<S, E, M> turn) throws Exception {
-    boolean isAppended = false; // whether the store has the turn
+    boolean isAppended = false; // whether the turn was given to the store
     boolean hasFailed = false;
     try {
       var knownAnswer = turn.knownAnswer();
@@ -256,9 +256,9 @@ final class DurableRuntime<S, E, M> {
 
   // ---- failed messages
 
-  /** Parks a message that caused the failure. Returns whether an asker's message is retried. */
+  /** Parks the message if it caused the failure. Returns whether it is retried and has an asker. */
   private boolean retryOrPark(TurnContext<S, E, M> turn, Throwable failure) {
-    if (turn.storedMessage().isEmpty() || turn.hasActorEnded()) return false; // another life handles it
+    if (turn.storedMessage().isEmpty() || turn.hasActorEnded()) return false; // a later life handles a stored message
     boolean hasAsker = turn.storedMessage().get().hasAsker();
     boolean isMessageFault = FailureClassifier.isMessageFault(failure);
     boolean isParked = isMessageFault;
@@ -269,13 +269,13 @@ final class DurableRuntime<S, E, M> {
       isParked = false;
       failure.addSuppressed(parkFailure);
     }
-    if (!isParked && !hasAsker) delivery.halt(id.key()); // the message continues to wait
-    return hasAsker && !isMessageFault; // after a failed parking the store may have removed it
+    if (!isParked && !hasAsker) delivery.halt(id.key()); // later messages must not overtake it
+    return hasAsker && !isMessageFault; // if park(..) threw, the store may have removed the message
   }
 
   /**
    * Takes a failed message out of the queue. If an asker waits for its answer, the message is
-   * deleted. Otherwise it is parked for an operator, and its steps stay.
+   * deleted. Otherwise it is parked for an operator, and the notes about its steps stay.
    */
   private void park(TurnContext<S, E, M> turn, String reason) {
     var storedMessage = turn.storedMessage().orElseThrow();
@@ -293,8 +293,8 @@ final class DurableRuntime<S, E, M> {
   }
 
   /**
-   * Returns the bytes that the store has, because newer code may have written more fields. If the
-   * message comes from a sender in this process, encodes it.
+   * Returns the bytes as the store has them, because newer code may have written fields that this
+   * code does not know. If the message comes from a sender in this process, encodes it.
    */
   private byte[] bytesOf(StoredMessage<?> storedMessage, M message) {
     byte[] bytes = storedMessage.mail().message();
@@ -303,13 +303,13 @@ final class DurableRuntime<S, E, M> {
 
   // ---- turns
 
-  private void commit(TurnContext<S, E, M> turn, S next, boolean isNew) throws Exception {
+  private void commit(TurnContext<S, E, M> turn, S next, boolean hasRun) throws Exception {
     var outbox = turn.outbox();
     turn.storedMessage().ifPresent(outbox::markHandled);
     if (turn.isErased()) outbox.cancelAll(turns.reminders());
     var notes = new ArrayList<>(turn.obsoleteNotes(actorNotes));
-    if (isNew) turn.answerNote(delivery.now()).ifPresent(notes::add);
-    if (unknownFields.isErasedBy(definition.eventCodec().isEmpty() && next != state, turn.isErased())) {
+    if (hasRun) turn.answerNote(delivery.now()).ifPresent(notes::add);
+    if (unknownFields.wouldLoseFields(definition.eventCodec().isEmpty() && next != state, turn.isErased())) {
       turn.storedMessage().ifPresent(this::uncountAttempt);
       turns.refuse(new UnknownFieldsException(id, turns.nextNumber(), unknownFields.field())); // a stored message waits
     } else if (turn.isErased()) eraseState(turn.events(), notes, outbox);
@@ -395,25 +395,25 @@ final class DurableRuntime<S, E, M> {
 
   // ---- for a turn
 
-  boolean isParked(String message) {
-    return turns.isParked(message);
+  boolean isParked(String uniqueId) {
+    return turns.isParked(uniqueId);
   }
 
-  boolean hasAttempts(String message) {
-    return actorNotes.attempts(message) > 0;
+  boolean hasAttempts(String uniqueId) {
+    return actorNotes.attempts(uniqueId) > 0;
   }
 
-  List<Note.Step> steps(String message) {
-    return actorNotes.steps(message);
+  List<Note.Step> steps(String messageId) {
+    return actorNotes.steps(messageId);
   }
 
-  Optional<Note.Answered> knownAnswer(String message) {
-    return actorNotes.knownAnswer(message, delivery.now());
+  Optional<Note.Answered> knownAnswer(String messageId) {
+    return actorNotes.knownAnswer(messageId, delivery.now());
   }
 
   /**
-   * Returns the exception for the asker of a refused turn. A stored request continues to wait,
-   * unless its handler failed and the turn that deletes the request may be stored.
+   * Returns the exception for the asker of a refused turn. A stored request still waits, unless its
+   * handler failed and the turn that deletes it may be stored. Called by the store's thread, too.
    */
   NotStoredException notStored(TurnContext<S, E, M> turn, Throwable refusal, boolean hasFailed) {
     var cause = TurnPipeline.refusalCause(refusal);

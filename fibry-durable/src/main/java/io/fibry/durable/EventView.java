@@ -18,8 +18,8 @@ import java.util.List;
  * event that cannot be read ends the view's actor, and is logged.
  *
  * <p>The events of an erased actor ({@link DurableContext#erase}) stay in the store until all views
- * with a name have read its end. After that they are removed. The store knows a view's name from
- * its first {@link #newActor} to {@link #forget}. While the view does not run, the store keeps
+ * with a name have read the actor's end. After that they are removed. The store knows a view's name
+ * from its first {@link #newActor} to {@link #forget}. While the view does not run, the store keeps
  * these events for it. A view without a name, or with a new name, may miss them.
  *
  * @param <E> events
@@ -38,8 +38,8 @@ public interface EventView<E> {
   record StoredEvent<E>(String key, long turn, Instant at, E event) {}
 
   /**
-   * The end of an actor, by {@link DurableContext#erase}. Its next message begins it again; later
-   * turns have higher numbers.
+   * The end of an actor, by {@link DurableContext#erase}. The next message begins the actor again;
+   * its later turns have higher numbers.
    *
    * @param key key of the actor
    * @param turn number of the turn that erased the actor
@@ -53,7 +53,7 @@ public interface EventView<E> {
    * @param kind of the actors whose events the view reads
    * @param name of the view
    * @param readUntil when the view last stored its offset, or was started first
-   * @param isBehind whether the view has not read all events. If it does not run any more,
+   * @param isBehind whether the view has not read all events. If the view does not run any more,
    *     {@link EventView#forget} it
    */
   record NamedView(String kind, String name, Instant readUntil, boolean isBehind) {}

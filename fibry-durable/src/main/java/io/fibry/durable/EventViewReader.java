@@ -23,29 +23,29 @@ import org.slf4j.LoggerFactory;
 /** Reads events on a fiber, lets an actor handle them one by one, and stores the offset. */
 final class EventViewReader<E> implements AutoCloseable {
   /**
-   * A request to the view's actor to handle an event, or the end of an actor. The reply comes when
-   * it is handled.
+   * A request to the view's actor to handle an event, or the end of an actor. The view's actor
+   * replies when it has handled the event or the end.
    */
-  record EventDelivery(Object fact, Handler.Task handling) implements Request<EventDelivery, Done> {
+  record EventDelivery(Object eventOrEnd, Handler.Task handling) implements Request<EventDelivery, Done> {
     @Override
     public String toString() {
-      return fact.toString();
+      return eventOrEnd.toString();
     }
   }
 
-  private static final int MAX_PAUSE_DOUBLINGS = 6; // from 1 to 64 seconds
+  private static final int MAX_PAUSE_DOUBLINGS = 6; // pauses from 1 to 64 seconds
 
   private final DefaultEventView<E> eventView;
   private final Handler<StoredEvent<E>> handler;
   private final Store store;
-  private final Optional<Store.ActorId> id; // of the actor that has the offset; empty if the view has no name
+  private final Optional<Store.ActorId> id; // under which the offset is stored; empty if the view has no name
   private final Scheduler scheduler;
   private final Actor<EventDelivery> actor;
   private final Store.History history;
   private final Thread thread;
   private final Semaphore wake = new Semaphore(0); // a permit ends a pause
   private volatile boolean closing; // written by the actor's thread
-  private String offset = ""; // of the last handled turn; used, as `state`, by the fiber after its start
+  private String offset = ""; // of the last handled turn; after the start, only the fiber uses it and `state`
   private Optional<StoredViews.ViewState> state; // the stored offset; empty if the view has no name
 
   private EventViewReader(DefaultEventView<E> eventView, Handler<StoredEvent<E>> handler, Store store,
@@ -67,13 +67,13 @@ final class EventViewReader<E> implements AutoCloseable {
       Optional<Store.ActorId> id,
       Scheduler scheduler, Actor<EventDelivery> actor) {
     var reader = new EventViewReader<>(eventView, handler, store, id, scheduler, actor);
-    boolean started = false;
+    boolean isStarted = false;
     try {
       reader.thread.start();
-      started = true;
+      isStarted = true;
       return reader;
     } finally {
-      if (!started) reader.history.close();
+      if (!isStarted) reader.history.close();
     }
   }
 
@@ -172,7 +172,7 @@ final class EventViewReader<E> implements AutoCloseable {
     }
   }
 
-  /** Ends the reader after the event that is being handled. */
+  /** Ends the reader, and waits until the present event is handled and the offset is stored. */
   @Override
   public void close() {
     closing = true;

@@ -10,7 +10,8 @@ final class IdempotentAnswers {
   private IdempotentAnswers() {}
 
   /**
-   * Throws if the answer to one of these messages could not be remembered.
+   * Throws if a type, or one of its permitted subtypes, is an idempotent request whose answers have
+   * no codec.
    *
    * @param requestsWithCodec classes of requests for which the user gave a codec of the answers
    */

@@ -18,8 +18,8 @@ import java.util.concurrent.CompletableFuture;
 final class KeyDelivery {
   boolean hasCourier; // a courier of this actor runs
   boolean needsCourier; // the courier must read again before it ends; if none runs, one must be started
-  private boolean isReading; // the courier reads, or has not delivered what it read
-  private boolean hasRequestsToRelease; // the courier has delivered, and held requests may be sent
+  private boolean isReading; // the courier reads messages, or has not yet delivered all that it has read
+  private boolean hasRequestsToRelease; // the courier has delivered its messages, and held requests may be sent
   private boolean isReleasing; // a thread sends held requests
   private boolean hasReadAll; // the courier's last read returned all messages that were due
   private boolean isBehind; // messages that were due at the last read are not delivered yet
@@ -27,32 +27,33 @@ final class KeyDelivery {
   private boolean hasMissed; // a sender left a message since the courier's read began
   Instant lastReadAt = Instant.MIN; // time of the courier's last read
   Instant retryAt = Instant.MIN; // when a courier tries again after a failure
-  int consecutiveFailures; // in a row
+  int consecutiveFailures; // of couriers
 
-  private final Set<String> reserved = new HashSet<>(2); // messages that are being stored, and open requests
+  private final Set<String> reservedIds = new HashSet<>(2); // ids of messages being stored, and of open requests
   // by id, in the order in which they will be handled
   private final Map<String, StoredMessage<Object>> queue = new LinkedHashMap<>(2);
   // by id, in the order in which they were begun; their turns are not stored yet
-  private final Map<String, StoredMessage<Object>> started = new LinkedHashMap<>(2);
-  private final List<CompletableFuture<Void>> heldRequests = new ArrayList<>(0); // sent when the courier has delivered
-  private final Set<String> unreadable = new HashSet<>(0); // ids; another version of the program reads them
+  private final Map<String, StoredMessage<Object>> startedMessages = new LinkedHashMap<>(2);
+  // each is completed, which sends the request, when the courier has delivered its messages
+  private final List<CompletableFuture<Void>> heldRequests = new ArrayList<>(0);
+  private final Set<String> unreadableIds = new HashSet<>(0); // only another version of the program can read them
   private int openCalls; // calls that the actor has not answered
-  // A message that was begun continues to wait. No message is handled until a courier has delivered
-  // all of them again.
+  // A message that was begun still waits at the store. No message is handled until all open calls
+  // have ended and a courier delivers the messages again.
   private boolean isHalted;
 
   // ---- senders
 
   void reserve(String id) {
-    reserved.add(id);
+    reservedIds.add(id);
   }
 
-  /** Returns false if the message was not reserved. */
+  /** Ends a reservation. Returns false if the message was not reserved. */
   boolean unreserve(String id) {
-    return reserved.remove(id);
+    return reservedIds.remove(id);
   }
 
-  /** Queues a message, or returns false to leave it to a courier, so that it overtakes no other. */
+  /** Queues a message, or returns false if a courier must deliver it, so that none is overtaken. */
   boolean tryAdd(StoredMessage<Object> message) {
     hasLeftovers |= hasCourier && isBehind || consecutiveFailures > 0 || isHalted;
     hasMissed |= hasLeftovers;
@@ -72,36 +73,36 @@ final class KeyDelivery {
    */
   boolean endCall() {
     if (--openCalls > 0) return false;
-    hasLeftovers |= isHalted || !queue.isEmpty() || !started.isEmpty();
+    hasLeftovers |= isHalted || !queue.isEmpty() || !startedMessages.isEmpty();
     isHalted = false;
     return needsCourier || hasLeftovers;
   }
 
   // ---- the actor
 
-  /** Begins and returns the first queued message, if the last message is queued, too. */
+  /** Begins and returns the first queued message, if {@code lastMessage} is queued, too. */
   Optional<StoredMessage<Object>> beginNextUpTo(StoredMessage<?> lastMessage) {
     if (isHalted || !queue.containsKey(lastMessage.id())) return Optional.empty();
     var message = queue.values().iterator().next();
     queue.remove(message.id());
-    started.put(message.id(), message);
+    startedMessages.put(message.id(), message);
     return Optional.of(message);
   }
 
   /** Forgets a message that does not wait any more. */
   void complete(String id, Instant due) {
-    reserved.remove(id);
+    reservedIds.remove(id);
     remove(queue, id, due);
-    remove(started, id, due);
+    remove(startedMessages, id, due);
   }
 
-  /** Removes the message, unless its due time differs: a reminder that was set again is another. */
+  /** Removes the message, unless its due time differs: a reminder that was set again stays. */
   private static void remove(Map<String, StoredMessage<Object>> messages, String id, Instant due) {
     var message = messages.get(id);
     if (message != null && message.due().equals(due)) messages.remove(id);
   }
 
-  /** Stops the handling, because a message that was begun continues to wait. */
+  /** Stops the handling, because a message that was begun still waits and must come first. */
   void halt() {
     isHalted = openCalls > 0;
   }
@@ -116,9 +117,9 @@ final class KeyDelivery {
    */
   void restart(List<String> pendingIds) {
     var pending = Set.copyOf(pendingIds);
-    var messages = new ArrayList<>(started.values());
+    var messages = new ArrayList<>(startedMessages.values());
     messages.addAll(queue.values());
-    started.clear();
+    startedMessages.clear();
     queue.clear();
     for (var message : messages) queue.put(message.id(), pending.contains(message.id()) ? message : message.asRead());
   }
@@ -167,8 +168,8 @@ final class KeyDelivery {
   }
 
   /**
-   * Takes the held requests that may be sent now. One thread at a time sends them, because another
-   * thread could overtake it while a mailbox makes it wait.
+   * Takes the held requests that may be sent now. Only one thread at a time sends them. A second
+   * thread could overtake the first while a full mailbox makes the first wait.
    *
    * @param isFirstCall whether this is the thread's first call; false while it sends held requests
    * @return the requests; empty if all are sent, if the courier reads, or if another thread sends
@@ -185,7 +186,8 @@ final class KeyDelivery {
 
   /** Queues messages, or returns false if the courier must first read earlier messages again. */
   boolean tryAddAll(List<StoredMessage<Object>> batch) {
-    boolean hasLostMessages = openCalls == 0 && !(queue.isEmpty() && started.isEmpty()); // their calls ended meanwhile
+    // calls that ended while the courier read have left their messages
+    boolean hasLostMessages = openCalls == 0 && !(queue.isEmpty() && startedMessages.isEmpty());
     if (isHalted || hasLostMessages) {
       hasReadAll = false;
       return false;
@@ -198,28 +200,28 @@ final class KeyDelivery {
   void removeLost() {
     if (openCalls > 0) return;
     queue.clear();
-    started.clear();
+    startedMessages.clear();
   }
 
   boolean has(String id) {
-    return reserved.contains(id) || queue.containsKey(id) || started.containsKey(id);
+    return reservedIds.contains(id) || queue.containsKey(id) || startedMessages.containsKey(id);
   }
 
   void addUnreadable(String unreadableId) {
-    unreadable.add(unreadableId);
+    unreadableIds.add(unreadableId);
   }
 
-  /** Returns the messages that are not being delivered, at most {@code capacity}. */
+  /** Returns at most {@code capacity} messages that are neither in delivery nor unreadable. */
   List<Store.PendingMessage> filterNew(List<Store.PendingMessage> dueMessages, int maxRead, int capacity) {
     var newMessages =
-        dueMessages.stream().filter(message -> !has(message.id()) && !unreadable.contains(message.id())).toList();
+        dueMessages.stream().filter(message -> !has(message.id()) && !unreadableIds.contains(message.id())).toList();
     hasReadAll = dueMessages.size() < maxRead && newMessages.size() <= capacity;
     return newMessages.size() <= capacity ? newMessages : newMessages.subList(0, capacity);
   }
 
-  /** Returns how many waiting messages a courier must skip when it reads. */
+  /** Returns how many messages a courier may have to skip when it reads. */
   int skippedCount() {
-    return reserved.size() + queue.size() + started.size() + unreadable.size();
+    return reservedIds.size() + queue.size() + startedMessages.size() + unreadableIds.size();
   }
 
   boolean isIdle() {

@@ -13,7 +13,8 @@ import java.util.UUID;
  * The stored form of a waiting message.
  *
  * @param every the period of a repeating reminder; empty for other messages
- * @param failed why the message was parked; if it is due nevertheless, it was discarded
+ * @param failed why the message was parked; empty if it was not. A due message with a failure was
+ * discarded
  * @param context the text that the context propagators of its sender wrote; empty if none
  */
 record Mail(byte[] message, Optional<Duration> every, Optional<Failed> failed, Optional<String> context) {
@@ -65,7 +66,7 @@ record Mail(byte[] message, Optional<Duration> every, Optional<Failed> failed, O
     return SENT_PREFIX + Long.toString(now.toEpochMilli(), TIME_RADIX) + "." + UUID.randomUUID();
   }
 
-  /** {@return when it was sent, by the sender's clock; empty if the id has no time} */
+  /** {@return when the message was sent, by the sender's clock; empty if the id has no time} */
   static Optional<Instant> sentAt(String id) {
     String original = originalId(id);
     int end = original.indexOf('.');

@@ -11,10 +11,10 @@ import java.util.Optional;
  * The codecs of a kind's messages, and of answers to its {@link Idempotent} messages.
  *
  * @param missingReason why the messages have no codec; empty if they have one
- * @param answers codecs that the user gave, by the class of the request
+ * @param answerCodecs codecs that the user gave, by the class of the request
  */
 record MessageCodecs<M>(Class<M> type, Optional<Codec<M>> codec, String missingReason,
-    Map<Class<?>, Codec<Object>> answers) {
+    Map<Class<?>, Codec<Object>> answerCodecs) {
 
   static <M> MessageCodecs<M> of(Class<M> type) {
     try {
@@ -25,20 +25,20 @@ record MessageCodecs<M>(Class<M> type, Optional<Codec<M>> codec, String missingR
   }
 
   MessageCodecs<M> withCodec(Codec<M> messageCodec) {
-    return new MessageCodecs<>(type, Optional.of(CheckedCodec.of(messageCodec)), "", answers);
+    return new MessageCodecs<>(type, Optional.of(CheckedCodec.of(messageCodec)), "", answerCodecs);
   }
 
   @SuppressWarnings("unchecked") // it encodes only answers to such requests
   MessageCodecs<M> withAnswerCodec(Class<?> request, Codec<?> answerCodec) {
     if (!type.isAssignableFrom(Objects.requireNonNull(request, "request")))
       throw new IllegalArgumentException(request.getName() + " is no message of " + type.getName());
-    var allAnswers = new HashMap<>(answers);
+    var allAnswers = new HashMap<>(answerCodecs);
     allAnswers.put(request, (Codec<Object>) CheckedCodec.of(answerCodec));
     return new MessageCodecs<>(type, codec, missingReason, Map.copyOf(allAnswers));
   }
 
   Codec<Object> answerCodec(Class<?> request) {
-    var userCodec = answers.get(request);
+    var userCodec = answerCodecs.get(request);
     return userCodec == null ? IdempotentAnswers.codecFor(request) : userCodec;
   }
 

@@ -9,7 +9,7 @@ sealed interface Note {
   /** The message was handled, and is not handled again. */
   record Answered(String message, Instant at, Optional<byte[]> answer) implements Note {}
 
-  /** The handler of the message ran a step, which threw if it has no result. */
+  /** The handler of the message ran a step. If there is no result, the step threw. */
   record Step(String message, String name, Optional<byte[]> result, String failure) implements Note {}
 
   /** The number of times that the process ended during the message, since its last step. */

@@ -27,8 +27,8 @@ import org.slf4j.LoggerFactory;
  *
  * <p>A message is <i>in delivery</i> from just before its sender stores it until its turn is
  * stored; meanwhile it is not delivered a second time. All other due messages are delivered by a
- * courier, a fiber for each actor, in the order in which they were stored. While an actor has a
- * courier, senders leave their messages to it, so that these overtake no others.
+ * courier, a fiber for each actor, in the order in which they were stored. While a courier has due
+ * messages to deliver, senders leave their messages to the courier, so that none is overtaken.
  *
  * <p>Messages are handled in the order of a queue beside the mailbox, see {@link KeyDelivery}. The
  * mailbox contains calls: each lets the actor handle all messages up to a certain message. If calls
@@ -42,22 +42,23 @@ final class PendingDelivery implements AutoCloseable {
   private final Store store;
   private final StoreRegistry registry;
   private final DefaultDurableBuilder<?> kind;
-  final BlockBuilder<?> blockBuilder; // for the scope's clock, and for texts
+  final BlockBuilder<?> blockBuilder; // has the scope's clock and contexts, and describes requests
   // by key; this and the variables below are guarded by this object's monitor
   private final Map<String, KeyDelivery> deliveries = new HashMap<>();
-  private final Set<String> attempted = new HashSet<>(); // ids of messages that waited at the start, and were begun
+  private final Set<String> attempted = new HashSet<>(); // begun messages that waited at the start
   private final DueTimes dueTimes;
-  private Function<String, Actor<Object>> actors; // the actor of a key; null until the start
-  private final Predicate<String> keys; // chooses the keys that this program owns
-  private Instant startedAt = Instant.MIN; // messages sent before may have ended an earlier process
+  private Function<String, Actor<Object>> actorOfKey; // null until the start
+  private final Predicate<String> isOwnedKey; // whether this program owns the key
+  private Instant startedAt = Instant.MIN; // an earlier process may have ended during messages sent before
   private boolean closed;
 
-  PendingDelivery(Store store, DefaultDurableBuilder<?> kind, BlockBuilder<?> blockBuilder, Predicate<String> keys) {
+  PendingDelivery(Store store, DefaultDurableBuilder<?> kind, BlockBuilder<?> blockBuilder,
+      Predicate<String> isOwnedKey) {
     this.store = store;
     this.registry = StoreRegistry.of(store);
     this.kind = kind;
     this.blockBuilder = blockBuilder;
-    this.keys = keys;
+    this.isOwnedKey = isOwnedKey;
     this.dueTimes = new DueTimes(this::now, blockBuilder.scheduler(), this::wakeCourier);
   }
 
@@ -76,11 +77,11 @@ final class PendingDelivery implements AutoCloseable {
 
   // ---- waiting messages
 
-  /** Starts the delivery. */
+  /** Starts the delivery, also of messages that wait at the store already. */
   void start(Function<String, Actor<Object>> actorOfKey) {
     synchronized (this) {
       if (closed) return;
-      actors = actorOfKey;
+      this.actorOfKey = actorOfKey;
       startedAt = now();
       registry.add(this);
     }
@@ -90,7 +91,7 @@ final class PendingDelivery implements AutoCloseable {
   }
 
   boolean serves(Store.ActorId id) {
-    return id.kind().equals(kind.name()) && keys.test(id.key());
+    return id.kind().equals(kind.name()) && isOwnedKey.test(id.key());
   }
 
   /** Delivers a message when it is due. Called by any thread, also by the store's threads. */
@@ -119,7 +120,7 @@ final class PendingDelivery implements AutoCloseable {
     if (keyDelivery != null && keyDelivery.unreserve(id)) removeIfIdle(key, keyDelivery);
   }
 
-  /** Delivers a message, or leaves it to a courier. Called by the sender when it is stored. */
+  /** Delivers a message, or leaves it to a courier. Called by the sender after storing it. */
   void deliver(Actor<Object> actor, String key, StoredMessage<Object> message) {
     if (tryEnqueue(key, message)) call(actor, key, message);
     else wakeCourier(key);
@@ -131,7 +132,7 @@ final class PendingDelivery implements AutoCloseable {
     return keyDelivery.tryAdd(message);
   }
 
-  /** Calls the actor. The future fails if there is no actor, such as if making an entity throws. */
+  /** Calls the actor. The future fails if that throws, for example if an entity cannot be made. */
   private CompletableFuture<Object> call(Actor<Object> actor, String key, StoredMessage<Object> message) {
     CompletableFuture<Object> answer = null;
     try {
@@ -164,7 +165,7 @@ final class PendingDelivery implements AutoCloseable {
     wakeCourier(key);
   }
 
-  /** Returns a future that is done when a request overtakes no message that a courier has read. */
+  /** Returns a future that is done when a request would overtake no message of a courier. */
   synchronized CompletableFuture<Void> orderBarrier(String key) {
     var barrier = new CompletableFuture<Void>();
     var keyDelivery = deliveries.get(key);
@@ -178,7 +179,7 @@ final class PendingDelivery implements AutoCloseable {
     return CompletableFuture.allOf(barriers.toArray(CompletableFuture[]::new));
   }
 
-  /** Sends the held requests one after the other, also those held meanwhile. */
+  /** Sends the held requests one after the other, also requests that are held meanwhile. */
   private void releaseRequests(String key) {
     for (var requests = takeReleased(key, true); !requests.isEmpty(); requests = takeReleased(key, false))
       for (var request : requests) request.complete(null);
@@ -192,8 +193,8 @@ final class PendingDelivery implements AutoCloseable {
   // ---- the actor
 
   /**
-   * Begins the next message up to the last one and returns it. Returns an empty value if no message
-   * may be handled now.
+   * Begins and returns the next queued message up to {@code lastMessage}. Returns an empty value if
+   * no message may be handled now.
    */
   synchronized Optional<StoredMessage<Object>> beginNextUpTo(String key, StoredMessage<?> lastMessage,
       BooleanSupplier hasActorEnded) {
@@ -216,7 +217,7 @@ final class PendingDelivery implements AutoCloseable {
     if (keyDelivery != null) keyDelivery.halt();
   }
 
-  /** Queues the messages again for a new life, at whose begin {@code pendingIds} were pending. */
+  /** Queues the messages again for a new life, which began when {@code pendingIds} were pending. */
   synchronized void restart(String key, List<String> pendingIds) {
     var keyDelivery = deliveries.get(key);
     if (keyDelivery != null) keyDelivery.restart(pendingIds);
@@ -241,11 +242,11 @@ final class PendingDelivery implements AutoCloseable {
       keyDelivery.hasCourier = !isTooEarly;
       if (!isTooEarly) keyDelivery.beginReading();
     }
-    if (isTooEarly) dueTimes.add(key, retryAt); // DueTimes ignores a time while the key has an earlier one
-    else start(key);
+    if (isTooEarly) dueTimes.add(key, retryAt); // DueTimes ignores a time if the key has an earlier time
+    else startCourier(key);
   }
 
-  private void start(String key) {
+  private void startCourier(String key) {
     try {
       Thread.ofVirtual().name("courier of " + kind.id(key)).start(() -> runCourier(key));
     } catch (Throwable failure) {
@@ -301,7 +302,7 @@ final class PendingDelivery implements AutoCloseable {
       if (closed || keyDelivery.isHalted()) return List.of();
       keyDelivery.beginReading();
       keyDelivery.removeLost();
-      readTime = now(); // not before: messages that senders left are due by now
+      readTime = now(); // not read earlier, so that all messages that senders left are due
       keyDelivery.lastReadAt = readTime;
       maxRead = capacity + keyDelivery.skippedCount();
     }
@@ -343,7 +344,7 @@ final class PendingDelivery implements AutoCloseable {
   private void deliver(String key, List<StoredMessage<Object>> batch, Map<String, CompletableFuture<Object>> answers) {
     int callCount = 0;
     try {
-      var actor = actors.apply(key);
+      var actor = actorOfKey.apply(key);
       while (callCount < batch.size()) {
         var message = batch.get(callCount++);
         answers.put(message.id(), message.inContext(blockBuilder, actor, () -> call(actor, key, message)));
@@ -360,7 +361,7 @@ final class PendingDelivery implements AutoCloseable {
     synchronized (this) {
       if (answers.isEmpty() || !answers.keySet().stream().allMatch(keyDelivery(key)::has)) return true;
     }
-    retry(key, "it could not handle what waits for it");
+    retry(key, "the actor handled no message of the batch");
     return false;
   }
 
@@ -387,7 +388,7 @@ final class PendingDelivery implements AutoCloseable {
     }
   }
 
-  /** Ends the courier, and starts another one after a pause that grows with each failure. */
+  /** Ends the courier. Another courier starts after a pause that grows with each failure. */
   private void retry(String key, String reason) {
     Instant retryAt;
     synchronized (this) {

@@ -45,7 +45,7 @@ public final class SharedStoreAccess<M> {
     return definition.kind().name();
   }
 
-  /** {@return the type of its messages} */
+  /** {@return the type of the kind's messages} */
   public Class<M> messages() {
     return definition.kind().messages().type();
   }
@@ -54,7 +54,7 @@ public final class SharedStoreAccess<M> {
    * Returns the codec of the messages.
    *
    * @return the codec of the definition
-   * @throws IllegalArgumentException if they have no form in bytes
+   * @throws IllegalArgumentException if the messages have no form in bytes
    */
   public Codec<M> codec() {
     return definition.kind().messages().requireCodec();
@@ -81,8 +81,8 @@ public final class SharedStoreAccess<M> {
 
   /**
    * Returns an actor's address for one message that came from another program. If the message is
-   * stored, these bytes are stored, because newer code may have written them with fields that this
-   * code would lose.
+   * stored, the store gets these bytes, because newer code may have written them with fields that
+   * this code would lose.
    *
    * @param <M> messages
    * @param actor the receiver of the message
@@ -95,10 +95,10 @@ public final class SharedStoreAccess<M> {
   }
 
   /**
-   * Delivers messages to an actor of this program that another program has stored.
+   * Delivers messages that another program has stored to their actor in this program.
    *
    * @param store the store that has the messages
-   * @param actor the actor; the call has no effect if this program does not own it
+   * @param actor the receiver; the call has no effect if this program does not own the actor
    */
   public static void deliverPending(Store store, Store.ActorId actor) {
     deliverPending(store, actor, Instant.MIN);
@@ -108,7 +108,7 @@ public final class SharedStoreAccess<M> {
    * Delivers a stored message to an actor of this program when it is due.
    *
    * @param store the store that has the message
-   * @param actor the actor; the call has no effect if this program does not own it
+   * @param actor the receiver; the call has no effect if this program does not own the actor
    * @param due when the message is due
    */
   public static void deliverPending(Store store, Store.ActorId actor, Instant due) {

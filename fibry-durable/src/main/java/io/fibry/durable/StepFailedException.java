@@ -2,7 +2,7 @@ package io.fibry.durable;
 
 /**
  * A step threw an exception. When the message comes again, the step throws this exception again if
- * the handler had completed another step after it; otherwise it runs again.
+ * the handler had completed another step after it; otherwise the step runs again.
  */
 public final class StepFailedException extends RuntimeException {
   private static final long serialVersionUID = 1;

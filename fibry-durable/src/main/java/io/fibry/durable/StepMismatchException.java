@@ -3,8 +3,8 @@ package io.fibry.durable;
 import io.fibry.text.Lines;
 
 /**
- * A handler runs other steps, or runs them in another order, than when the same message came
- * before. The turn fails, because the stored results belong to the earlier steps.
+ * A handler has handled this message before, at least in part, and now runs other steps, or the
+ * steps in another order. The turn fails, because the stored results belong to the earlier steps.
  */
 public final class StepMismatchException extends RuntimeException {
   private static final long serialVersionUID = 1;

@@ -11,8 +11,8 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Logs the refusals of a store, and the messages that were parked. The first event of each topic is
- * logged at once. Later events of the topic are counted, and logged in one line a minute, because a
- * full store refuses thousands each second. Thread-safe.
+ * logged at once. Later events of the topic are counted, and at most one line a minute is logged,
+ * because a full store refuses thousands of turns each second. Thread-safe.
  */
 final class StoreFailureLog {
   private static final long LOG_INTERVAL_NANOS = TimeUnit.MINUTES.toNanos(1);
@@ -42,16 +42,18 @@ final class StoreFailureLog {
   }
 
   /** Logs an unreadable snapshot. The events are stored, so the load only took longer. */
-  void logUnreadableEvents(Store.ActorId actor, RuntimeException unreadable) {
+  void logUnreadableSnapshot(Store.ActorId actor, RuntimeException unreadable) {
     String text = actor + " was read from all its events, since its snapshot cannot be read: "
         + Lines.message(unreadable) + ". The next snapshot replaces it";
-    warn("snapshot of " + actor.kind(), text, ". %d more of this kind were read so since the last such line");
+    warn("snapshot of " + actor.kind(), text,
+        ". %d more actors of this kind were read from all their events since the last such line");
   }
 
   void logNoSnapshot(Store.ActorId actor, String field) {
     String text = actor + " continues without a new snapshot, which would lack " + field
         + ": newer code has written that. If the type had the field before, name it with evolution.ignoreRemoved(..)";
-    warn("newer than " + actor.kind(), text, ". %d more of this kind did so since the last such line");
+    warn("newer than " + actor.kind(), text,
+        ". %d more actors of this kind continued without a snapshot since the last such line");
   }
 
   private void warn(String topic, String text, String countText) {
@@ -59,7 +61,7 @@ final class StoreFailureLog {
     nextLine(topic, text, countText).ifPresentOrElse(log::warn, () -> log.debug(text));
   }
 
-  /** {@return the line to log now, with the number of omitted events; empty if none is due} */
+  /** {@return the line to log now, with the number of omitted events; empty if no line is due} */
   private synchronized Optional<String> nextLine(Object topic, String text, String countText) {
     long now = nanoTime.getAsLong();
     var lastLine = lastLogged.get(topic);

@@ -22,8 +22,9 @@ import java.util.function.Supplier;
 import java.util.function.UnaryOperator;
 
 /**
- * The actors and deliveries of this process at one store. They hold the registry, and the store
- * does not: if it did, unreachable actors that never ended would stay in memory. Thread-safe.
+ * The actors and deliveries of this process at one store. They refer to the registry, but the store
+ * does not. If the store did, it would keep unreachable actors that never ended in memory.
+ * Thread-safe.
  */
 final class StoreRegistry {
   // Guarded by its own monitor.
@@ -36,7 +37,7 @@ final class StoreRegistry {
 
   private final ReentrantLock unparkLock = new ReentrantLock();
 
-  private volatile boolean isChecked; // the store was no unfinished copy; written by any thread
+  private volatile boolean isChecked; // a check found no unfinished copy in the store; written by any thread
 
   private StoreRegistry() {}
 
@@ -72,7 +73,7 @@ final class StoreRegistry {
     }
   }
 
-  /** Makes an actor, or throws if the key has one: two would end each other's lives. */
+  /** Makes an actor. Throws if the key has an actor: two actors would end each other's lives. */
   static <M> Actor<M> registerActor(Store store, Store.ActorId id, Supplier<Actor<M>> maker) {
     var registry = of(store);
     var entry = new ServedActor();
@@ -80,7 +81,8 @@ final class StoreRegistry {
       throw new IllegalStateException(takenMessage(id, store));
     boolean isMade = false;
     try {
-      var actor = maker.get().closeOnExit(() -> registry.actors.remove(id, entry)); // the hook also holds the registry
+      // while the actor lives, this hook also keeps the registry in memory
+      var actor = maker.get().closeOnExit(() -> registry.actors.remove(id, entry));
       entry.actor = actor;
       isMade = true;
       return actor;
@@ -137,13 +139,13 @@ final class StoreRegistry {
     deliveries.remove(delivery);
   }
 
-  /** Delivers stored messages. If no delivery here serves an actor, the listeners get the actor. */
+  /** Delivers stored messages. If no delivery serves an actor, the listeners get the actor. */
   void notifyStored(List<Store.PendingMessage> messages) {
     for (var message : messages) if (!notifyStored(message.to(), message.due()))
       for (var listener : unownedListeners) listener.accept(message.to());
   }
 
-  /** Delivers a stored message. Returns false if no delivery here serves the actor. */
+  /** Delivers a stored message. Returns false if no delivery of this process serves the actor. */
   boolean notifyStored(Store.ActorId actor, Instant due) {
     boolean isServed = false;
     for (var delivery : deliveries) if (delivery.serves(actor)) {
@@ -153,7 +155,7 @@ final class StoreRegistry {
     return isServed;
   }
 
-  /** Subscribes to actors that get messages, and that no delivery here serves. */
+  /** Calls the listener with each actor that gets a message but has no delivery in this process. */
   Subscription onUnownedMessage(Consumer<Store.ActorId> listener) {
     unownedListeners.add(listener);
     return () -> unownedListeners.remove(listener);

@@ -43,8 +43,8 @@ record StoredMessage<R>(String id, Instant due, Object message, Mail mail, boole
   }
 
   /**
-   * Sends the message in the context that the sender's propagators wrote, so that the propagators
-   * of the actor capture it.
+   * Runs the sending in the context that the sender's propagators wrote, so that the propagators of
+   * the actor capture this context.
    */
   <A> A inContext(BlockBuilder<?> blockBuilder, Actor<Object> actor, Supplier<A> sending) {
     var results = new ArrayList<A>(1);
@@ -69,7 +69,7 @@ record StoredMessage<R>(String id, Instant due, Object message, Mail mail, boole
     return Mail.isReminder(id) ? idPrefix(id) + due.toEpochMilli() : Mail.originalId(id);
   }
 
-  /** Returns when it was sent, by the sender's clock; for a reminder, when it is due. */
+  /** Returns when the message was sent, by the sender's clock; for a reminder, its due time. */
   Instant sentAt() {
     return Mail.sentAt(id).orElse(due);
   }

@@ -18,7 +18,7 @@ final class StoredViews {
   /** The stored offset of a view, and the life that may change the offset. */
   record ViewState(Store.ActorId id, long life, long number, String offset, boolean isKnown) {
 
-    /** Begins a life. Another actor of the view, perhaps elsewhere, cannot store offsets then. */
+    /** Begins a life, so that no other actor of the view, in any process, can store offsets. */
     static ViewState load(Store store, Store.ActorId id) {
       var loaded = store.load(id);
       var offset = loaded.bodies().isEmpty() ? null : ViewOffset.of(id, loaded.bodies().getLast()).orElse(null);
@@ -33,7 +33,7 @@ final class StoredViews {
       return new ViewState(id, life, number + 1, viewOffset.map(ViewOffset::offset).orElse(""), viewOffset.isPresent());
     }
 
-    /** Stores the name before the view reads, so that the store keeps events for the view. */
+    /** Stores the view's name if the store does not know it, so that the store keeps events. */
     ViewState ensureKnown(Store store) {
       return isKnown ? this : storeNow(store, new byte[0]);
     }

@@ -29,14 +29,14 @@ final class TurnContext<S, E, M> implements EventContext<S, E, M> {
   private final DurableRuntime<S, E, M> runtime;
   private final M message;
   private final Optional<StoredMessage<Object>> storedMessage; // the handled message; empty if it is not stored
-  private final Optional<StoredMessage<Object>> call; // during which the message is handled
+  private final Optional<StoredMessage<Object>> call; // during which the stored message is handled; else empty
   private final ActorContext<Object> coreContext; // throws on other threads, and after the handler has returned
   private final TurnOutbox outbox;
   private TurnSteps steps; // null until the first step
   private final List<byte[]> events = new ArrayList<>(1);
-  private final List<TurnAnswer> answers = new ArrayList<>(1);
+  private final List<TurnAnswer> answers = new ArrayList<>(1); // each promise gets its value when the turn is stored
   private final List<Handler.Task> commitTasks = new ArrayList<>(0);
-  private Optional<byte[]> rememberedAnswer = Optional.empty(); // encoded
+  private Optional<byte[]> rememberedAnswer = Optional.empty(); // encoded; of an idempotent request
   private S state; // after the events of this turn so far
   private boolean isAnswered; // the stored request of this turn has an answer
   private boolean isErased;
@@ -67,14 +67,14 @@ final class TurnContext<S, E, M> implements EventContext<S, E, M> {
 
   // ---- for the handler
 
-  /** Throws after the handler's return, or on another thread. The core checks only the thread. */
+  /** Throws on another thread, and after the handler of this turn has returned. */
   private void checkValid() {
     coreContext.self();
     if (isOver) throw new IllegalStateException("the context of " + runtime.id()
         + " is valid on its handler's thread, until the handler returns; for later, keep self()");
   }
 
-  /** Throws inside a step, whose effect is not repeated when the message comes again. */
+  /** Throws inside a step, because a step whose result is stored is not run again. */
   private void checkOutsideStep() {
     checkValid();
     if (steps != null) steps.checkOutside();
@@ -195,14 +195,14 @@ final class TurnContext<S, E, M> implements EventContext<S, E, M> {
 
   private void answer(Request<?, ?> request, CompletableFuture<?> value) {
     if (storedMessage.isEmpty() || request != message || isAnswered) {
-      promise(request, value); // if it is stored: the core throws
+      promise(request, value); // throws for a second answer, or a request that is not this message
       return;
     }
     isAnswered = true;
     if (storedMessage.get().hasAsker()) promise(storedMessage.get(), value);
   }
 
-  @SuppressWarnings("unchecked") // it gets the result of `value`
+  @SuppressWarnings("unchecked") // the promise gets only the result of `value`
   private void promise(Request<?, ?> request, CompletableFuture<?> value) {
     var promise = new CompletableFuture<>();
     coreContext.replyWhen((Request<?, Object>) request, promise);
@@ -308,9 +308,9 @@ final class TurnContext<S, E, M> implements EventContext<S, E, M> {
     return outbox;
   }
 
-  /** Returns the id under which the message comes again, or empty if it will not. */
+  /** Returns the id by which a repeated message is recognized; empty if it cannot be. */
   Optional<String> messageId() {
-    return message instanceof Idempotent once ? Optional.of(StoredNames.messageId(runtime.id(), once))
+    return message instanceof Idempotent idempotent ? Optional.of(StoredNames.messageId(runtime.id(), idempotent))
         : storedMessage.map(StoredMessage::uniqueId);
   }
 
@@ -338,14 +338,15 @@ final class TurnContext<S, E, M> implements EventContext<S, E, M> {
       answer(request, CompletableFuture.completedFuture(runtime.answerCodec(request).decode(note.answer().get())));
   }
 
-  /** Returns notes that end older notes: about this message, and about replaced reminders. */
+  /** Returns notes that end the earlier notes about this message and about replaced reminders. */
   List<Note> obsoleteNotes(ActorNotes actorNotes) {
     if (!actorNotes.hasMessageNotes()) return List.of();
     var obsoleteIds = new LinkedHashSet<String>(0);
     messageId().filter(actorNotes::hasNotesOf).ifPresent(obsoleteIds::add);
     storedMessage.map(StoredMessage::uniqueId).filter(actorNotes::hasNotesOf).ifPresent(obsoleteIds::add);
     for (var id : outbox.ownIds())
-      actorNotes.messagesWithPrefix(StoredMessage.idPrefix(id)).stream().filter(uniqueId -> !runtime.isParked(uniqueId))
+      actorNotes.messageIdsWithPrefix(StoredMessage.idPrefix(id)).stream()
+          .filter(uniqueId -> !runtime.isParked(uniqueId))
           .forEach(obsoleteIds::add);
     return obsoleteIds.stream().<Note>map(Note.Over::new).toList();
   }
@@ -357,13 +358,13 @@ final class TurnContext<S, E, M> implements EventContext<S, E, M> {
         : Optional.empty();
   }
 
-  /** Lets the call of a stored message without an asker get its answer when the turn is stored. */
+  /** Replies to the call of a stored message without an asker, as soon as the turn is stored. */
   void acknowledge() {
-    boolean isOfCall = storedMessage.isPresent() && storedMessage.get().id().equals(call.get().id());
-    if (isOfCall && !call.get().hasAsker()) promise(call.get(), CompletableFuture.completedFuture(Done.DONE));
+    boolean isCalledMessage = storedMessage.isPresent() && storedMessage.get().id().equals(call.get().id());
+    if (isCalledMessage && !call.get().hasAsker()) promise(call.get(), CompletableFuture.completedFuture(Done.DONE));
   }
 
-  /** Replaces all answers by the handler's failure, which is sent after the earlier turns. */
+  /** Replaces all answers by the failure, which is sent when the earlier turns are stored. */
   void fail(CompletableFuture<Void> earlierTurns, Throwable failure) {
     boolean areEarlierStored = earlierTurns.isDone() && !earlierTurns.isCompletedExceptionally();
     if (answers.isEmpty() && (!areEarlierStored || failure instanceof RequestStoredException)) promiseAnswer();
@@ -380,7 +381,7 @@ final class TurnContext<S, E, M> implements EventContext<S, E, M> {
     }
   }
 
-  /** Sends the answers when all turns are stored. The future is done when they are sent. */
+  /** Runs tasks and sends answers when all turns are stored. The future is done afterwards. */
   CompletableFuture<Void> sendAnswers(CompletableFuture<Void> allStored, boolean hasFailed) {
     for (var task : commitTasks)
       allStored.thenRun(() -> Thread.ofVirtual().name("after " + runtime.id()).start(() -> run(task)));

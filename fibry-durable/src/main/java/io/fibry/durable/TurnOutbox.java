@@ -83,13 +83,13 @@ final class TurnOutbox {
         new Store.PendingMessage(actor, Mail.parkedId(stored.uniqueId()), Store.PendingMessage.NEVER, mail.bytes()));
   }
 
-  /** Cancels these reminders, and all that this turn has set. */
+  /** Cancels these reminders, and all reminders that this turn has set. */
   void cancelAll(Set<String> reminderIds) {
     ownMessages.replaceAll((id, message) -> Optional.empty());
     for (var id : reminderIds) ownMessages.put(id, Optional.empty());
   }
 
-  /** Returns the ids of messages to itself that are set, replaced or removed. */
+  /** Returns the ids of the actor's messages to itself that the turn sets, replaces or removes. */
   Set<String> ownIds() {
     return ownMessages.keySet();
   }

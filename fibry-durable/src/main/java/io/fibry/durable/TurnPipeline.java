@@ -17,8 +17,8 @@ import java.util.concurrent.Semaphore;
 import java.util.function.Function;
 
 /**
- * The turns of one life of an actor, which are given to the store one after the other. Used by the
- * actor's thread, except where a member says otherwise.
+ * Gives the turns of an actor to the store, one after the other. Each {@link #load} begins a new
+ * life. Used by the actor's thread, except where a member says otherwise.
  */
 final class TurnPipeline {
   static final CompletableFuture<Void> DONE = CompletableFuture.completedFuture(null);
@@ -27,7 +27,7 @@ final class TurnPipeline {
    * A turn that is not stored yet, with the ids of the messages that it handles, sets or removes.
    * The store still has the previous versions of these messages.
    */
-  private record UnstoredTurn(CompletableFuture<Void> storing, Set<String> ids) {}
+  private record UnstoredTurn(CompletableFuture<Void> storing, Set<String> messageIds) {}
 
   private final PendingDelivery delivery;
   private final Store store;
@@ -35,9 +35,9 @@ final class TurnPipeline {
   private final Semaphore unstoredPermits; // released by the store's thread
   private final ArrayDeque<UnstoredTurn> unstoredTurns = new ArrayDeque<>();
   private Set<String> reminders; // ids of all reminders that are set
-  private Set<String> parked; // unique ids that parked messages had before
+  private Set<String> parked; // unique ids that parked messages had before they were parked
   private Set<String> pendingAtLoad = Set.of(); // ids of the messages that waited at the load
-  private long loadedNanos; // by System.nanoTime, as StoredMessage.sentNanos
+  private long loadedNanos; // when the load ended, by System.nanoTime; compared with StoredMessage.sentNanos
   private long life;
   private long lastNumber; // of the last turn
   private CompletableFuture<Void> lastStored = DONE; // done when the last turn is stored; fails if it is refused
@@ -73,7 +73,10 @@ final class TurnPipeline {
     store.endLife(id, life);
   }
 
-  /** Returns whether a turn was refused, as all later turns are; the actor must read its state. */
+  /**
+   * Returns whether a turn of this life was refused. Later turns of this life are refused, too, so
+   * the actor must read its state again.
+   */
   boolean isAnyRefused() {
     return isRefused;
   }
@@ -110,7 +113,7 @@ final class TurnPipeline {
   /** Returns whether a turn that may still be refused has handled or replaced the message. */
   boolean isBeingHandled(StoredMessage<?> message) {
     removeStored();
-    return unstoredTurns.stream().anyMatch(turn -> turn.ids.contains(message.id()));
+    return unstoredTurns.stream().anyMatch(turn -> turn.messageIds.contains(message.id()));
   }
 
   // ---- turns that are being stored
@@ -135,7 +138,7 @@ final class TurnPipeline {
       storing = operation.apply(turn).toCompletableFuture();
     } catch (Throwable refusal) {
       unstoredPermits.release();
-      if (!(refusal instanceof IllegalArgumentException)) isRefused = true; // the store may have it
+      if (!(refusal instanceof IllegalArgumentException)) isRefused = true; // the store may have the turn
       throw refusal;
     }
     lastNumber++;
@@ -151,7 +154,7 @@ final class TurnPipeline {
   /**
    * Refuses the next turn without giving it to the store. Its asker gets the refusal after the
    * results of the earlier turns. The store's thread may refuse an earlier turn meanwhile. Both
-   * threads set `isRefused`, which only this thread clears, when it loads the actor again.
+   * threads set `isRefused`; only the actor's thread clears it, when it loads the actor again.
    */
   void refuse(StoreException cause) {
     lastStored = lastStored.thenCompose(result -> CompletableFuture.failedFuture(cause));
@@ -160,7 +163,7 @@ final class TurnPipeline {
 
   private void acquire() {
     try {
-      if (!unstoredPermits.tryAcquire()) unstoredPermits.acquire(); // an interrupt matters only if it must wait
+      if (!unstoredPermits.tryAcquire()) unstoredPermits.acquire(); // an interrupt matters only in a wait
     } catch (InterruptedException interrupt) {
       Thread.currentThread().interrupt();
       throw new CancellationException(id + " was interrupted while it waited for earlier turns to be stored");
@@ -169,7 +172,7 @@ final class TurnPipeline {
 
   private void onTurnSent(Store.Turn turn, Set<String> ownIds) {
     if (!lastStored.isDone()) unstoredTurns.add(new UnstoredTurn(lastStored, Set.copyOf(ownIds)));
-    // runs when the turn is stored, and not before `unstoredTurns` has it
+    // runs when the turn is stored, and not before `unstoredTurns` has the turn
     lastStored.thenRun(() -> StoreRegistry.of(store).notifyStored(turn.outbox()));
     for (var handledId : turn.handledIds()) {
       reminders.remove(handledId);
@@ -218,7 +221,7 @@ final class TurnPipeline {
     }
   }
 
-  /** @param body the full state after the turns so far */
+  /** Stores a snapshot, whose body has the full state after the turns so far. */
   void snapshot(byte[] body) {
     store.snapshot(new Store.Turn(id, life, lastNumber, delivery.now(), true, body, List.of(), List.of()));
   }

@@ -17,8 +17,8 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 /**
- * The steps of a turn: steps that were stored when the message came before, and new steps. Used by
- * the handler's thread.
+ * The steps of a turn: steps that were stored when the message was handled before, and new steps.
+ * Used by the handler's thread.
  */
 final class TurnSteps {
   private static final ClassValue<Codec<Object>> CODECS = new ClassValue<>() {
@@ -43,7 +43,7 @@ final class TurnSteps {
     this.storedId = storedId;
   }
 
-  /** Returns the idempotency key of a step: escaped parts, with slashes between them. */
+  /** Returns the idempotency key of a step: its parts are escaped, and separated by slashes. */
   String key(String name) {
     checkName(name);
     return Stream.of(runtime.id().kind(), runtime.id().key(), requireMessageId(), name)
@@ -59,16 +59,16 @@ final class TurnSteps {
         + " could not be done again: its message is neither Once nor kept; let the kind keep messages"));
   }
 
-  @SuppressWarnings("unchecked") // the codec returns an R; `type` may be a primitive's
+  @SuppressWarnings("unchecked") // the codec returns an R, even if `type` is primitive
   <R> R step(String name, Class<R> type, Callable<? extends R> effect) throws Exception {
     return step(name, (Codec<R>) codec(describe(checkName(name)), Objects.requireNonNull(type, "type")), effect);
   }
 
   <R> R step(String name, Codec<R> codec, Callable<? extends R> effect) throws Exception {
-    String step = describe(checkName(name));
+    String description = describe(checkName(name));
     Objects.requireNonNull(effect, "effect");
     String id = requireMessageId();
-    if (!runningStep.isEmpty()) throw new IllegalStateException(step + " is in another step");
+    if (!runningStep.isEmpty()) throw new IllegalStateException(description + " is in another step");
     int uses = nameCounts.merge(name, 1, Integer::sum);
     String uniqueName = uses == 1 ? name : name + "#" + uses;
     var storedSteps = runtime.steps(id);
@@ -77,7 +77,7 @@ final class TurnSteps {
     runtime.awaitLast();
     var result = new AtomicReference<R>();
     var note = run(id, uniqueName, () -> {
-      result.set(Objects.requireNonNull(effect.call(), () -> step + " answered null"));
+      result.set(Objects.requireNonNull(effect.call(), () -> description + " answered null"));
       return codec.encode(result.get());
     });
     store(note);
@@ -95,11 +95,11 @@ final class TurnSteps {
     return "step '" + Lines.line(name) + "' of " + runtime.id();
   }
 
-  private static Codec<Object> codec(String step, Class<?> type) {
+  private static Codec<Object> codec(String description, Class<?> type) {
     try {
       return CODECS.get(type);
     } catch (IllegalArgumentException noCodec) {
-      throw new IllegalArgumentException("what " + step + " answers cannot be stored: " + Lines.message(noCodec),
+      throw new IllegalArgumentException("what " + description + " answers cannot be stored: " + Lines.message(noCodec),
           noCodec);
     }
   }

@@ -20,7 +20,7 @@ record UnknownFields(String inState, String inNotes) {
   }
 
   /** Returns whether a turn would lose fields, because it stores the state, or erases the actor. */
-  boolean isErasedBy(boolean storesState, boolean erasesActor) {
+  boolean wouldLoseFields(boolean storesState, boolean erasesActor) {
     return erasesActor ? !inNotes.isEmpty() : storesState && !inState.isEmpty();
   }
 }

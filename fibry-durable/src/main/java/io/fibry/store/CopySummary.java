@@ -11,8 +11,9 @@ import io.fibry.store.Store.ActorId;
  * @param messages the number of pending messages, reminders and parked messages
  */
 public record CopySummary(long actors, long turns, long messages) {
-  /** Sends the copied messages. Until the copy is done, its message UNFINISHED is pending. */
+  /** The actor that sends the copied messages. It has a pending message until the copy is done. */
   static final ActorId ACTOR = new ActorId(":copy", "copy");
+  /** The id of the message that is pending until the copy is done. */
   static final String UNFINISHED = "unfinished";
 
   /**

@@ -30,11 +30,12 @@ public final class MemoryStore implements Store {
   private static final class StoredActor {
     private final List<Turn> turns = new ArrayList<>();
     private final Map<String, PendingMessage> pending = new LinkedHashMap<>();
-    private final List<Long> offsets = new ArrayList<>(); // of its turns in the history
-    private final TreeSet<Long> endOffsets = new TreeSet<>(); // of end turns that views have not passed
+    private final List<Long> offsets = new ArrayList<>(); // offsets of its turns in the history
+    // Offsets of turns with which the actor ended, if views have not read up to them.
+    private final TreeSet<Long> endOffsets = new TreeSet<>();
     private long life;
     private long lastTurn; // the number of the last stored turn
-    private boolean hasRefusedTurn; // whether a turn of this life was refused: then later turns are refused, too
+    private boolean hasRefusedTurn; // whether a turn of this life was refused: its later turns are refused, too
 
     private void put(PendingMessage message) {
       pending.remove(message.id()); // so that the message moves to the end of the map
@@ -46,10 +47,10 @@ public final class MemoryStore implements Store {
   private final Map<ActorId, StoredActor> actors = new HashMap<>(); // all fields are guarded by this object's monitor
   private final TreeMap<Long, Turn> history = new TreeMap<>(); // by offset
   private final List<MemoryHistory> openHistories = new ArrayList<>(); // without closed ones
-  private final Map<String, Duration> retention = new HashMap<>(); // by kind: older turns may be deleted
+  private final Map<String, Duration> retention = new HashMap<>(); // by kind: the age after which turns may be deleted
   private final Map<ActorId, ViewOffset> views = new HashMap<>(); // by actor of the view, without forgotten views
-  private long lastOffset; // of the last stored turn
-  private int remainingFailures; // number of writes that will fail
+  private long lastOffset; // the offset of the last stored turn
+  private int remainingFailures; // the number of next writes that fail
   private boolean closed;
 
   private MemoryStore(InstantSource clock) {
@@ -141,7 +142,7 @@ public final class MemoryStore implements Store {
       var state = actorState(turn.actor());
       if (turn.life() != state.life || turn.number() != state.lastTurn + 1 || state.hasRefusedTurn)
         throw new StaleLifeException(turn);
-      state.hasRefusedTurn = true;
+      state.hasRefusedTurn = true; // stays true if the next line throws
       failIfAsked();
       state.hasRefusedTurn = false;
       if (turn.isFullState()) state.turns.clear();
@@ -153,7 +154,7 @@ public final class MemoryStore implements Store {
       state.lastTurn = turn.number();
       turn.handledIds().forEach(state.pending::remove);
       for (var message : turn.outbox()) actorState(message.to()).put(message);
-      ViewOffset.kindOf(turn.actor()).ifPresent(kind -> moveView(kind, turn));
+      ViewOffset.kindOf(turn.actor()).ifPresent(kind -> updateView(kind, turn));
       wakeAll();
       return CompletableFuture.completedFuture(null);
     } catch (StoreException refused) {
@@ -235,7 +236,7 @@ public final class MemoryStore implements Store {
   private final class MemoryHistory implements History {
     private final String kind;
     private final Semaphore wakeUps = new Semaphore(0);
-    private long offset; // of the turn that was read last
+    private long offset; // the offset of the turn that was read last
     private volatile boolean isClosed;
 
     MemoryHistory(String kind, long offset) {
@@ -272,30 +273,31 @@ public final class MemoryStore implements Store {
     Objects.requireNonNull(kind, "kind");
     if (!afterOffset.matches("\\d{0,18}"))
       throw new IllegalArgumentException("'" + Lines.line(afterOffset) + "' is no place in the history of " + this);
-    var opened = new MemoryHistory(kind, afterOffset.isEmpty() ? 0 : Long.parseLong(afterOffset));
-    openHistories.add(opened);
-    return opened;
+    var openHistory = new MemoryHistory(kind, afterOffset.isEmpty() ? 0 : Long.parseLong(afterOffset));
+    openHistories.add(openHistory);
+    return openHistory;
   }
 
-  private synchronized List<StoredTurn> readTurns(MemoryHistory opened) {
+  private synchronized List<StoredTurn> readTurns(MemoryHistory openHistory) {
     checkOpen();
-    if (opened.isClosed) throw new StoreClosedException("a history that was closed");
+    if (openHistory.isClosed)
+      throw new StoreClosedException("the history of " + openHistory.kind + " in " + this + " is closed");
     var turns = new ArrayList<StoredTurn>();
-    history.tailMap(opened.offset, false).forEach((offset, turn) -> {
-      opened.offset = offset;
-      if (turn.actor().kind().equals(opened.kind))
+    history.tailMap(openHistory.offset, false).forEach((offset, turn) -> {
+      openHistory.offset = offset;
+      if (turn.actor().kind().equals(openHistory.kind))
         turns.add(new StoredTurn(offset.toString(), turn.actor().key(), turn.number(), turn.at(), turn.isFullState(),
             turn.body()));
     });
     return turns;
   }
 
-  private synchronized void removeHistory(MemoryHistory opened) {
-    openHistories.remove(opened);
+  private synchronized void removeHistory(MemoryHistory openHistory) {
+    openHistories.remove(openHistory);
   }
 
   private void wakeAll() {
-    for (var opened : openHistories) opened.wakeUps.release();
+    for (var openHistory : openHistories) openHistory.wakeUps.release();
   }
 
   @Override
@@ -317,28 +319,31 @@ public final class MemoryStore implements Store {
 
   // ---- views
 
-  private void moveView(String kind, Turn turn) {
+  private void updateView(String kind, Turn turn) {
     ViewOffset.of(turn.actor(), turn.body()).ifPresentOrElse(view -> views.put(turn.actor(), view),
         () -> views.remove(turn.actor()));
     long minOffset = minViewOffset(kind);
     actors.forEach((id, state) -> {
-      var end = state.endOffsets.floor(minOffset);
-      if (end != null && id.kind().equals(kind)) deleteReplaced(state, end, minOffset);
+      var endOffset = state.endOffsets.floor(minOffset);
+      if (endOffset != null && id.kind().equals(kind)) deleteReplaced(state, endOffset, minOffset);
     });
   }
 
-  /** Returns the offset up to which all views of a kind have read; MAX_VALUE if none exists. */
+  /** Returns the offset up to which all views of a kind have read; MAX_VALUE if it has no view. */
   private long minViewOffset(String kind) {
     return views.values().stream().filter(view -> view.kind().equals(kind)).map(ViewOffset::offset)
         .mapToLong(offset -> offset.isEmpty() ? 0 : Long.parseLong(offset)).min().orElse(Long.MAX_VALUE);
   }
 
-  /** Deletes the turns that an end has replaced. An end after {@code maxEnd} is noted for later. */
-  private void deleteReplaced(StoredActor state, long end, long maxEnd) {
-    if (end > maxEnd) state.endOffsets.add(end);
+  /**
+   * Deletes the turns before an offset, at which a full-state turn replaced them. If views have not
+   * read up to this offset, notes it in {@code endOffsets} instead.
+   */
+  private void deleteReplaced(StoredActor state, long replacedBefore, long minViewOffset) {
+    if (replacedBefore > minViewOffset) state.endOffsets.add(replacedBefore);
     else {
-      state.endOffsets.headSet(end, true).clear();
-      state.offsets.removeIf(offset -> offset < end && history.remove(offset) != null);
+      state.endOffsets.headSet(replacedBefore, true).clear();
+      state.offsets.removeIf(offset -> offset < replacedBefore && history.remove(offset) != null);
     }
   }
 

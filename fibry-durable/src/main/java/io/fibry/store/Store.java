@@ -20,7 +20,8 @@ import java.util.function.Consumer;
 public interface Store extends AutoCloseable {
   /**
    * The kind of the actors that store the offsets of views. The key of such an actor is the kind
-   * that the view reads, a colon, and the name of the view. {@link ViewOffset} reads its last turn.
+   * that the view reads, a colon, and the name of the view. {@link ViewOffset} reads the last turn
+   * of such an actor.
    */
   String VIEWS = ":follower";
 
@@ -100,8 +101,8 @@ public interface Store extends AutoCloseable {
    *
    * @param life the number of the life that has begun; its turns must have this number
    * @param lastTurn the number of the actor's last turn, or 0 if it has none
-   * @param bodies the bodies of the last full-state turn and of the later turns; if there is no
-   *     full-state turn, the bodies of all turns
+   * @param bodies the bodies of the last full-state turn or snapshot, and of the later turns; if
+   *     there is neither, the bodies of all turns
    * @param pendingIds the ids of all pending messages of the actor
    */
   record LoadedActor(long life, long lastTurn, List<byte[]> bodies, List<String> pendingIds) {}
@@ -150,8 +151,8 @@ public interface Store extends AutoCloseable {
   }
 
   /**
-   * Begins a life of an actor, and reads the actor. Turns that this store got before are stored or
-   * refused first. Turns of an earlier life that it gets later are refused.
+   * Begins a life of an actor, and reads the actor. Turns that this store received before this call
+   * are stored or refused first. Turns of an earlier life that it receives later are refused.
    *
    * @param actor the actor
    * @return the stored part of the actor
@@ -188,14 +189,14 @@ public interface Store extends AutoCloseable {
    *
    * @param actor the actor
    * @param lastTurn one less than the number of the next turn
-   * @return the number of the life that has begun; its turns must have this number
+   * @return the number of the life that has begun; its turns must have this number as their life
    * @throws StoreException if the life cannot be stored
    */
   long beginLife(ActorId actor, long lastTurn);
 
   /**
    * Ends a life of an actor. The store may forget which turn comes next, and may refuse turns of
-   * this life that it gets later. Turns that it got before are stored nevertheless.
+   * this life that it receives later. Turns that it received before are stored nevertheless.
    *
    * @param actor the actor
    * @param life the life to end; if it is over already, the call has no effect
@@ -203,8 +204,8 @@ public interface Store extends AutoCloseable {
   default void endLife(ActorId actor, long life) {}
 
   /**
-   * Stores a turn after all turns of this actor that the store got before. If a turn is not stored,
-   * the later turns of its life are not stored either. May wait for capacity.
+   * Stores a turn after all turns of this actor that the store received before. If a turn is not
+   * stored, the later turns of its life are not stored either. May wait for capacity.
    *
    * @param turn the turn
    * @return completes when the turn is stored, or fails with a {@link StoreException}
@@ -226,8 +227,8 @@ public interface Store extends AutoCloseable {
   }
 
   /**
-   * Returns whether turns of different actors that one thread stores come into the history in this
-   * order. If not, a thread that needs this order must wait until each turn is stored.
+   * Returns whether the history has turns of different actors in the order in which one thread
+   * stored them. If not, a thread that needs this order must wait until each turn is stored.
    *
    * @return whether the order is preserved; true by default
    */
@@ -336,13 +337,13 @@ public interface Store extends AutoCloseable {
    * @param kind the kind of the actors
    * @param afterOffset the offset of the turn that was read last, or empty for the beginning
    * @return the turns after this offset
-   * @throws IllegalArgumentException if this is no offset of this store
+   * @throws IllegalArgumentException if {@code afterOffset} is no offset of this store
    */
   History history(String kind, String afterOffset);
 
   /**
    * Allows the store to delete old turns of a kind that are not needed to load their actors. Until
-   * this is called, all turns stay that no later full-state turn has replaced.
+   * this is called, a turn stays unless a later full-state turn has replaced it.
    *
    * @param kind the kind of the actors
    * @param age the age after which turns may be deleted
@@ -353,7 +354,7 @@ public interface Store extends AutoCloseable {
   InstantSource clock();
 
   /**
-   * Stores all turns and messages that this store got before, then closes it. Actors that still
+   * Stores all turns and messages that this store has received, then closes it. Actors that still
    * need the store fail.
    */
   @Override

@@ -5,7 +5,7 @@ import java.util.Objects;
 
 /**
  * Thrown when the disk failed so that its content is unknown. The store takes no more turns. When
- * it is opened again, it finds the turns that are stored.
+ * the store is opened again, it reads which turns are stored.
  */
 public final class StoreBrokenException extends StoreException {
   private static final long serialVersionUID = 1;

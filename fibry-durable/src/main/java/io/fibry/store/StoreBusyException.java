@@ -3,8 +3,8 @@ package io.fibry.store;
 import io.fibry.Outcome;
 
 /**
- * Thrown when a store has not confirmed that it stored something, because a time limit was exceeded
- * or a connection was lost. It may be stored nevertheless.
+ * Thrown when a store has not confirmed that it stored a turn or message, for example because a
+ * time limit was exceeded or a connection was lost. The turn or message may be stored nevertheless.
  */
 public final class StoreBusyException extends StoreException {
   private static final long serialVersionUID = 1;
@@ -22,7 +22,7 @@ public final class StoreBusyException extends StoreException {
    * Makes an exception with a cause; called by stores.
    *
    * @param message the name of the store, and what it could not confirm
-   * @param cause the failure of the connection
+   * @param cause the failure that prevented the confirmation
    */
   public StoreBusyException(String message, Throwable cause) {
     super(message, cause);

@@ -23,7 +23,7 @@ final class StoreComparison {
   private static final class TurnIterator implements AutoCloseable {
     private final Store.History history;
     private final ArrayDeque<StoredTurn> page = new ArrayDeque<>();
-    private final Map<String, Long> seen = new HashMap<>(); // the number of the last turn, by key
+    private final Map<String, Long> lastNumbers = new HashMap<>(); // by key: the number of the last turn
 
     TurnIterator(Store.History history) {
       this.history = history;
@@ -34,14 +34,14 @@ final class StoreComparison {
       while (true) {
         if (page.isEmpty()) page.addAll(history.poll());
         var turn = page.peek();
-        if (turn == null || turn.number() > seen.getOrDefault(turn.key(), 0L)) return turn;
+        if (turn == null || turn.number() > lastNumbers.getOrDefault(turn.key(), 0L)) return turn;
         page.remove(); // the history has returned it before
       }
     }
 
     void next() {
       var turn = page.remove();
-      seen.put(turn.key(), turn.number());
+      lastNumbers.put(turn.key(), turn.number());
     }
 
     @Override
@@ -104,23 +104,25 @@ final class StoreComparison {
   private void compareHistories(String kind, Map<ViewOffset, String> offsets) throws InterruptedException {
     var firstUnread = new HashMap<ViewOffset, TurnKey>(); // by view: the first turn that it has not read
     for (var view : views) if (view.kind().equals(kind)) firstUnread.put(view, firstUnread(view));
-    var missing = new HashMap<String, Long>(); // by key: the last turn that the target lacks and no later one replaced
+    // The last turn that the target lacks, by key, if no later turn replaced it.
+    var missing = new HashMap<String, Long>();
     String offset = "";
-    try (var originals = new TurnIterator(source.history(kind, ""));
-        var copies = new TurnIterator(target.history(kind, ""))) {
-      for (var turn = originals.peek(); turn != null; turn = originals.peek()) {
+    try (var sourceTurns = new TurnIterator(source.history(kind, ""));
+        var targetTurns = new TurnIterator(target.history(kind, ""))) {
+      for (var turn = sourceTurns.peek(); turn != null; turn = sourceTurns.peek()) {
         var turnKey = new TurnKey(turn.key(), turn.number());
         for (var view : firstUnread.keySet()) if (turnKey.equals(firstUnread.get(view))) offsets.put(view, offset);
         firstUnread.values().removeIf(turnKey::equals);
-        var copied = copies.peek();
-        if (copied != null && isSame(turn, copied)) {
-          offset = copied.offset();
+        var copy = targetTurns.peek();
+        if (copy != null && isSame(turn, copy)) {
+          offset = copy.offset();
           if (turn.isFullState()) missing.remove(turn.key());
-          copies.next();
+          targetTurns.next();
         } else missing.put(turn.key(), turn.number());
-        originals.next();
+        sourceTurns.next();
       }
-      if (copies.peek() != null || !missing.isEmpty()) throw differs("kind '" + kind + "'", "turns of its history");
+      if (targetTurns.peek() != null || !missing.isEmpty())
+        throw differs("kind '" + kind + "'", "turns of its history");
     }
     for (var view : firstUnread.keySet()) offsets.put(view, offset);
   }

@@ -34,10 +34,10 @@ final class StoreCopier {
   /** Says which turns of an actor have been copied. */
   private static final class ActorProgress {
     private final long baseTurn; // the number of the first turn that is needed to load the actor
-    private final int baseHash; // of the body that is loaded for the base turn; its body in the history may differ
+    private final int baseHash; // hash of the loaded body of the base turn; the history may have another body
     private final long lastTurn; // the number of its last turn
     private boolean isBaseCopied; // whether the target can load the actor from its base turn
-    private long life; // in the target; 0 if it has not begun
+    private long life; // the number of its life in the target; 0 if none has begun
     private long copiedTurn; // the number of the turn that was copied last
 
     ActorProgress(Store.LoadedActor loaded) {
@@ -54,7 +54,7 @@ final class StoreCopier {
   private final Map<String, List<ActorId>> actors = new TreeMap<>(); // by kind
   private final ArrayDeque<CopyWrite> pendingWrites = new ArrayDeque<>();
   private final List<PendingMessage> batch = new ArrayList<>(); // messages that the next turn of the copy sends
-  private long life; // of the copy's actor
+  private long life; // the number of the life of the copy's actor
   private long turnNumber; // number of the last turn of the copy's actor
   private long copiedActors;
   private long copiedTurns;
@@ -69,7 +69,7 @@ final class StoreCopier {
   CopySummary run() {
     if (source.equals(target)) throw new IllegalArgumentException(source + " cannot be copied to itself");
     if (CopySummary.isUnfinishedIn(source)) throw new IllegalArgumentException(
-        source + " has a copy that was not finished; copy from the first store again");
+        source + " has only a part of a copy that was not finished; copy from the original store instead");
     try {
       beginLife();
       source.forEachActor(id -> actors.computeIfAbsent(id.kind(), kind -> new ArrayList<>()).add(id));
@@ -166,7 +166,10 @@ final class StoreCopier {
     actor.copiedTurn = actor.baseTurn;
   }
 
-  /** Lets the target expect the turn of this number next, because earlier turns may be deleted. */
+  /**
+   * Lets the target expect the turn of this number next. This turn need not follow the last copied
+   * turn, because the source may have deleted turns.
+   */
   private void continueFrom(ActorId id, ActorProgress actor, long next) {
     if (actor.life == 0 || next != actor.copiedTurn + 1) actor.life = target.beginLife(id, next - 1);
     actor.copiedTurn = next;

@@ -364,7 +364,7 @@ class BadInputTest extends AtAStore {
     assertEquals("store", missing(() -> HITS.newActor(scope.named("ada"), null)));
     assertEquals("builder", missing(() -> HITS.entities(null, store, IDLE)));
     assertEquals("store", missing(() -> HITS.entities(scope.anonymous(), null, IDLE)));
-    assertEquals("idle", missing(() -> HITS.entities(scope.anonymous(), store, null)));
+    assertEquals("idleTime", missing(() -> HITS.entities(scope.anonymous(), store, null)));
     assertEquals("store", missing(() -> HITS.parked(null)));
     assertEquals("parked", missing(() -> HITS.retry(store, null)));
     assertEquals("parked", missing(() -> HITS.discard(store, null)));

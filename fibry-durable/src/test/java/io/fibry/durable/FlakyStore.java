@@ -30,9 +30,9 @@ final class FlakyStore implements InvocationHandler {
   enum How {
     /** The call is not stored, and the store reports that. */
     REFUSED,
-    /** It is not stored, and nobody knows. */
+    /** It is not stored, and the caller cannot know it. */
     LOST_BEFORE,
-    /** It is stored, and nobody knows. */
+    /** It is stored, and the caller cannot know it. */
     LOST_BEHIND
   }
 

@@ -9,7 +9,7 @@ import org.junit.jupiter.api.Test;
 class RawTextsRulesTest {
   /** Places at which a text is needed as it is, each with its reason. */
   private static final Map<String, String> REASONS = Map.ofEntries(
-      Map.entry("EventViewReader.java: fact", "the core shows it as a message"),
+      Map.entry("EventViewReader.java: eventOrEnd", "the core shows it as a message"),
       Map.entry("StoredMessage.java: message", "the core shows it as a message"),
       Map.entry("LogStore.java: owner", "an id, or a text of the store's"),
       Map.entry("StoreEvents.java: store", "a store, or its disk"),

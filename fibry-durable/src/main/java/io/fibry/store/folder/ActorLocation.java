@@ -10,13 +10,13 @@ import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 
 /**
- * The positions in the log of all that is read of one actor: its last turn with the full state, the
- * later turns, and the pending messages. A position is the number of a segment and the offset of a
- * record, packed into a long.
+ * The positions of one actor's records in the log: of its last full-state turn or snapshot, of the
+ * later turns, and of the pending messages. A position is the number of a segment
+ * and the offset of a record, packed into a long.
  *
  * <p>The fields of this class and of {@link ActorLife} are guarded by the monitor of their object.
- * The object exists while the actor is in use, see {@link IndexStripe#expand}. An actor is in use
- * while a record of it is being stored.
+ * The object exists while the actor is expanded, see {@link IndexStripe}. An actor is in use while
+ * its life has not ended, or a record of it is being stored.
  */
 final class ActorLocation {
   private static final long[] NO_POSITIONS = {};
@@ -26,11 +26,11 @@ final class ActorLocation {
     private final ActorLocation location;
     private final long number;
     private final CompletableFuture<Void> earlierTurnsDone; // completes when no turn of an earlier life is being stored
-    // Completes when no turn of this life, or of an earlier one, is being stored or will be.
+    // Completes when no turn of this or an earlier life is being stored, or will be stored.
     private final CompletableFuture<Void> idle = new CompletableFuture<>();
     private boolean wasRefused; // a turn was refused, so all later turns of this life are refused
     private boolean isClosedToTurns; // whether a later life has begun; then no turn is accepted any more
-    private boolean isActorGone; // whether the actor has ended; then no turn is accepted any more
+    private boolean hasEnded; // whether the life has ended; then no turn is accepted any more
     private int pendingTurns; // turns and snapshots that are being stored
 
     private ActorLife(ActorLocation location, long number, CompletableFuture<Void> earlierTurnsDone) {
@@ -65,48 +65,48 @@ final class ActorLocation {
       pendingTurns++;
     }
 
-    /** Called when a turn or a snapshot of this life is not being stored any more. */
+    /** Called when a turn or a snapshot of this life has been stored or refused. */
     void onTurnDone() {
       if (removePendingTurn()) earlierTurnsDone.thenRun(() -> idle.complete(null));
     }
 
-    /** Returns whether the life is idle for good. */
+    /** Counts a turn as done. Returns whether no turn of this life will be stored any more. */
     private synchronized boolean removePendingTurn() {
       return --pendingTurns == 0 && isClosedToTurns;
     }
 
     /**
-     * Accepts no further turn of this life. Returns a future that completes when no turn of it, or
-     * of an earlier life, is being stored any more.
+     * Accepts no further turn of this life. Returns a future that completes when no turn of this or
+     * an earlier life is being stored any more.
      */
     private CompletableFuture<Void> closeToTurns() {
       if (closeAndCheckIdle()) earlierTurnsDone.thenRun(() -> idle.complete(null));
       return idle;
     }
 
-    /** Returns whether no turn of this life is being stored. */
+    /** Accepts no further turn. Returns whether no turn of this life is being stored. */
     private synchronized boolean closeAndCheckIdle() {
       isClosedToTurns = true;
       return pendingTurns == 0;
     }
 
-    private synchronized void markActorGone() {
-      isActorGone = true;
+    private synchronized void markEnded() {
+      hasEnded = true;
     }
 
-    private synchronized boolean isGone() {
-      return isActorGone;
+    private synchronized boolean hasEnded() {
+      return hasEnded;
     }
 
     private synchronized boolean isForgettable() {
-      return isActorGone && pendingTurns == 0 && earlierTurnsDone.isDone();
+      return hasEnded && pendingTurns == 0 && earlierTurnsDone.isDone();
     }
   }
 
   /**
    * The position of a pending message.
    *
-   * @param due when the actor may get it
+   * @param due when the actor may get the message
    * @param segment the number of the segment
    * @param offset the offset of the record that contains the message
    * @param index the index of the message among the messages of the record
@@ -121,7 +121,9 @@ final class ActorLocation {
   private long lastFullTurn; // the number of the last turn (no snapshot) with the full state, or 0 if there is none
   private boolean hasGap; // whether a turn that a load needs is missing; gaps before a full state do not count
   private ActorLife life; // null until the first load in this process
-  private long newestTurn; // the last turn that was accepted or stored; -1 while the life has not loaded the actor
+  // The number of the last turn that was stored or accepted; -1 until the life has loaded the
+  // actor.
+  private long newestTurn;
   private Map<String, MessageLocation> pending = Map.of(); // by id, oldest first; an immutable map while it is empty
   private int arrivingCount; // messages that are being stored, and not pending yet
 
@@ -148,8 +150,8 @@ final class ActorLocation {
   }
 
   /**
-   * Returns whether the actor may become a slot of {@link IndexStripe} again: it is not in use, has
-   * no pending message, and no turn of it is missing.
+   * Returns whether the actor may become compact, see {@link IndexStripe}: it is not in use, has no
+   * pending message, and no turn of it is missing.
    */
   synchronized boolean isCompactable() {
     return pending.isEmpty() && arrivingCount == 0 && !hasGap && (life == null || life.isForgettable());
@@ -172,7 +174,7 @@ final class ActorLocation {
     return Arrays.copyOf(positions, positionCount);
   }
 
-  /** Adds the record of a turn or a snapshot, which was stored after all earlier ones. */
+  /** Adds the record of a turn or a snapshot. The actor's earlier records were added before. */
   synchronized void add(long number, LogRecord.RecordType type, int segment, int offset) {
     boolean hasFullState = type != LogRecord.RecordType.TURN;
     hasGap = !hasFullState && (hasGap || lastTurn != 0 && number > lastTurn + 1);
@@ -192,7 +194,7 @@ final class ActorLocation {
    * Returns whether a turn or a snapshot is still needed. If not, its record is dead. Turns before
    * a snapshot are needed as history until they are old.
    *
-   * @param isOld whether the record is older than the history that its kind keeps
+   * @param isOld whether the record is older than the retention of its kind
    */
   synchronized boolean isLive(long number, LogRecord.RecordType type, long position, boolean isOld) {
     boolean isSnapshot = type == LogRecord.RecordType.SNAPSHOT;
@@ -200,7 +202,7 @@ final class ActorLocation {
         : number >= lastFullTurn;
   }
 
-  /** Replaces all positions by their new ones. */
+  /** Replaces the positions of records that were moved. */
   synchronized void move(Relocations relocations) {
     for (int i = 0; i < positionCount; i++) positions[i] = relocations.newPosition(positions[i]);
     if (!pending.isEmpty()) pending.replaceAll((id, message) -> relocations.newPosition(message));
@@ -222,14 +224,17 @@ final class ActorLocation {
     return life;
   }
 
-  /** Called when the life has loaded the actor: its first turn follows the last stored one. */
+  /** Called when the life has loaded the actor. Its first turn must follow the last stored turn. */
   synchronized void onLoaded(ActorLife loadingLife) {
     resumeAt(loadingLife, lastTurn);
   }
 
-  /** Lets the first turn of the life have the number after {@code lastNumber}. */
-  synchronized void resumeAt(ActorLife loadingLife, long lastNumber) {
-    if (life == loadingLife) newestTurn = lastNumber;
+  /**
+   * Lets the first turn of the life have the number after {@code previousTurn}. Has no effect if a
+   * later life has begun.
+   */
+  synchronized void resumeAt(ActorLife loadingLife, long previousTurn) {
+    if (life == loadingLife) newestTurn = previousTurn;
   }
 
   /**
@@ -237,7 +242,7 @@ final class ActorLocation {
    *
    * @param lifeNumber the number of the turn's life
    * @param turnNumber the number of the turn
-   * @return the life, or null if it is not the current one, or another turn must come first
+   * @return the turn's life, or null if this life is over, or another turn must come first
    */
   synchronized ActorLife beginTurn(long lifeNumber, long turnNumber) {
     if (!isCurrentLife(lifeNumber) || newestTurn < 0 || turnNumber != newestTurn + 1) return null;
@@ -248,7 +253,7 @@ final class ActorLocation {
 
   /**
    * Counts a snapshot as being stored. Its number is not checked, because later turns may already
-   * be stored. Returns null if its life is not the current one.
+   * be stored. Returns null if its life is over.
    */
   synchronized ActorLife beginSnapshot(long lifeNumber) {
     if (!isCurrentLife(lifeNumber)) return null;
@@ -257,23 +262,23 @@ final class ActorLocation {
   }
 
   private boolean isCurrentLife(long lifeNumber) {
-    return life != null && life.number == lifeNumber && !life.isGone();
+    return life != null && life.number == lifeNumber && !life.hasEnded();
   }
 
-  /** Called when the actor has ended in this life: no turn of it is accepted any more. */
+  /** Ends a life, if it is the current life: no turn of it is accepted any more. */
   synchronized void endLife(long lifeNumber) {
-    if (isCurrentLife(lifeNumber)) life.markActorGone();
+    if (isCurrentLife(lifeNumber)) life.markEnded();
   }
 
   // ---- pending messages
 
   /**
-   * Counts a message as being stored, until {@link #onMessageDone}. Returns false if {@code max}
-   * messages are already pending and due no later than this one. Messages that are being stored
-   * count, too.
+   * Counts a message as being stored, until {@link #onMessageDone}. Returns false if
+   * {@code maxPending} messages that are due at {@code due} or earlier are already pending or being
+   * stored.
    */
-  synchronized boolean reserve(int max, Instant due) {
-    if (pending.size() + arrivingCount >= max && countDueUntil(due) + arrivingCount >= max) return false;
+  synchronized boolean reserve(int maxPending, Instant due) {
+    if (pending.size() + arrivingCount >= maxPending && countDueUntil(due) + arrivingCount >= maxPending) return false;
     arrivingCount++;
     return true;
   }
@@ -286,7 +291,7 @@ final class ActorLocation {
     return pending.values().stream().map(MessageLocation::due).filter(after::isBefore).min(Instant::compareTo);
   }
 
-  /** Called when a message is not being stored any more. */
+  /** Called when a message has been stored or refused. */
   synchronized void onMessageDone() {
     arrivingCount--;
   }
@@ -317,8 +322,8 @@ final class ActorLocation {
     return List.copyOf(pending.keySet());
   }
 
-  synchronized List<MessageLocation> pending(Instant until, int max) {
-    return pending.values().stream().filter(message -> !message.due.isAfter(until)).limit(max).toList();
+  synchronized List<MessageLocation> pending(Instant until, int maxMessages) {
+    return pending.values().stream().filter(message -> !message.due.isAfter(until)).limit(maxMessages).toList();
   }
 
   synchronized boolean isPending(String id, MessageLocation message) {

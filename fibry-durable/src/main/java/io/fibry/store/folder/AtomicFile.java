@@ -27,7 +27,7 @@ final class AtomicFile {
     disk.sync(unfinished);
   }
 
-  /** Gives a file that was written its name, and replaces an existing file of that name. */
+  /** Gives an unfinished file its final name, and replaces an existing file of that name. */
   static void publish(StorageDirectory disk, String name) throws IOException {
     disk.rename(name + UNFINISHED_SUFFIX, name);
   }

@@ -12,19 +12,19 @@ import java.util.function.Supplier;
 import org.slf4j.LoggerFactory;
 
 /**
- * Rewrites sealed segments without their dead records. A pass begins when as many segments were
- * sealed as the previous passes left. Each byte is thus rewritten about once while the log grows
- * to twice its size.
+ * Rewrites sealed segments without their dead records. A pass begins when there are as many newly
+ * sealed segments as segments that previous passes have written. Each byte is thus rewritten about
+ * once while the log grows to twice its size.
  *
- * <p>A pass goes from the oldest segment to the newest. It leaves out which messages a turn has
- * handled. That is safe: the index knew all records of a segment before the segment was sealed.
- * So no file that was rewritten before has a message that such a turn handled. If a pass ends
- * early, the segments that it did not reach still say which messages were handled.
+ * <p>A rewritten turn no longer says which messages it handled. That is safe, because a pass goes
+ * from the oldest segment to the newest. When it reaches a turn, it has already rewritten the
+ * earlier segments without the messages that the turn handled, because the index knew the turn. If
+ * a pass ends early, the segments that it did not reach still say which messages were handled.
  *
  * <p>A pass pauses for three quarters of the time, unless a second pass is due before it has ended,
- * or the store is closed. When the disk is full, no further segment is sealed, so a pass begins
- * at once. Such a pass does not copy segments without dead records. A copy needs as much space as
- * is missing, and later segments may have dead records.
+ * the disk is full, or the store is closed. When the disk is full, no further segment is sealed, so
+ * a pass begins at once. Such a pass does not copy segments without dead records, because the copy
+ * would need the space that the disk lacks, and free none.
  */
 final class Compaction {
   private static final int MIN_SEGMENTS = 4; // fewer newly sealed segments begin no pass
@@ -37,10 +37,10 @@ final class Compaction {
   // Its future completes when all records of the index are on disk.
   private final Supplier<CompletableFuture<Void>> syncAll;
   private final Supplier<DiskThrottle> throttleFactory; // makes one for each pass
-  private final ReentrantLock filesLock = new ReentrantLock(); // held while files are replaced, or all are read
+  private final ReentrantLock filesLock = new ReentrantLock(); // held while files are replaced, or a backup reads them
   private CompletableFuture<Void> pass = CompletableFuture.completedFuture(null); // guarded by this object's monitor
-  private DiskThrottle throttle; // of the current pass; guarded by the monitor, as the next two
-  private long passSize; // so many newly sealed segments begin a pass
+  private DiskThrottle throttle; // of the current pass; guarded by the monitor, as the next two fields
+  private long passSize; // the number of newly sealed segments that begins a pass
   private boolean isClosed;
 
   Compaction(StorageDirectory disk, int size, LogIndex index, NavigableMap<Long, Segment> sealed,
@@ -96,12 +96,12 @@ final class Compaction {
         if (isClosed()) return;
         passThrottle.begin();
         var content = SegmentRewriter.SegmentContent.of(segment, liveRecords);
-        boolean isLeftAlone = isDiskFull && content.seal().isAllLive();
-        if (isLeftAlone || !rewriter.fits(content, size)) {
+        boolean isSkipped = isDiskFull && content.seal().isAllLive();
+        if (isSkipped || !rewriter.fits(content, size)) {
           rewriteAll(rewriter, liveRecords);
           rewriter = new SegmentRewriter();
         }
-        if (!isLeftAlone) rewriter.add(content);
+        if (!isSkipped) rewriter.add(content);
       }
       rewriteAll(rewriter, liveRecords);
     } catch (CompletionException storeEnded) {
@@ -122,7 +122,7 @@ final class Compaction {
       var event = StoreEvents.beginCompaction();
       long oldBytes = event == null ? 0 : sizeOf(rewriter.replaced());
       rewriter.write(disk, liveRecords);
-      syncAll.get().join(); // the records that made others dead must be on disk before those are deleted
+      syncAll.get().join(); // dead records are deleted only after the later records that replaced them are on disk
       withStableFiles(() -> rewriter.replaceSegments(disk, index, sealed));
       if (event != null) StoreEvents.endCompaction(event, disk, rewriter.segment().name(), rewriter.replaced().size(),
           oldBytes, disk.size(rewriter.segment().name()));
@@ -166,7 +166,10 @@ final class Compaction {
         isClosed() ? "it is opened again" : "the next segment is full", failure));
   }
 
-  /** Ends the pass after the segment that it is writing, and lets it write that without pauses. */
+  /**
+   * Prevents further passes. The present pass ends after the segment that it is writing, and writes
+   * this segment without pauses.
+   */
   synchronized void stop() {
     isClosed = true;
     throttle.hurry();

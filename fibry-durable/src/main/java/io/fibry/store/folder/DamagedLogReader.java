@@ -31,20 +31,20 @@ final class DamagedLogReader {
      *
      * @param size the size of the file in bytes
      */
-    void end(Segment segment, int size, long nextFrame) throws IOException;
+    void onSegmentEnd(Segment segment, int size, long nextFrame) throws IOException;
   }
 
   private final StorageDirectory disk;
   private final RecordReader reader;
   private final List<Defect> defects = new ArrayList<>();
   private final List<String> tornFiles = new ArrayList<>();
-  private Optional<Defect> endDoubt = Optional.empty();
+  private Optional<Defect> unconfirmedEnd = Optional.empty();
   private long storeId;
   private long nextFrame = 1; // the number that the next frame should have
   private long frameCount; // intact frames
   private long time; // milliseconds since 1970 of the last intact frame, or 0 if there is none
   private boolean wasClosed; // whether the last intact frame says that the store was closed
-  private boolean isGapReported; // whether a defect explains why frames before the next intact one are missing
+  private boolean isGapReported; // whether a defect explains why frames before the next intact frame are missing
 
   private DamagedLogReader(StorageDirectory disk, RecordReader reader) {
     this.disk = disk;
@@ -66,7 +66,7 @@ final class DamagedLogReader {
   }
 
   Optional<Defect> unconfirmedEnd() {
-    return endDoubt;
+    return unconfirmedEnd;
   }
 
   long frameCount() {
@@ -100,7 +100,7 @@ final class DamagedLogReader {
       if (!isContinued && hasContent(content))
         addDefect(segment.name(), 0, "it continues the log, although the segment before it is not sealed");
       isContinued = readFrames(segment, content, segments.subList(i + 1, segments.size()));
-      reader.end(segment, content.limit(), nextFrame);
+      reader.onSegmentEnd(segment, content.limit(), nextFrame);
     }
     if (isContinued && !segments.isEmpty())
       addDefect(Segment.nameOf(nextSegment), 0, "it is missing, and the segment before it was sealed");
@@ -168,7 +168,7 @@ final class DamagedLogReader {
 
   /**
    * Returns the intact frame at this offset. Returns null if there is none, or if its number is
-   * before the expected one.
+   * less than {@code nextFrame}.
    */
   private Frame frameAt(Segment segment, ByteBuffer content, int offset) {
     if (offset > content.limit() - Frame.MIN_SIZE) return null;
@@ -195,19 +195,19 @@ final class DamagedLogReader {
   }
 
   /**
-   * Ends a segment in which no intact frame follows, and that has no intact seal. Reports a defect
-   * if the log continues later, or else the torn end. Returns whether the log continues.
+   * Ends a segment that has no intact seal, and no intact frame after the offset. Reports a defect
+   * if the log continues in a later segment, or else a torn end. Returns whether the log continues.
    */
   private boolean endWithoutSeal(Segment segment, ByteBuffer content, int offset, boolean isContinuedLater)
       throws IOException {
     int lastContent = LogReader.lastNonZero(content);
     if (isContinuedLater || segment.isCompact()) {
       readRecordsBetween(segment, content, offset, Math.max(offset, lastContent + 1));
-      nextFrame++; // the lost seal had a number, too
+      nextFrame++; // skips the number of the lost seal
       return segment.isCompact() || isContinuedLater;
     }
     if (lastContent >= offset) {
-      endDoubt =
+      unconfirmedEnd =
           Optional.of(new Defect(segment.name(), offset, Optional.empty(),
               LogReader.describeTornEnd(lastContent + 1 - offset, time)));
       wasClosed = false;
@@ -216,8 +216,8 @@ final class DamagedLogReader {
   }
 
   /**
-   * Reads the intact records of damaged frames between two offsets. They all get the number of the
-   * first missing frame.
+   * Reads the intact records of damaged frames between two offsets. All these records get the
+   * number of the first missing frame.
    */
   private void readRecordsBetween(Segment segment, ByteBuffer content, int start, int end) throws IOException {
     int recordCount = 0;
@@ -254,12 +254,13 @@ final class DamagedLogReader {
   }
 
   /**
-   * Reports a record whose checksum is wrong. Its fields could be parsed, so they are probably
-   * right.
+   * Reports a record whose checksum is wrong. Its fields could be parsed, so its actor and number
+   * are probably right.
    */
   private void addRecordDefect(Segment segment, int offset, LogRecord record) {
-    String what = record.type() == LogRecord.RecordType.MESSAGE ? "a message for it"
+    String recordText = record.type() == LogRecord.RecordType.MESSAGE ? "a message for it"
         : (record.type() == LogRecord.RecordType.SNAPSHOT ? "the snapshot at turn " : "turn ") + record.number();
-    defects.add(new Defect(segment.name(), offset, Optional.of(record.actor()), what + " is not as it was written"));
+    defects
+        .add(new Defect(segment.name(), offset, Optional.of(record.actor()), recordText + " is not as it was written"));
   }
 }

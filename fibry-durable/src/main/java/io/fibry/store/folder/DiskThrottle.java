@@ -31,7 +31,7 @@ final class DiskThrottle {
     workStart = nanoTime.getAsLong();
   }
 
-  /** Counts work that was done, and pauses if it was enough for a pause. */
+  /** Counts work in bytes. Pauses if {@link #WORK_BYTES} were done since the last pause. */
   void recordWork(int doneBytes) {
     bytes += doneBytes;
     workNanos += nanoTime.getAsLong() - workStart;

@@ -21,14 +21,15 @@ import java.util.stream.Stream;
  */
 final class FileDisk implements StorageDirectory {
   private static final int BLOCK = 1 << 16; // bytes of zeros in one write
-  // Bytes between two syncs of a new file, because syncs of other files wait for them.
+  // Bytes between two syncs of a new file. Syncs of other files wait for these syncs, so each is
+  // short.
   private static final int SYNC_BYTES = 1 << 22;
   private static final Set<StandardOpenOption> WRITE_OPTIONS =
       Set.of(StandardOpenOption.CREATE, StandardOpenOption.WRITE);
 
   private final Path folder;
   private final FolderLock lock;
-  private final FileAttribute<?>[] attributes; // of new files
+  private final FileAttribute<?>[] attributes; // the permissions of new files
   private final ConcurrentHashMap<String, FileChannel> openChannels = new ConcurrentHashMap<>(); // open files by name
 
   private FileDisk(Path folder, FolderLock lock) {
@@ -102,19 +103,19 @@ final class FileDisk implements StorageDirectory {
   }
 
   private FileChannel channel(String name) throws IOException {
-    var open = openChannels.get(name);
-    if (open != null) return open;
-    var created = FileChannel.open(folder.resolve(name), WRITE_OPTIONS, attributes);
-    var existing = openChannels.putIfAbsent(name, created);
-    if (existing == null) return created;
-    created.close();
-    return existing;
+    var openChannel = openChannels.get(name);
+    if (openChannel != null) return openChannel;
+    var newChannel = FileChannel.open(folder.resolve(name), WRITE_OPTIONS, attributes);
+    var otherChannel = openChannels.putIfAbsent(name, newChannel);
+    if (otherChannel == null) return newChannel;
+    newChannel.close();
+    return otherChannel;
   }
 
   @Override
   public void finish(String name) throws IOException {
-    var open = openChannels.remove(name);
-    if (open != null) open.close();
+    var channel = openChannels.remove(name);
+    if (channel != null) channel.close();
   }
 
   @Override

@@ -5,8 +5,8 @@ import java.nio.ByteBuffer;
 import java.util.Arrays;
 
 /**
- * A part of a file in memory, which moves towards the end of the file. All files share this memory.
- * Used by one thread.
+ * A part of a file in memory, which moves towards the end of the file. Its memory is used for one
+ * file after the other. Used by one thread.
  */
 final class FileWindow {
   private static final int MIN_SIZE = 1 << 21; // bytes
@@ -23,9 +23,9 @@ final class FileWindow {
     this.disk = disk;
   }
 
-  void open(String file) throws IOException {
-    name = file;
-    size = Math.toIntExact(disk.size(file));
+  void open(String fileName) throws IOException {
+    name = fileName;
+    size = Math.toIntExact(disk.size(fileName));
     begin = 0;
     end = 0;
   }
@@ -40,8 +40,8 @@ final class FileWindow {
    * @param minBytes the buffer has at least so many bytes, if the file does not end before
    */
   ByteBuffer bytesAt(int offset, long minBytes) throws IOException {
-    int wanted = (int) Math.min(minBytes, size - offset);
-    if (offset < begin || offset + wanted > end) move(offset, wanted);
+    int neededBytes = (int) Math.min(minBytes, size - offset);
+    if (offset < begin || offset + neededBytes > end) move(offset, neededBytes);
     return ByteBuffer.wrap(bytes, offset - begin, Math.max(0, end - offset));
   }
 
@@ -55,15 +55,15 @@ final class FileWindow {
     return length <= 0 ? content : bytesAt(offset, Frame.sizeFrom(length));
   }
 
-  private void move(int offset, int wanted) throws IOException {
+  private void move(int offset, int neededBytes) throws IOException {
     int keptBytes = offset < begin ? 0 : Math.max(0, end - offset);
     var oldBytes = bytes;
-    if (bytes.length < wanted) bytes = new byte[Math.max(wanted, Math.min(size, MIN_SIZE))];
+    if (bytes.length < neededBytes) bytes = new byte[Math.max(neededBytes, Math.min(size, MIN_SIZE))];
     System.arraycopy(oldBytes, keptBytes == 0 ? 0 : offset - begin, bytes, 0, keptBytes);
-    var added = ByteBuffer.wrap(bytes, keptBytes, Math.min(bytes.length, size - offset) - keptBytes);
-    disk.read(name, offset + (long) keptBytes, added);
+    var newBytes = ByteBuffer.wrap(bytes, keptBytes, Math.min(bytes.length, size - offset) - keptBytes);
+    disk.read(name, offset + (long) keptBytes, newBytes);
     begin = offset;
-    end = offset + added.position();
+    end = offset + newBytes.position();
   }
 
   /**

@@ -9,8 +9,8 @@ import java.security.SecureRandom;
 
 /**
  * Computes fingerprints by SipHash-1-3 with a result of 128 bits. The key is random and never
- * leaves the process. An attacker thus cannot choose keys of actors whose fingerprints are equal or
- * near. Thread-safe.
+ * leaves the process. An attacker thus cannot choose keys of actors whose fingerprints are equal,
+ * or have the same slot in the index. Thread-safe.
  */
 final class FingerprintHasher {
   private static final VarHandle LONG = MethodHandles.byteArrayViewVarHandle(long[].class, ByteOrder.LITTLE_ENDIAN);
@@ -37,8 +37,8 @@ final class FingerprintHasher {
   }
 
   /**
-   * Writes a text in the form of a record: two bytes of length, then UTF-8. Returns the offset
-   * behind it.
+   * Writes a text as in a record: two bytes of length, then UTF-8. Returns the offset behind the
+   * text.
    */
   private static int put(byte[] text, byte[] into, int offset) {
     into[offset] = (byte) (text.length >>> Byte.SIZE);
@@ -49,16 +49,16 @@ final class FingerprintHasher {
 
   Fingerprint of(byte[] bytes, int from, int length) {
     var halves = new long[2];
-    write(bytes, from, length, halves);
+    compute(bytes, from, length, halves);
     return new Fingerprint(halves[0], halves[1]);
   }
 
   /**
-   * Computes the fingerprint of an actor from its kind and key in the form of a record.
+   * Computes the fingerprint of an actor from the bytes that a record has for its kind and key.
    *
    * @param into gets the high half, then the low half
    */
-  void write(byte[] bytes, int from, int length, long[] into) {
+  void compute(byte[] bytes, int from, int length, long[] into) {
     long v0 = key0 ^ 0x736f6d6570736575L;
     long v1 = key1 ^ 0x646f72616e646f6dL ^ 0xee;
     long v2 = key0 ^ 0x6c7967656e657261L;

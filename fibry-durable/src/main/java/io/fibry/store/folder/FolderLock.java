@@ -39,14 +39,14 @@ final class FolderLock implements AutoCloseable {
 
   private final Path folder;
   private final Path realPath;
-  private final Optional<FileChannel> file; // empty: the folder has no lock file and is only read
+  private final Optional<FileChannel> channel; // of the lock file; empty: the folder has none and is only read
   private final byte[] ownerId;
   private final Object fileKey; // identifies the lock file in the operating system, or null if there is no file
 
-  private FolderLock(Path folder, Path realPath, Optional<FileChannel> file, byte[] ownerId) throws IOException {
+  private FolderLock(Path folder, Path realPath, Optional<FileChannel> channel, byte[] ownerId) throws IOException {
     this.folder = folder;
     this.realPath = realPath;
-    this.file = file;
+    this.channel = channel;
     this.ownerId = ownerId;
     this.fileKey = fileKey();
   }
@@ -85,36 +85,36 @@ final class FolderLock implements AutoCloseable {
   }
 
   private static FolderLock openForWriting(Path folder, Path realPath) throws IOException {
-    var file = FileChannel.open(folder.resolve(FILE),
+    var channel = FileChannel.open(folder.resolve(FILE),
         Set.of(StandardOpenOption.CREATE, StandardOpenOption.READ, StandardOpenOption.WRITE),
         PrivateFolder.ownersOnly(folder, "rw-------"));
     try {
-      if (!tryLock(file, false)) throw inUseException(folder, holder(file));
+      if (!tryLock(channel, false)) throw inUseException(folder, holder(channel));
       var ownerId = (ProcessHandle.current().pid() + " " + UUID.randomUUID()).getBytes(StandardCharsets.US_ASCII);
-      file.truncate(0);
-      file.write(ByteBuffer.wrap(ownerId), 0);
-      return new FolderLock(folder, realPath, Optional.of(file), ownerId);
+      channel.truncate(0);
+      channel.write(ByteBuffer.wrap(ownerId), 0);
+      return new FolderLock(folder, realPath, Optional.of(channel), ownerId);
     } catch (Throwable failure) {
-      file.close();
+      channel.close();
       throw failure;
     }
   }
 
   private static FolderLock openForReading(Path folder, Path realPath) throws IOException {
     if (!Files.isReadable(folder.resolve(FILE))) return new FolderLock(folder, realPath, Optional.empty(), new byte[0]);
-    var file = FileChannel.open(folder.resolve(FILE), StandardOpenOption.READ);
+    var channel = FileChannel.open(folder.resolve(FILE), StandardOpenOption.READ);
     try {
-      if (!tryLock(file, true)) throw inUseException(folder, holder(file));
-      return new FolderLock(folder, realPath, Optional.of(file), new byte[0]);
+      if (!tryLock(channel, true)) throw inUseException(folder, holder(channel));
+      return new FolderLock(folder, realPath, Optional.of(channel), new byte[0]);
     } catch (Throwable failure) {
-      file.close();
+      channel.close();
       throw failure;
     }
   }
 
-  private static boolean tryLock(FileChannel file, boolean shared) throws IOException {
+  private static boolean tryLock(FileChannel channel, boolean shared) throws IOException {
     try {
-      return file.tryLock(0, Long.MAX_VALUE, shared) != null;
+      return channel.tryLock(0, Long.MAX_VALUE, shared) != null;
     } catch (OverlappingFileLockException lockedHere) {
       return false;
     }
@@ -125,16 +125,16 @@ final class FolderLock implements AutoCloseable {
         folder + " is in use" + holder + "; close that store first: two writers would destroy it");
   }
 
-  private static byte[] readOwnerId(FileChannel file) throws IOException {
+  private static byte[] readOwnerId(FileChannel channel) throws IOException {
     var bytes = ByteBuffer.allocate(MAX_OWNER_BYTES);
     int size = 0;
-    for (int count; size < MAX_OWNER_BYTES && (count = file.read(bytes, size)) > 0;) size += count;
+    for (int count; size < MAX_OWNER_BYTES && (count = channel.read(bytes, size)) > 0;) size += count;
     return Arrays.copyOf(bytes.array(), size);
   }
 
-  private static String holder(FileChannel file) {
+  private static String holder(FileChannel channel) {
     try {
-      return " by process " + processOf(readOwnerId(file));
+      return " by process " + processOf(readOwnerId(channel));
     } catch (IOException unreadable) { // on Windows, no other process can read a locked file
       return "";
     }
@@ -148,7 +148,7 @@ final class FolderLock implements AutoCloseable {
 
   /** Throws if the lock file has the id of another owner. */
   void check() throws IOException {
-    var currentOwner = readOwnerId(file.orElseThrow());
+    var currentOwner = readOwnerId(channel.orElseThrow());
     if (!Arrays.equals(currentOwner, ownerId)) throw takenException(" by process " + processOf(currentOwner));
   }
 
@@ -165,7 +165,7 @@ final class FolderLock implements AutoCloseable {
   }
 
   private Object fileKey() throws IOException {
-    return file.isEmpty() ? null : Files.readAttributes(folder.resolve(FILE), BasicFileAttributes.class).fileKey();
+    return channel.isEmpty() ? null : Files.readAttributes(folder.resolve(FILE), BasicFileAttributes.class).fileKey();
   }
 
   private FolderTakenException takenException(String holder) {
@@ -175,7 +175,7 @@ final class FolderLock implements AutoCloseable {
 
   @Override
   public void close() throws IOException {
-    if (file.isPresent()) file.get().close();
+    if (channel.isPresent()) channel.get().close();
     OPEN_FOLDERS.remove(realPath);
   }
 }

@@ -54,7 +54,7 @@ public abstract sealed class FolderStore implements Store permits LogStore {
   }
 
   /**
-   * Opens a store on a disk of your own. It may encrypt the files, or fail on purpose in a test.
+   * Opens a store on a disk of your own, which may encrypt the files, or fail on purpose in a test.
    *
    * @param disk the files of the store; closed with the store, or if this method fails
    * @param options returns the options, made from the default options
@@ -94,8 +94,8 @@ public abstract sealed class FolderStore implements Store permits LogStore {
 
   /**
    * Writes the intact part of a damaged store to a new store. The damaged store is not changed. A
-   * turn after a missing turn is left out, unless a later turn has the full state. Its
-   * effects on messages are lost, too: the messages that it sent, and which messages it handled.
+   * turn after a missing turn is left out, unless a later turn has the full state. The messages
+   * that such a turn sent are left out, too, and the messages that it handled are pending again.
    *
    * @param folder the folder of the damaged store, which must not be open
    * @param to an empty folder for the new store; created if it does not exist
@@ -111,7 +111,7 @@ public abstract sealed class FolderStore implements Store permits LogStore {
       return LogSalvage.run(disk, target);
     } catch (IOException failure) {
       throw new UncheckedIOException(
-          "what is whole in " + folder + " cannot be written to " + to + ": " + Lines.thrown(failure),
+          "the intact part of " + folder + " cannot be written to " + to + ": " + Lines.thrown(failure),
           failure);
     }
   }
@@ -126,8 +126,8 @@ public abstract sealed class FolderStore implements Store permits LogStore {
   }
 
   /**
-   * Returns the health of this store, also if it is closed. This never waits for the disk. It takes
-   * time for each actor that is loaded or has pending messages.
+   * Returns the health of this store, also if it is closed. This never waits for the disk. The
+   * time that it takes grows with the actors that are loaded or have pending messages.
    *
    * @return counts and flags
    */
@@ -179,8 +179,8 @@ public abstract sealed class FolderStore implements Store permits LogStore {
    * @param isBroken whether the disk failed in a way that leaves its content unknown. The store
    * refuses everything: close it, repair the disk, and open it again
    * @param tornFiles names of files that contain a damaged end of the log, moved there when a store
-   * was opened. It is a commit that a crash cut off and no sender was told of, or a commit that was
-   * damaged later, see {@code doubt} of {@link StoreCheck}
+   * was opened. It is a commit that a crash cut off before any sender was notified, or a commit
+   * that was damaged later, see {@code doubt} of {@link StoreCheck}
    */
   public record Health(long turns, long refusedTurns, long pendingWrites, long actors, long pendingMessages,
       long parkedMessages, long bytes,
@@ -208,8 +208,8 @@ public abstract sealed class FolderStore implements Store permits LogStore {
    * @param segmentBytes the size of each file of the log in bytes
    * @param maxPendingBytes the size in bytes of the turns that may wait to be stored; when it is
    * reached, senders wait
-   * @param syncInterval the time between two syncs of written turns; zero syncs turns before they
-   * count as stored
+   * @param syncInterval the maximal time between two syncs of written turns; if zero, turns are
+   * synced before they count as stored
    * @param clock decides when messages are due
    */
   public record Options(int segmentBytes, int maxPendingBytes, Duration syncInterval, InstantSource clock) {

@@ -13,9 +13,10 @@ import java.util.List;
  *     | length 4, bytes | .. | zeros to 8
  * </pre>
  *
- * <p>The length is the number of bytes behind the crc, without the zeros at the end. If it is 0, no
- * frame was written yet. The crc also covers the frame's position, so that a disk block of an older
- * file never looks like a frame.
+ * <p>The length is the number of bytes behind the crc, without the zeros at the end. If the length
+ * is 0, no frame was written yet. A frame of another kind than RECORDS has no records, and stores
+ * the negative ordinal of its kind as their number. The crc also covers the frame's position, so
+ * that a disk block of an older file never looks like a frame.
  *
  * @param number the number of the frame, beginning with 1; only compacted segments have gaps
  * @param lastSynced the number of the last frame that was on disk when this frame was written
@@ -62,7 +63,7 @@ record Frame(long number, long lastSynced, long time, FrameKind kind, List<ByteB
   }
 
   /**
-   * Returns the size in bytes of a frame with so many records, which have so many bytes together.
+   * Returns the size in bytes of a frame with so many records, which together have so many bytes.
    */
   static long size(int records, long bytes) {
     return align(LEAD_BYTES + FIXED_BYTES + (long) Integer.BYTES * records + bytes);
@@ -82,7 +83,7 @@ record Frame(long number, long lastSynced, long time, FrameKind kind, List<ByteB
     return size(records.size(), records.stream().mapToLong(ByteBuffer::remaining).sum());
   }
 
-  /** Returns the bytes of this frame at a position. */
+  /** Returns the bytes of this frame for a position, which the crc covers. */
   ByteBuffer bytes(FramePosition position) {
     var out = ByteBuffer.allocate(Math.toIntExact(size()));
     out.position(LEAD_BYTES).putLong(number).putLong(lastSynced).putLong(time);

@@ -16,8 +16,8 @@ import java.util.concurrent.Executors;
  * until its {@code done} completes.
  *
  * <p>Records are added in batches, one for each stripe. If they were added in the order of the log,
- * each would wait for memory, because successive records are of different actors. Records of one
- * actor keep their order.
+ * each addition would wait for the main memory, because successive records belong to different
+ * stripes. Records of one actor keep their order.
  */
 final class IndexBuilder implements LogReader.FrameReader, AutoCloseable {
   private static final int WIDTH = 4; // longs of a record, as in a stripe
@@ -30,12 +30,12 @@ final class IndexBuilder implements LogReader.FrameReader, AutoCloseable {
   private static final int FLAG_BITS = 2; // bits of the number that hold flags
 
   /**
-   * Records in the order of the log, as numbers. The index needs all fields of some of them, which
-   * are also in {@code parsedRecords}.
+   * Records in the order of the log, as numbers. Records of which the index needs all fields are
+   * also in {@code parsedRecords}.
    */
   private static final class RecordChunk {
     long[] numbers;
-    int end; // of the used part of the numbers
+    int end; // the number of used elements of `numbers`
     final Queue<LogRecord> parsedRecords = new ArrayDeque<>();
     // Completes when the chunk may be filled again.
     CompletableFuture<Void> done = CompletableFuture.completedFuture(null);
@@ -56,11 +56,11 @@ final class IndexBuilder implements LogReader.FrameReader, AutoCloseable {
 
   private final LogIndex index;
   private final int chunkSize; // records of a chunk
-  private final ExecutorService thread = Executors
+  private final ExecutorService executor = Executors
       .newSingleThreadExecutor(Thread.ofPlatform().daemon().name("fibry-opening").factory());
   private final Queue<RecordChunk> submittedChunks = new ArrayDeque<>(); // oldest first
   private RecordChunk chunk = new RecordChunk(MIN_CHUNK); // the chunk that is being filled
-  private final long[] print = new long[2]; // high and low half of the fingerprint of the record that is being read
+  private final long[] fingerprint = new long[2]; // high and low half, of the actor of the record that is being read
   // Records that are not in the index yet, by stripe. Used by the thread that adds.
   private final long[][] batches = new long[LogIndex.STRIPES][];
   private final int[] ends = new int[LogIndex.STRIPES]; // the used longs of each batch
@@ -92,22 +92,22 @@ final class IndexBuilder implements LogReader.FrameReader, AutoCloseable {
   private void read(RecordHeader record, int size, long position) {
     if (chunk.end >= chunkSize * WIDTH) submitChunk();
     var type = record.type();
-    if (record.isOfView()) index.viewOffsets().noteView(record.toRecord(size).actor(), record.toRecord(size).body());
+    if (record.isOfView()) index.viewOffsets().setOffset(record.toRecord(size).actor(), record.toRecord(size).body());
     boolean isParsed = !record.isPlain() || type == LogRecord.RecordType.MESSAGE
         || type == LogRecord.RecordType.SNAPSHOT;
-    // Its body must not be read later, because the bytes are reused.
+    // The body of a parsed record must not be read later, because the bytes are reused.
     if (isParsed) chunk.parsedRecords.add(record.toRecord(size));
-    index.computeFingerprint(record, print);
-    chunk.add(print[0], print[1],
+    index.computeFingerprint(record, fingerprint);
+    chunk.add(fingerprint[0], fingerprint[1],
         record.number() << FLAG_BITS | (type == LogRecord.RecordType.FULL_STATE ? FULL_STATE : 0)
             | (isParsed ? PARSED : 0),
         position);
   }
 
   private void submitChunk() {
-    var submitted = chunk;
-    submitted.done = CompletableFuture.runAsync(() -> put(submitted), thread);
-    submittedChunks.add(submitted);
+    var fullChunk = chunk;
+    fullChunk.done = CompletableFuture.runAsync(() -> put(fullChunk), executor);
+    submittedChunks.add(fullChunk);
     chunk = submittedChunks.size() < CHUNKS ? new RecordChunk(chunkSize) : submittedChunks.remove();
     await(chunk);
   }
@@ -132,7 +132,7 @@ final class IndexBuilder implements LogReader.FrameReader, AutoCloseable {
   /** Ends the thread that adds records. */
   @Override
   public void close() {
-    thread.close();
+    executor.close();
   }
 
   // ---- adding

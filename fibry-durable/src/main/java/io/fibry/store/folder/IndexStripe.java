@@ -13,8 +13,8 @@ import java.util.function.Function;
  * A part of the index. An actor is <i>compact</i> as long as it is not in use and has no pending
  * message. It is then a slot in a table of numbers. Otherwise it is <i>expanded</i>, an
  * {@link ActorLocation} in a map. An actor is in only one of the two, because it moves between them
- * under this object's monitor. The table uses open addressing and grows by a quarter. A slot of 32
- * bytes thus takes 40 to 50.
+ * under this object's monitor. The table uses open addressing and grows by a quarter. With the
+ * empty slots, an actor thus takes 40 to 50 bytes for its slot of 32 bytes.
  *
  * <pre>
  * fingerprint 16 | number of the last turn, and 2 bits: which turn has the full state 8
@@ -30,8 +30,9 @@ final class IndexStripe {
   private static final int NO_POSITION = 0; // the slot is empty
   // Value of the bits: the first position is that of the last turn with the full state.
   private static final int FULL_STATE_FIRST = 1;
-  private static final int FULL_STATE_APART = 2; // value of the bits: the chain begins with ~number of that turn
-  private static final int STATE_BITS = 2; // their value is 0 if no turn has the full state
+  // Value of the bits: the chain begins with ~number of the last turn with the full state.
+  private static final int FULL_STATE_APART = 2;
+  private static final int STATE_BITS = 2; // number of these bits; their value is 0 if no turn has the full state
 
   private final int minSlots;
   private long[] slots = {};
@@ -47,18 +48,18 @@ final class IndexStripe {
   // ---- expanded actors
 
   /** Calls a function with an actor, which is expanded from then on until {@link #compact}. */
-  synchronized <T> T expand(Fingerprint print, Store.ActorId actor, Function<ActorLocation, T> use) {
-    var location = expanded.get(print);
-    return use.apply(location != null ? location : expand(print, actor));
+  synchronized <T> T expand(Fingerprint fingerprint, Store.ActorId actor, Function<ActorLocation, T> use) {
+    var location = expanded.get(fingerprint);
+    return use.apply(location != null ? location : expand(fingerprint, actor));
   }
 
-  private ActorLocation expand(Fingerprint print, Store.ActorId actor) {
-    int slot = find(print);
+  private ActorLocation expand(Fingerprint fingerprint, Store.ActorId actor) {
+    int slot = find(fingerprint);
     long position = slot < 0 ? NO_POSITION : slots[slot + POSITION];
     var location =
-        slot < 0 ? new ActorLocation(actor, print)
-            : new ActorLocation(actor, print, positionsOf(slot), lastTurn(slot), lastFullTurn(slot));
-    expanded.put(print, location); // before the slot is removed, because this throws if memory is short
+        slot < 0 ? new ActorLocation(actor, fingerprint)
+            : new ActorLocation(actor, fingerprint, positionsOf(slot), lastTurn(slot), lastFullTurn(slot));
+    expanded.put(fingerprint, location); // before the slot is removed, because this throws if memory is short
     if (slot < 0) return location;
     if (position < 0) chains.remove(link(position), count(position));
     remove(slot);
@@ -72,9 +73,12 @@ final class IndexStripe {
     return fullStateBits(slot) == FULL_STATE_APART ? Arrays.copyOfRange(chain, 1, chain.length) : chain;
   }
 
-  /** Returns null if the actor is compact, so that it has no pending message. */
-  synchronized ActorLocation expanded(Fingerprint print) {
-    return expanded.get(print);
+  /**
+   * Returns the location of an actor; null if it is compact or unknown, so without pending
+   * messages.
+   */
+  synchronized ActorLocation expanded(Fingerprint fingerprint) {
+    return expanded.get(fingerprint);
   }
 
   synchronized List<ActorLocation> expanded() {
@@ -82,8 +86,8 @@ final class IndexStripe {
   }
 
   /**
-   * Makes the actor compact, if it is not in use. No use can begin meanwhile, because a use begins
-   * in {@link #expand}.
+   * Makes the actor compact, if it is not in use and has no pending message. No use can begin
+   * meanwhile, because a use begins in {@link #expand}, under the same monitor.
    */
   synchronized void compact(ActorLocation location) {
     if (expanded.get(location.fingerprint()) != location || !location.isCompactable()) return;
@@ -91,7 +95,7 @@ final class IndexStripe {
     if (positions.length > 0) {
       ensureCapacity();
       int stateBits = fullStateBits(location.lastTurn(), location.lastFullTurn(), positions.length);
-      var chain = stateBits == FULL_STATE_APART ? addApart(location.lastFullTurn(), positions) : positions;
+      var chain = stateBits == FULL_STATE_APART ? prependFullTurn(location.lastFullTurn(), positions) : positions;
       int link = -1;
       if (chain.length > 1) for (long position : chain) link = chains.add(position, link);
       insert(location.fingerprint().high(), location.fingerprint().low(), packTurn(location.lastTurn(), stateBits),
@@ -105,7 +109,7 @@ final class IndexStripe {
     return lastFullTurn == lastTurn + 1 - positionCount ? FULL_STATE_FIRST : FULL_STATE_APART;
   }
 
-  private static long[] addApart(long lastFullTurn, long[] positions) {
+  private static long[] prependFullTurn(long lastFullTurn, long[] positions) {
     var chain = new long[positions.length + 1];
     chain[0] = ~lastFullTurn;
     System.arraycopy(positions, 0, chain, 1, positions.length);
@@ -146,8 +150,8 @@ final class IndexStripe {
   // ---- compact actors
 
   /**
-   * Adds a turn while a log is being opened, after all earlier turns. Returns false if the actor
-   * must be expanded for that.
+   * Adds a turn while a log is being opened, after all earlier turns. If this needs an expanded
+   * actor, adds nothing, and returns false.
    */
   boolean addTurn(long high, long low, long number, LogRecord.RecordType type, long position) {
     if (!expanded.isEmpty() && expanded.containsKey(new Fingerprint(high, low))) return false;
@@ -176,10 +180,11 @@ final class IndexStripe {
    * Returns whether a record is still needed, like {@link ActorLocation#isLive(long,
    * LogRecord.RecordType, long, boolean)}.
    */
-  synchronized boolean isLive(Fingerprint print, long number, LogRecord.RecordType type, long position, boolean isOld) {
-    var location = expanded.get(print);
+  synchronized boolean isLive(Fingerprint fingerprint, long number, LogRecord.RecordType type, long position,
+      boolean isOld) {
+    var location = expanded.get(fingerprint);
     if (location != null) return location.isLive(number, type, position, isOld);
-    int slot = find(print);
+    int slot = find(fingerprint);
     if (slot < 0) return false;
     if (type != LogRecord.RecordType.SNAPSHOT && !isOld) return number >= lastFullTurn(slot);
     long stored = slots[slot + POSITION];
@@ -187,8 +192,8 @@ final class IndexStripe {
   }
 
   /**
-   * Moves each position once, because a new position may look like an old one. Positions that were
-   * not relocated do not change.
+   * Replaces the positions of records that were moved. Visits each position only once, because a
+   * new position may equal the old position of another record.
    */
   synchronized void move(Relocations relocations) {
     for (var location : expanded.values()) location.move(relocations);
@@ -242,8 +247,8 @@ final class IndexStripe {
   // ---- the table
 
   /** Returns the index of the actor's slot in the table; a negative number if it has none. */
-  private int find(Fingerprint print) {
-    return find(print.high(), print.low());
+  private int find(Fingerprint fingerprint) {
+    return find(fingerprint.high(), fingerprint.low());
   }
 
   private int find(long high, long low) {
@@ -265,8 +270,8 @@ final class IndexStripe {
   }
 
   /**
-   * Makes space for one more slot. The table grows when it is four fifths full, because searches
-   * would take long.
+   * Makes space for one more slot. The table grows when it is four fifths full, because searches in
+   * a fuller table take long.
    */
   private void ensureCapacity() {
     int capacity = slots.length / WIDTH;
@@ -292,9 +297,12 @@ final class IndexStripe {
     usedSlots++;
   }
 
-  /** Removes a slot. Moves later slots into the gap if a search would not find them across it. */
-  private void remove(int removed) {
-    int gap = removed;
+  /**
+   * Empties a slot. A search ends at an empty slot, so later slots that a search would no longer
+   * find are moved into the gap.
+   */
+  private void remove(int removedSlot) {
+    int gap = removedSlot;
     for (int slot = nextSlot(gap); slots[slot + POSITION] != NO_POSITION; slot = nextSlot(slot)) {
       int home = homeSlot(slots[slot + 1]);
       boolean isReachable = gap <= slot ? gap < home && home <= slot : gap < home || home <= slot;

@@ -39,7 +39,7 @@ final class JournalQueue<E> {
 
   /**
    * Asks the taking thread to end when it has taken the present entries. The caller must then wake
-   * it.
+   * the taking thread.
    */
   void close() {
     isCloseRequested = true;
@@ -67,7 +67,7 @@ final class JournalQueue<E> {
     return queue.isEmpty();
   }
 
-  /** Marks the taking thread as idle. Returns whether it may sleep until it is woken. */
+  /** Marks the taking thread as idle. Returns whether this thread may sleep until it is woken. */
   boolean tryIdle() {
     isIdle = true;
     return queue.isEmpty() && !isCloseRequested;

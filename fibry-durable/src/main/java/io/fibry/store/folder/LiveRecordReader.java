@@ -30,8 +30,12 @@ final class LiveRecordReader {
     void take(Frame frame, List<LiveRecord> records) throws IOException;
   }
 
-  /** @param isAllLive whether no record of the segment is dead */
-  record SegmentSeal(long number, long time, boolean isAllLive) {}
+  /**
+   * The number and time of the last frame of a sealed segment.
+   *
+   * @param isAllLive whether no record of the segment is dead
+   */
+  record SegmentSeal(long frameNumber, long time, boolean isAllLive) {}
 
   private final LogIndex index;
   private final FileWindow window;
@@ -73,8 +77,8 @@ final class LiveRecordReader {
   }
 
   /**
-   * Makes one frame of a part. It gets the number of the last frame of the part, because frames
-   * must have ascending numbers.
+   * Makes one frame of a part. The new frame gets the number of the last frame of the part, because
+   * frames must have ascending numbers.
    */
   private static Frame merge(Frame lastFrame, List<LiveRecord> part) {
     return Frame.ofRecords(lastFrame.number(), lastFrame.number() - 1, lastFrame.time(),
@@ -92,7 +96,7 @@ final class LiveRecordReader {
       int recordIndex = nextIndex++;
       var liveRecord = liveRecord(record, position.segment(), offset,
           kind -> recordIndex >= firstUnread.computeIfAbsent(kind,
-              missingKind -> index.viewOffsets().firstUnread(missingKind, frame)));
+              newKind -> index.viewOffsets().firstUnread(newKind, frame)));
       isAllLive &= liveRecord != null && liveRecord.record.equals(record);
       if (liveRecord != null) part.add(liveRecord);
       offset = Frame.nextOffset(offset, record);
@@ -105,15 +109,15 @@ final class LiveRecordReader {
     var original = LogRecord.of(record);
     long position = ActorLocation.packPosition(segment, offset);
     boolean isTurnLive = original.type() != LogRecord.RecordType.MESSAGE && index.isLive(original, position, isUnread);
-    var messages = new ArrayList<Integer>(0);
+    var liveMessages = new ArrayList<Integer>(0);
     for (int i = 0; i < original.outbox().size(); i++) {
       var sent = original.outbox().get(i);
       var location = new ActorLocation.MessageLocation(sent.due(), segment, offset, i);
       if (index.expandedActor(sent.to()).filter(actor -> actor.isPending(sent.id(), location)).isPresent())
-        messages.add(i);
+        liveMessages.add(i);
     }
-    if (!isTurnLive && messages.isEmpty()) return null;
-    return new LiveRecord(original.bytes(isTurnLive, messages.stream().map(original.outbox()::get).toList()), position,
-        messages);
+    if (!isTurnLive && liveMessages.isEmpty()) return null;
+    return new LiveRecord(original.bytes(isTurnLive, liveMessages.stream().map(original.outbox()::get).toList()),
+        position, liveMessages);
   }
 }

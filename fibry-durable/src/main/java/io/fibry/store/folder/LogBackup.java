@@ -32,7 +32,7 @@ final class LogBackup {
   /**
    * Copies all frames that are on disk.
    *
-   * @param sealed the sealed segments by the number of their last frame; others may be added
+   * @param sealed the sealed segments by the number of their last frame; more segments may be added
    * meanwhile
    * @param lastFrame the number of the last frame that is on disk
    */
@@ -79,10 +79,10 @@ final class LogBackup {
 
   /**
    * Returns the content of the last segment with a mark behind its last frame. The mark says that
-   * the frame was on disk: if it is damaged later, it does not look like a commit that was cut off.
+   * this frame was on disk: if the frame is damaged later, the damage is detected.
    */
   private ByteBuffer withMark(Segment segment, ByteBuffer content, int end) {
-    // An older version left no space for a mark.
+    // A segment of an older version may have no space for a mark.
     if (end + 2 * Frame.MIN_SIZE > content.limit()) return content.slice(0, end);
     var mark = Frame.ofRecords(lastFrame + 1, lastFrame, time, List.of()).bytes(segment.position(end));
     return ByteBuffer.allocate(end + Frame.MIN_SIZE).put(content.slice(0, end)).put(mark).flip();

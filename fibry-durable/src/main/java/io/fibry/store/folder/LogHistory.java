@@ -21,19 +21,19 @@ final class LogHistory implements Store.History {
   private static final int READ_BYTES = 1 << 18;
 
   /**
-   * The position of a turn in the history of its kind. Frames keep their order, but may get greater
-   * numbers.
+   * The position of a turn in the history of its kind. Compaction may give the turn's frame a
+   * greater number, but keeps the order of turns.
    *
-   * @param frame the number of the frame
-   * @param number the number of the turn
+   * @param frameNumber the number of the frame
+   * @param turnNumber the number of the turn
    * @param key the key of its actor
    */
-  record HistoryPosition(long frame, long number, String key) {
+  record HistoryPosition(long frameNumber, long turnNumber, String key) {
     static final HistoryPosition BEGINNING = new HistoryPosition(0, 0, "");
 
     @Override
     public String toString() {
-      return frame + "." + number + "." + key;
+      return frameNumber + "." + turnNumber + "." + key;
     }
 
     static HistoryPosition of(String text, String kind) {
@@ -51,12 +51,12 @@ final class LogHistory implements Store.History {
   private final SegmentLog log;
   private final long storeId; // the id of the store
   private final String kind;
-  // Released by the journal's thread, and by threads that close this.
+  // Released by the journal's thread, and by threads that close this history.
   private final Semaphore wakeUps = new Semaphore(0);
   private volatile boolean isClosed;
   private HistoryPosition lastReturned; // the turn that was returned last
   private long lastReadFrame; // the number of the frame that was read last
-  private long seenRelocations = -1; // relocation count when the next two fields were set, or -1 to set them again
+  private long seenRelocations = -1; // relocation count at the last `seek`, or -1 if the next read must call `seek`
   private int segment; // the segment that has the next frame
   private int offset; // the offset of the next frame
   private boolean mayRepeat; // whether the next frame may contain turns that were already returned
@@ -70,7 +70,7 @@ final class LogHistory implements Store.History {
     this.storeId = storeId;
     this.kind = kind;
     this.lastReturned = after;
-    this.lastReadFrame = Math.max(0, after.frame - 1);
+    this.lastReadFrame = Math.max(0, after.frameNumber - 1);
   }
 
   @Override
@@ -144,11 +144,11 @@ final class LogHistory implements Store.History {
     int start = offset;
     while (lastReadFrame < lastFrame) {
       var frame = Frame.of(new Frame.FramePosition(storeId, segment, offset), bytes.position(offset - start));
-      if (frame == null && offset > start) return turns; // the next call reads the remaining bytes
+      if (frame == null && offset > start) return turns; // incomplete: the next call reads it
       if (frame == null) frame = readLargeFrame(bytes);
       offset += (int) frame.size();
       if (frame.kind() == Frame.FrameKind.SEALED) {
-        seenRelocations = -1; // the next segment may replace several
+        seenRelocations = -1; // `seek` finds the next segment, which may replace several others
         lastReadFrame = Math.max(lastReadFrame, frame.number());
         return turns;
       }
@@ -171,11 +171,11 @@ final class LogHistory implements Store.History {
     var frame = size <= READ_BYTES || size > log.maxFrameSize() ? null
         : Frame.of(new Frame.FramePosition(storeId, segment, offset), readBytes((int) size));
     if (frame == null) throw new StoreDamagedException(store + ": " + Segment.nameOf(segment) + " is damaged at "
-        + offset + ", where the history of " + kind + " goes on; put back a copy of the file");
+        + offset + ", where the history of " + kind + " continues; put back a copy of the file");
     return frame;
   }
 
-  /** Adds the turns of a frame that were not returned before. */
+  /** Adds the turns of a frame to the list, except for turns that were already returned. */
   private void add(Frame frame, List<Store.StoredTurn> turns) {
     int start = turns.size();
     int lastReturnedIndex = -1;
@@ -185,9 +185,9 @@ final class LogHistory implements Store.History {
           || !record.actor().kind().equals(kind))
         continue;
       var position = new HistoryPosition(frame.number(), record.number(), record.actor().key());
-      if (position.number == lastReturned.number && position.key.equals(lastReturned.key))
+      if (position.turnNumber == lastReturned.turnNumber && position.key.equals(lastReturned.key))
         lastReturnedIndex = turns.size();
-      turns.add(new Store.StoredTurn(position.toString(), position.key, position.number,
+      turns.add(new Store.StoredTurn(position.toString(), position.key, position.turnNumber,
           Instant.ofEpochMilli(record.millis()), record.type() == LogRecord.RecordType.FULL_STATE, record.body()));
     }
     if (mayRepeat && lastReturnedIndex >= 0) turns.subList(start, lastReturnedIndex + 1).clear();

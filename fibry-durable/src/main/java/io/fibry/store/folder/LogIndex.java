@@ -22,7 +22,7 @@ final class LogIndex {
   private static final int MIN_SLOTS = 16; // of a stripe
 
   private final IndexStripe[] stripes = new IndexStripe[STRIPES];
-  private final FingerprintHasher fingerprints = FingerprintHasher.random();
+  private final FingerprintHasher hasher = FingerprintHasher.random();
   // Number of the last life of any actor, so that no number is used twice.
   private final AtomicLong lastLife = new AtomicLong();
   // Readers hold the read lock from the lookup of a position until the file was read.
@@ -35,9 +35,9 @@ final class LogIndex {
   private final InstantSource clock;
   private long relocationCount; // how often segments were replaced; guarded by `relocationLock`
 
-  /** Finds the actor with a fingerprint, by the position of one of its turns. */
+  /** Finds the actor that has a fingerprint, by the position of one of the actor's turns. */
   interface ActorResolver {
-    Store.ActorId resolve(Fingerprint print, long position);
+    Store.ActorId resolve(Fingerprint fingerprint, long position);
   }
 
   LogIndex(Supplier<String> storeName, ActorResolver actorResolver, InstantSource clock) {
@@ -48,8 +48,8 @@ final class LogIndex {
     for (int i = 0; i < STRIPES; i++) stripes[i] = new IndexStripe(MIN_SLOTS + MIN_SLOTS * i / (4 * STRIPES));
   }
 
-  private IndexStripe stripe(Fingerprint print) {
-    return stripes[stripeOf(print.high())];
+  private IndexStripe stripe(Fingerprint fingerprint) {
+    return stripes[stripeOf(fingerprint.high())];
   }
 
   /** @param high the high half of a fingerprint */
@@ -61,14 +61,14 @@ final class LogIndex {
 
   /** Calls a function with an actor, which is expanded from then on until {@link #compact}. */
   <T> T withActor(Store.ActorId actor, Function<ActorLocation, T> use) {
-    var print = fingerprints.of(actor);
-    return stripe(print).expand(print, actor, use);
+    var fingerprint = hasher.of(actor);
+    return stripe(fingerprint).expand(fingerprint, actor, use);
   }
 
-  /** Returns the actor if it is expanded. Otherwise it has no pending message. */
+  /** Returns an actor; empty if it is compact or unknown, so that it has no pending message. */
   Optional<ActorLocation> expandedActor(Store.ActorId actor) {
-    var print = fingerprints.of(actor);
-    return Optional.ofNullable(stripe(print).expanded(print));
+    var fingerprint = hasher.of(actor);
+    return Optional.ofNullable(stripe(fingerprint).expanded(fingerprint));
   }
 
   /** Begins the next life of an actor. */
@@ -84,10 +84,10 @@ final class LogIndex {
   }
 
   /**
-   * Counts a turn or a snapshot as being stored. Returns null if it belongs to a life that is over,
-   * or another turn must come first.
+   * Counts a turn or a snapshot as being stored. Returns its life, or null if this life is over, or
+   * another turn must come first.
    */
-  ActorLocation.ActorLife enterTurn(Store.Turn turn, boolean isSnapshot) {
+  ActorLocation.ActorLife beginTurn(Store.Turn turn, boolean isSnapshot) {
     return withActor(turn.actor(), location -> {
       var life = isSnapshot ? location.beginSnapshot(turn.life()) : location.beginTurn(turn.life(), turn.number());
       if (life == null) compact(location);
@@ -95,10 +95,13 @@ final class LogIndex {
     });
   }
 
-  /** Counts a message as being stored. Returns null if {@code max} messages are already pending. */
-  ActorLocation reserveMessage(Store.PendingMessage message, int max) {
+  /**
+   * Counts a message as being stored. Returns its receiver, or null if {@code maxPending} messages
+   * that are due no later are already pending.
+   */
+  ActorLocation reserveMessage(Store.PendingMessage message, int maxPending) {
     return withActor(message.to(), location -> {
-      if (location.reserve(max, message.due())) return location;
+      if (location.reserve(maxPending, message.due())) return location;
       compact(location);
       return null;
     });
@@ -140,26 +143,26 @@ final class LogIndex {
   // ---- opening
 
   void computeFingerprint(RecordHeader record, long[] into) {
-    record.computeFingerprint(fingerprints, into);
+    record.computeFingerprint(hasher, into);
   }
 
   Fingerprint computeFingerprint(Store.ActorId actor) {
-    return fingerprints.of(actor);
+    return hasher.of(actor);
   }
 
   /**
-   * Adds a turn that handled and sent no message. Returns false if the actor must be expanded for
-   * this.
+   * Adds a turn of a compact actor. If this needs an expanded actor, adds nothing, and returns
+   * false.
    */
   boolean addRecord(long high, long low, long number, LogRecord.RecordType type, long position) {
     return stripes[stripeOf(high)].addTurn(high, low, number, type, position);
   }
 
   /** Adds the position of a turn or snapshot, and expands the actor for it. */
-  void addRecord(Fingerprint print, long number, LogRecord.RecordType type, long position) {
-    var expanded = stripe(print).expanded(print);
-    var actor = expanded == null ? actorResolver.resolve(print, position) : expanded.actor();
-    compact(stripe(print).expand(print, actor, location -> {
+  void addRecord(Fingerprint fingerprint, long number, LogRecord.RecordType type, long position) {
+    var expanded = stripe(fingerprint).expanded(fingerprint);
+    var actor = expanded == null ? actorResolver.resolve(fingerprint, position) : expanded.actor();
+    compact(stripe(fingerprint).expand(fingerprint, actor, location -> {
       location.add(number, type, (int) (position >> Integer.SIZE), (int) position);
       return location;
     }));
@@ -189,8 +192,8 @@ final class LogIndex {
     forEachExpanded(location -> {
       if (location.hasGap()) throw new StoreDamagedException(
           storeName.get() + " is damaged: a turn of " + location.actor()
-              + " is missing in front of others. Nothing was changed; "
-              + "put back a copy of the folder, or save what is whole by FolderStore.salvage");
+              + " is missing, and later turns exist. Nothing was changed; "
+              + "put back a copy of the folder, or save its intact part with FolderStore.salvage");
     });
   }
 
@@ -210,14 +213,14 @@ final class LogIndex {
    * it is history. If the actor has ended since, the turn is history only for views that have not
    * read it.
    *
-   * @param isUnread whether views of a kind may still have to read the record
+   * @param isUnread tests for a kind whether one of its views may still have to read the record
    */
   boolean isLive(LogRecord record, long position, Predicate<String> isUnread) {
     String kind = record.actor().kind();
     var retention = retentions.get(kind);
     boolean isOld = retention != null && record.millis() < clock.instant().minus(retention).toEpochMilli();
-    var print = fingerprints.of(record.actor());
-    return stripe(print).isLive(print, record.number(), record.type(), position, isOld)
+    var fingerprint = hasher.of(record.actor());
+    return stripe(fingerprint).isLive(fingerprint, record.number(), record.type(), position, isOld)
         || !isOld && record.type() != LogRecord.RecordType.SNAPSHOT && isUnread.test(kind);
   }
 

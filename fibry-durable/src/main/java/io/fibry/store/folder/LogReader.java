@@ -16,16 +16,16 @@ import org.slf4j.LoggerFactory;
  *
  * <p>Bytes behind the last intact frame are damage if a frame behind them says that they were on
  * disk. The log is then refused, and no file is changed. Otherwise the bytes are a torn end: a
- * commit that was cut off, and whose senders were never told that it is stored. They are moved to a
- * file beside the log, and the log continues in their place.
+ * commit that was cut off before its senders were notified. The bytes are moved to a file beside
+ * the log, and the log continues in their place.
  *
- * <p>The last commit before a kill is in doubt, because it may have been acknowledged and damaged
- * afterwards. Without a mark behind it ({@link SegmentLog#markSynced}), it looks like a torn end.
+ * <p>A last commit that was acknowledged, and damaged afterwards, looks like a torn end if no mark
+ * ({@link SegmentLog#markSynced}) was written behind it. So a torn end is in doubt.
  */
 final class LogReader {
   interface FrameReader {
-    /** @param file the bytes from the frame on; valid only during the call */
-    void read(Frame.FramePosition place, Frame.FrameHeader frame, ByteBuffer file);
+    /** @param content the bytes from the frame on; valid only during the call */
+    void read(Frame.FramePosition position, Frame.FrameHeader frame, ByteBuffer content);
   }
 
   /**
@@ -45,13 +45,13 @@ final class LogReader {
       boolean wasClosed,
       List<UnconfirmedFrame> unconfirmedFrames, List<String> tornFiles, List<String> replacedFiles) {}
 
-  /** A frame of which no later frame says that it is on disk. */
+  /** A frame that no later frame confirms to be on disk. */
   record UnconfirmedFrame(Segment segment, int offset, Frame.FrameHeader frame) {}
 
-  private static final int BEGINNING = 1 << 16; // so many bytes of an unused segment are checked
+  private static final int CHECKED_BYTES = 1 << 16; // so many bytes at the beginning of an unused segment are checked
 
   private final StorageDirectory disk;
-  private final long store;
+  private final long storeId;
   private final FrameReader reader;
   private final FileWindow window;
   private long nextFrame = 1; // the number of the next frame
@@ -61,30 +61,30 @@ final class LogReader {
   private final ArrayDeque<UnconfirmedFrame> unconfirmedFrames = new ArrayDeque<>();
   private final List<String> replacedFiles = new ArrayList<>();
 
-  private LogReader(StorageDirectory disk, long store, FrameReader reader) {
+  private LogReader(StorageDirectory disk, long storeId, FrameReader reader) {
     this.disk = disk;
-    this.store = store;
+    this.storeId = storeId;
     this.reader = reader;
     this.window = new FileWindow(disk);
   }
 
-  static LogEnd open(StorageDirectory disk, long store, FrameReader reader) throws IOException {
-    return new LogReader(disk, store, reader).read();
+  static LogEnd open(StorageDirectory disk, long storeId, FrameReader reader) throws IOException {
+    return new LogReader(disk, storeId, reader).read();
   }
 
   private LogEnd read() throws IOException {
-    var segments = Segment.all(disk, store, replacedFiles::add);
+    var segments = Segment.all(disk, storeId, replacedFiles::add);
     for (int i = 0; i < segments.size(); i++) {
       var segment = segments.get(i);
       if (segment.firstReplaced() != nextSegment(sealedSegments))
-        throw damaged(new Segment(store, nextSegment(sealedSegments)),
+        throw damaged(new Segment(storeId, nextSegment(sealedSegments)),
             "it is missing, and segment " + segments.getLast().number() + " exists");
       open(segment);
       int end = readFrames(segment);
       if (end >= 0) return end(segment, end, segments.subList(i + 1, segments.size()));
       sealedSegments.put(nextFrame - 1, segment);
     }
-    throw damaged(new Segment(store, nextSegment(sealedSegments)),
+    throw damaged(new Segment(storeId, nextSegment(sealedSegments)),
         segments.isEmpty() ? "it is missing, as all others" : "it is missing, and the segment before it was sealed");
   }
 
@@ -129,7 +129,7 @@ final class LogReader {
     boolean isTorn = !window.isBlank(offset, window.size());
     var content = isTorn ? segment.read(disk).position(offset) : null;
     if (isTorn) checkTorn(segment, content);
-    if (segment.isCompact()) throw damaged(segment, "it ends at " + offset + ", in front of its last frame");
+    if (segment.isCompact()) throw damaged(segment, "its frames end at " + offset + ", and it is not sealed");
     for (var laterSegment : laterSegments) checkUnused(laterSegment, segment, offset, isTorn);
     var unconfirmed = List.copyOf(unconfirmedFrames);
     if (!isTorn)
@@ -143,15 +143,14 @@ final class LogReader {
   }
 
   /**
-   * Checks that a segment that was created in advance has no frames. If no end is torn, it is
-   * enough to check the beginning of the segment. Its first frame is on disk before any of its
-   * frames is acknowledged, and the seal of the segment before was on disk even earlier. So if both
-   * are blank, no frame of it was ever acknowledged.
+   * Checks that a segment that was created in advance has no frames. If the last segment has no
+   * torn end, it is enough to check the beginning of the unused segment. No frame in it was
+   * acknowledged before its first frame was on disk.
    */
-  private void checkUnused(Segment unused, Segment segment, int offset, boolean isTorn) throws IOException {
-    open(unused);
-    if (!window.isBlank(Segment.HEADER, isTorn ? window.size() : BEGINNING)) throw damaged(segment,
-        "no intact frame is at " + offset + ", but " + unused.name() + " continues the log");
+  private void checkUnused(Segment unusedSegment, Segment lastSegment, int offset, boolean isTorn) throws IOException {
+    open(unusedSegment);
+    if (!window.isBlank(Segment.HEADER, isTorn ? window.size() : CHECKED_BYTES)) throw damaged(lastSegment,
+        "no intact frame is at " + offset + ", but " + unusedSegment.name() + " continues the log");
   }
 
   /**
@@ -160,15 +159,15 @@ final class LogReader {
    * @param time the time of the last intact frame in milliseconds since 1970; 0 if there is none
    */
   static String describeTornEnd(int bytes, long time) {
-    return "the last " + bytes + " bytes of the log are a commit that was cut off and never acknowledged, or one that "
-        + "was damaged afterwards: nothing behind it says that it was on disk. In doubt are the turns "
+    return "the last " + bytes + " bytes of the log are a commit that was cut off and never acknowledged, or a commit "
+        + "that was damaged afterwards: nothing behind it says that it was on disk. In doubt are the turns "
         + (time == 0 ? "in it" : "after " + Instant.ofEpochMilli(time) + ", the time of the last whole frame");
   }
 
   /** Returns the index of the last byte that is not zero; -1 if there is none. */
-  static int lastNonZero(ByteBuffer file) {
-    int index = file.limit() - 1;
-    while (index >= 0 && file.get(index) == 0) index--;
+  static int lastNonZero(ByteBuffer content) {
+    int index = content.limit() - 1;
+    while (index >= 0 && content.get(index) == 0) index--;
     return index;
   }
 

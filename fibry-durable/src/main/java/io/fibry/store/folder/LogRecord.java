@@ -37,9 +37,9 @@ record LogRecord(Store.ActorId actor, RecordType type, long number, long millis,
   static final int NUMBER_OFFSET = 5; // offset of the number
   static final int ACTOR_OFFSET = 21; // offset of the actor
 
-  /** The kind of a record. Its ordinal is its code in the log. */
+  /** The type of a record. The ordinal of a constant is its code in the log. */
   enum RecordType {
-    TURN, FULL_STATE, SNAPSHOT, MESSAGE; // WHOLE: a turn with the full state
+    TURN, FULL_STATE, SNAPSHOT, MESSAGE; // FULL_STATE: a turn with the full state
 
     private static final RecordType[] ALL = values();
 

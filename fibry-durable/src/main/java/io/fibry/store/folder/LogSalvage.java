@@ -12,7 +12,7 @@ import java.util.List;
  * store ({@link StoreIdFile}) is written last.
  */
 final class LogSalvage implements SalvagePlan.SalvageSink {
-  private static final int MIN_REUSED_BYTES = 4096; // the new last segment has at least so many bytes
+  private static final int MIN_LAST_SEGMENT_BYTES = 4096; // the new last segment has at least so many bytes
   private static final long FRAME_GAP = 1L << 40; // greater than the number of frames that can be lost
 
   private final StorageDirectory disk;
@@ -31,12 +31,13 @@ final class LogSalvage implements SalvagePlan.SalvageSink {
 
   /** Salvages a log, and returns the result of the check of the damaged log. */
   static StoreCheck run(StorageDirectory source, StorageDirectory target) throws IOException {
-    StoreIdFile.markUnfinished(target, "what is whole in " + source + " cannot be written");
+    StoreIdFile.markUnfinished(target, "the intact part of " + source + " cannot be written");
     var salvage = new LogSalvage(target);
     var check = SalvagePlan.of(source, damagedLog -> salvage);
-    // A view may have read up to a frame that is lost.
+    // An empty segment skips the numbers of lost frames, because a view may have read these frames.
     salvage.write(salvage.lastSegment + 1, salvage.lastFrame + FRAME_GAP);
-    new Segment(salvage.storeId, salvage.lastSegment + 1).create(target, Math.max(MIN_REUSED_BYTES, salvage.maxSize));
+    new Segment(salvage.storeId, salvage.lastSegment + 1)
+        .create(target, Math.max(MIN_LAST_SEGMENT_BYTES, salvage.maxSize));
     StoreIdFile.write(target, salvage.storeId);
     var newCheck = SalvagePlan.of(target);
     if (!newCheck.isWhole() || newCheck.turns() != check.turns())
@@ -58,11 +59,11 @@ final class LogSalvage implements SalvagePlan.SalvageSink {
   }
 
   /**
-   * Called when all records in front of frame {@code nextFrame} were taken. They were in this
-   * segment.
+   * Called when all records of a segment were taken. The next record is in frame {@code nextFrame}
+   * or later.
    */
   @Override
-  public void end(Segment segment, int size, long nextFrame) throws IOException {
+  public void onSegmentEnd(Segment segment, int size, long nextFrame) throws IOException {
     endFrame();
     maxSize = Math.max(maxSize, size);
     if (frames.isEmpty()) return;

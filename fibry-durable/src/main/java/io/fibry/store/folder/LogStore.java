@@ -34,13 +34,13 @@ import java.util.function.Function;
 import java.util.function.Predicate;
 
 /**
- * A store that consists of a log and an index in memory. The index has the positions of each
- * actor's records.
+ * A store that consists of a log on disk and an index in memory. The index has the positions of
+ * each actor's records.
  */
 final class LogStore extends FolderStore {
   private static final int FIRST_READ_BYTES = 1024; // bytes of the first read of a record: most records are smaller
 
-  private final MeasuredDisk disk;
+  private final SizedDisk disk;
   private final LogIndex index;
   private final LongAdder turns = new LongAdder();
   private final LongAdder refusedTurns = new LongAdder();
@@ -53,22 +53,22 @@ final class LogStore extends FolderStore {
   private SegmentLog log;
   private LogWriter logWriter;
 
-  private LogStore(MeasuredDisk disk, InstantSource clock) {
+  private LogStore(SizedDisk disk, InstantSource clock) {
     this.disk = disk;
     this.clock = clock;
     this.index = new LogIndex(this::toString, this::resolveActor, clock);
   }
 
-  static LogStore open(StorageDirectory files, Options options) throws IOException {
+  static LogStore open(StorageDirectory directory, Options options) throws IOException {
     StoreEvents.prepare();
-    var disk = MeasuredDisk.of(files);
+    var disk = SizedDisk.of(directory);
     var store = new LogStore(disk, options.clock());
     store.id = StoreIdFile.open(disk, options.segmentBytes());
     store.preallocator =
         new SegmentPreallocator(disk, threadFactory("fibry-segments"), options.segmentBytes(), System::nanoTime);
-    try (var indexing = new IndexBuilder(store.index)) {
-      store.log = SegmentLog.open(disk, store.id, store.preallocator, indexing);
-      indexing.end();
+    try (var indexBuilder = new IndexBuilder(store.index)) {
+      store.log = SegmentLog.open(disk, store.id, store.preallocator, indexBuilder);
+      indexBuilder.end();
     }
     store.index.check();
     store.compaction = new Compaction(disk, options.segmentBytes(), store.index, store.log.sealedSegments(),
@@ -79,8 +79,8 @@ final class LogStore extends FolderStore {
     store.logWriter =
         LogWriter.open(store.log, options.clock()::millis, TimeUnit.NANOSECONDS.convert(options.syncInterval()),
             LogWriter.QUIET_NANOS, options.maxPendingBytes());
-    // Must be last: it may begin a pass of compaction at once, which requests a sync of the
-    // journal.
+    // Must be last: the listener may begin a pass of compaction at once, and the pass requests a
+    // sync of the journal.
     store.preallocator.onFull(store.compaction::onDiskFull);
     return store;
   }
@@ -157,45 +157,45 @@ final class LogStore extends FolderStore {
   }
 
   private LogRecord readRecord(Object owner, int segment, int offset, Predicate<LogRecord> expected) {
-    String name = Segment.nameOf(segment);
+    String fileName = Segment.nameOf(segment);
     try {
-      var record = readRecord(name, offset);
+      var record = readRecord(fileName, offset);
       if (record != null && expected.test(record)) return record;
     } catch (IOException failure) {
       throw new StoreReadException(owner + " cannot be read from " + this + ": " + Lines.thrown(failure), failure);
     }
-    throw new StoreDamagedException(this + ": " + name + " is damaged at " + offset + ", where a turn of " + owner
+    throw new StoreDamagedException(this + ": " + fileName + " is damaged at " + offset + ", where a turn of " + owner
         + ", or a message for it, was. Other actors are not concerned; put back a copy of the file");
   }
 
-  /** Returns the actor of a turn at this position, whose fingerprint must be the given one. */
-  private ActorId resolveActor(Fingerprint print, long position) {
+  /** Returns the actor of the turn at a position. Throws if this actor has another fingerprint. */
+  private ActorId resolveActor(Fingerprint fingerprint, long position) {
     return readRecord("an actor", (int) (position >> Integer.SIZE), (int) position,
-        record -> index.computeFingerprint(record.actor()).equals(print)).actor();
+        record -> index.computeFingerprint(record.actor()).equals(fingerprint)).actor();
   }
 
-  /** Returns null if the record is damaged. */
-  private LogRecord readRecord(String name, int offset) throws IOException {
-    var record = ByteBuffer.allocate(FIRST_READ_BYTES);
-    disk.read(name, offset, record);
-    int length = record.flip().remaining() < Integer.BYTES ? -1 : record.getInt();
+  /** Reads the record at an offset of a segment. Returns null if it is damaged. */
+  private LogRecord readRecord(String fileName, int offset) throws IOException {
+    var bytes = ByteBuffer.allocate(FIRST_READ_BYTES);
+    disk.read(fileName, offset, bytes);
+    int length = bytes.flip().remaining() < Integer.BYTES ? -1 : bytes.getInt();
     if (length < 0 || length > LogWriter.MAX_RECORD_BYTES) return null;
-    if (length > record.remaining()) {
-      record = ByteBuffer.allocate(length);
-      disk.read(name, offset + Integer.BYTES, record);
-      record.flip();
+    if (length > bytes.remaining()) {
+      bytes = ByteBuffer.allocate(length);
+      disk.read(fileName, offset + Integer.BYTES, bytes);
+      bytes.flip();
     }
-    return record.remaining() < length ? null : LogRecord.readChecked(record.slice(record.position(), length));
+    return bytes.remaining() < length ? null : LogRecord.readChecked(bytes.slice(bytes.position(), length));
   }
 
   // ---- pending messages
 
   @Override
-  public List<PendingMessage> pending(ActorId actor, Instant until, int max) {
+  public List<PendingMessage> pending(ActorId actor, Instant until, int maxMessages) {
     checkOpen();
     return index.withStablePositions(
-        () -> index.expandedActor(actor).map(known -> known.pending(until, max)).orElse(List.of())
-            .stream().map(location -> readMessage(actor, location)).toList());
+        () -> index.expandedActor(actor).map(location -> location.pending(until, maxMessages)).orElse(List.of())
+            .stream().map(messageLocation -> readMessage(actor, messageLocation)).toList());
   }
 
   private PendingMessage readMessage(ActorId actor, ActorLocation.MessageLocation location) {
@@ -252,7 +252,7 @@ final class LogStore extends FolderStore {
     return history;
   }
 
-  /** Waits until all turns that were reported as stored are on disk. */
+  /** Waits until all turns that were reported as stored before this call are on disk. */
   void sync() {
     try {
       logWriter.syncFuture().join();
@@ -287,13 +287,13 @@ final class LogStore extends FolderStore {
   }
 
   private CompletableFuture<Void> add(Turn turn, boolean isSnapshot) {
-    var record = LogRecord.bytes(turn, isSnapshot);
-    checkSize(record, "a turn of ", turn.actor());
+    var bytes = LogRecord.bytes(turn, isSnapshot);
+    checkSize(bytes, "a turn of ", turn.actor());
     if (preallocator.isFull() && turn.number() == 1 && !isSnapshot && hasNoPending(turn.actor()))
       return refuse(preallocator.refusal(turn.actor() + " is not begun"));
-    var life = index.enterTurn(turn, isSnapshot);
+    var life = index.beginTurn(turn, isSnapshot);
     if (life == null) return refuse(new StaleLifeException(turn));
-    return add(new PendingRecord.PendingTurnRecord(this, record, life, turn, isSnapshot), turn.actor());
+    return add(new PendingRecord.PendingTurnRecord(this, bytes, life, turn, isSnapshot), turn.actor());
   }
 
   private boolean hasNoPending(ActorId actor) {
@@ -301,18 +301,18 @@ final class LogStore extends FolderStore {
   }
 
   @Override
-  public CompletionStage<Boolean> enqueue(PendingMessage message, int max) {
-    var record = LogRecord.bytes(message, clock.millis());
-    checkSize(record, "a message for ", message.to());
+  public CompletionStage<Boolean> enqueue(PendingMessage message, int maxPending) {
+    var bytes = LogRecord.bytes(message, clock.millis());
+    checkSize(bytes, "a message for ", message.to());
     if (preallocator.isFull()) return refuse(preallocator.refusal("a message for " + message.to() + " is not kept"));
-    var location = index.reserveMessage(message, max);
+    var location = index.reserveMessage(message, maxPending);
     if (location == null) return CompletableFuture.completedFuture(false);
-    return add(new PendingRecord.PendingMessageRecord(this, record, location, message), message.to());
+    return add(new PendingRecord.PendingMessageRecord(this, bytes, location, message), message.to());
   }
 
-  private void checkSize(ByteBuffer record, String subject, ActorId actor) {
-    if (record.remaining() > logWriter.maxRecordSize()) throw new IllegalArgumentException(
-        subject + actor + " takes " + record.remaining() + " bytes; " + this + " takes at most "
+  private void checkSize(ByteBuffer bytes, String subject, ActorId actor) {
+    if (bytes.remaining() > logWriter.maxRecordSize()) throw new IllegalArgumentException(
+        subject + actor + " takes " + bytes.remaining() + " bytes; " + this + " takes at most "
             + logWriter.maxRecordSize());
   }
 
@@ -332,7 +332,7 @@ final class LogStore extends FolderStore {
       throw new CancellationException(actor + " was interrupted while it waited for room in " + this);
     } finally {
       if (!isAdded) {
-        entry.leaveOnce();
+        entry.finishOnce();
         compact(entry.location);
       }
     }
@@ -343,18 +343,18 @@ final class LogStore extends FolderStore {
   }
 
   void addPending(PendingMessage message, int segment, int offset, int messageIndex) {
-    var due = Instant.ofEpochMilli(message.due().toEpochMilli()); // with the precision of the log
+    var due = Instant.ofEpochMilli(message.due().toEpochMilli()); // as precise as in the log
     index.addRecord(message.to(), message.id(), new ActorLocation.MessageLocation(due, segment, offset, messageIndex));
   }
 
-  /** Stores how far a view has read, if the turn belongs to the actor of a view. */
-  void noteView(Turn turn) {
-    index.viewOffsets().noteView(turn.actor(), turn.body());
+  /** Keeps in the index how far a view has read, if the turn belongs to the actor of a view. */
+  void setViewOffset(Turn turn) {
+    index.viewOffsets().setOffset(turn.actor(), turn.body());
   }
 
   /**
-   * Stops compaction, because the index lacks a stored record: records that the index takes for
-   * dead may be live.
+   * Called when a stored record could not be added to the index. Stops compaction, because the
+   * index may take live records for dead.
    */
   void distrustIndex() {
     compaction.stop();

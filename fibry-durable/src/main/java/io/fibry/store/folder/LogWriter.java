@@ -17,29 +17,29 @@ import org.slf4j.LoggerFactory;
 /**
  * The journal: the thread that writes a log. Only this thread uses the log.
  *
- * <p><b>Commit.</b> All entries that wait when a commit begins become one frame, which is written
- * and synced once. Entries that are added meanwhile wait for the next frame. Each entry is then
- * notified that it is stored. If there is an interval between syncs, entries are notified as soon
- * as they are written.
+ * <p><b>Commit.</b> The entries that wait when a commit begins become one frame, which is written
+ * and synced once. Each entry is then notified that it is stored. Entries that are added meanwhile,
+ * or exceed the maximal size of a frame, wait for the next frame. If the store has a sync interval,
+ * entries are notified as soon as they are written.
  *
  * <p><b>Capacity.</b> A semaphore bounds the bytes of waiting entries. A sender acquires the bytes
- * of its entry before it adds the entry to the {@link JournalQueue}. So it waits if the disk is
- * slow.
+ * of its entry before it adds the entry to the {@link JournalQueue}. So the sender waits if the
+ * disk is slow.
  *
  * <p><b>Mark.</b> After a while without a commit, the thread appends an empty frame, which proves
  * that the frames before it were on disk.
  *
- * <p><b>Failure.</b> If a frame cannot be written, the log undoes the write, and its entries are
- * refused. After a failed sync, or if a write cannot be undone, the log is broken: all waiting and
- * later entries are refused.
+ * <p><b>Failure.</b> If a frame cannot be written, the log undoes the write, and the entries of the
+ * frame are refused. After a failed sync, or if a write cannot be undone, the log is broken: all
+ * waiting and later entries are refused.
  *
  * <p><b>End.</b> No entry is lost. A sender adds an entry and then reads whether the inbox has
  * ended. The thread ends the inbox and then takes the remaining entries.
  */
 final class LogWriter {
   /**
-   * An entry to be written. Either {@link #onStored} or {@link #onRefused} is called, once, mostly
-   * by the journal's thread: these methods must be quick.
+   * An entry to be written. Either {@link #onStored} or {@link #onRefused} is called, once. The
+   * journal's thread usually calls them, so they must be quick.
    */
   interface LogEntry {
     ByteBuffer record();
@@ -51,20 +51,20 @@ final class LogWriter {
     StoreException refusal();
 
     /**
-     * Called when the entry and all earlier entries are on disk. If there is an interval between
-     * syncs, they are only written.
+     * Called when the entry and all earlier entries are on disk. If the store has a sync interval,
+     * called when they are written, and not synced yet.
      */
     void onStored(int segment, int offset);
 
     /**
-     * Called when the entry is not stored. If the outcome of the exception is UNKNOWN, it may be
-     * stored.
+     * Called when the entry is not stored. If the outcome of the exception is UNKNOWN, the entry
+     * may be stored nevertheless.
      */
-    void onRefused(StoreException why);
+    void onRefused(StoreException reason);
   }
 
   private static final int MAX_RECORDS = 8192; // of a frame
-  private static final int MAX_BYTES = 8 << 20; // of the records of a frame, unless it has only one
+  private static final int MAX_BYTES = 8 << 20; // of the records of a frame; a larger record has its own frame
   static final int MAX_RECORD_BYTES = 16 << 20; // bytes of a record
   static final long QUIET_NANOS = TimeUnit.MILLISECONDS.toNanos(20);
 
@@ -73,17 +73,17 @@ final class LogWriter {
   private final long syncInterval; // nanoseconds between two syncs, or 0 if each commit syncs
   private final long quietTime; // nanoseconds without a commit, after which a mark is written
   private final Semaphore byteBudget; // has a permit for each byte that may still be added
-  private final int maxRecord; // bytes
+  private final int maxRecordBytes; // the maximal size of a record
   private final JournalQueue<LogEntry> inbox = new JournalQueue<>();
   private final Thread thread = Thread.ofPlatform().daemon().name("fibry-journal").unstarted(this::run);
   private volatile int batchSize; // entries that are being written; set by the thread
-  // Entries of the next frame; used by the thread, as the next three.
+  // Entries of the next frame; used by the thread, as the next three fields.
   private final ArrayDeque<LogEntry> batch = new ArrayDeque<>();
-  private long firstUnsynced; // `nanoTime` of the first frame that is not synced, or 0 if all are
-  private boolean isUnmarked; // whether no mark behind the last commit says that it is on disk
+  private long firstUnsynced; // `nanoTime` of the first frame that is not synced, or 0 if all frames are synced
+  private boolean isUnmarked; // whether no mark was written behind the last commit
   private long lastCommit; // `nanoTime` of the last commit, or of the opening
-  private final ConcurrentLinkedQueue<CompletableFuture<Void>> requestedSyncs = new ConcurrentLinkedQueue<>();
-  private volatile boolean hasEnded; // written by the thread; then callers of `syncFuture` fail the waiting requests
+  private final ConcurrentLinkedQueue<CompletableFuture<Void>> syncRequests = new ConcurrentLinkedQueue<>();
+  private volatile boolean hasEnded; // set by the thread; later calls of `syncFuture` fail all waiting requests
 
   private LogWriter(SegmentLog log, LongSupplier millis, long syncInterval, long quietTime, int maxPendingBytes) {
     this.log = log;
@@ -93,7 +93,8 @@ final class LogWriter {
     this.isUnmarked = log.wasOpenedUnmarked();
     this.lastCommit = System.nanoTime();
     this.byteBudget = new Semaphore(maxPendingBytes, true);
-    this.maxRecord = (int) Math.min(Math.min(MAX_RECORD_BYTES, maxPendingBytes), log.maxFrameSize() - Frame.size(1, 0));
+    this.maxRecordBytes =
+        (int) Math.min(Math.min(MAX_RECORD_BYTES, maxPendingBytes), log.maxFrameSize() - Frame.size(1, 0));
   }
 
   /**
@@ -110,7 +111,7 @@ final class LogWriter {
 
   /** Returns the maximal size of a record in bytes. */
   int maxRecordSize() {
-    return maxRecord;
+    return maxRecordBytes;
   }
 
   /** Returns the number of entries that wait or are being written. */
@@ -124,8 +125,8 @@ final class LogWriter {
 
   void add(LogEntry entry) throws InterruptedException {
     int size = entry.record().remaining();
-    // acquire is interruptible, so it is called only if the sender must wait; it is fair, so no
-    // sender overtakes others
+    // `acquire` throws if the sender is interrupted, so it is called only if the sender must wait.
+    // `tryAcquire` may overtake waiting senders, so it is called only if no sender waits.
     if (byteBudget.hasQueuedThreads() || !byteBudget.tryAcquire(size)) byteBudget.acquire(size);
     var action = inbox.add(entry);
     if (action == JournalQueue.SenderAction.WAKE) LockSupport.unpark(thread);
@@ -139,7 +140,7 @@ final class LogWriter {
    */
   void close() {
     if (Thread.currentThread() == thread)
-      throw new IllegalStateException("a store cannot be closed by what an answer runs; close it on another thread");
+      throw new IllegalStateException("a store cannot be closed on its journal's thread; close it on another thread");
     inbox.close();
     LockSupport.unpark(thread);
     boolean wasInterrupted = false;
@@ -155,13 +156,13 @@ final class LogWriter {
 
   /**
    * Returns a future that completes when all entries that were reported as stored are on disk. No
-   * request is lost at the end: a caller adds its request and then reads {@code hasEnded}. The
-   * thread writes {@code hasEnded} and then checks for requests.
+   * request is lost when the thread ends: a caller adds its request and then reads {@code
+   * hasEnded}. The thread writes {@code hasEnded} and then checks for requests.
    */
   CompletableFuture<Void> syncFuture() {
     if (syncInterval == 0) return CompletableFuture.completedFuture(null);
     var request = new CompletableFuture<Void>();
-    requestedSyncs.add(request);
+    syncRequests.add(request);
     LockSupport.unpark(thread);
     if (hasEnded) failRemainingSyncs();
     return request;
@@ -191,7 +192,7 @@ final class LogWriter {
       syncIfDue();
       markEndIfDue();
       log.prepare();
-    } catch (StoreException broken) { // thrown by a sync that was due, without a commit
+    } catch (StoreException broken) { // thrown by syncIfDue; commit handles its own failures
       log("entries that were reported as stored may be missing from the disk", broken);
     } catch (Throwable failure) { // most likely an OutOfMemoryError
       failWithoutMemory(failure);
@@ -283,15 +284,15 @@ final class LogWriter {
   }
 
   private void syncIfDue() {
-    int count = requestedSyncs.size(); // later requests may need later frames
-    boolean isDue = firstUnsynced != 0 && (count > 0 || System.nanoTime() - firstUnsynced >= syncInterval);
+    int requestCount = syncRequests.size(); // without requests that come during the sync
+    boolean isDue = firstUnsynced != 0 && (requestCount > 0 || System.nanoTime() - firstUnsynced >= syncInterval);
     try {
       if (isDue) {
         firstUnsynced = 0;
         log.sync();
       }
     } finally {
-      for (; count > 0; count--) completeSync(requestedSyncs.remove());
+      for (; requestCount > 0; requestCount--) completeSync(syncRequests.remove());
     }
   }
 
@@ -316,7 +317,7 @@ final class LogWriter {
 
   /** Fails all waiting requests, because frames that are not on disk now never will be. */
   private void failRemainingSyncs() {
-    for (var request = requestedSyncs.poll(); request != null; request = requestedSyncs.poll())
+    for (var request = syncRequests.poll(); request != null; request = syncRequests.poll())
       request.completeExceptionally(new StoreClosedException("the store in " + log + " is closed"));
   }
 

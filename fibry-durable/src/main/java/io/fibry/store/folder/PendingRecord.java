@@ -6,12 +6,12 @@ import io.fibry.store.StoreException;
 import java.nio.ByteBuffer;
 import java.util.concurrent.CompletableFuture;
 
-/** A record that is being stored. This future completes when the record is on disk. */
+/** A record that is being stored. This future completes when the record is stored or refused. */
 abstract sealed class PendingRecord<T> extends CompletableFuture<T> implements LogWriter.LogEntry {
   final LogStore store;
   final ActorLocation location;
   private final ByteBuffer record;
-  private boolean hasLeft; // whether `onLeft` was called; guarded by this object's monitor
+  private boolean hasFinished; // whether `onFinished` was called; guarded by this object's monitor
 
   PendingRecord(LogStore store, ActorLocation location, ByteBuffer record) {
     this.store = store;
@@ -28,11 +28,11 @@ abstract sealed class PendingRecord<T> extends CompletableFuture<T> implements L
   public final void onStored(int segment, int offset) {
     try {
       addToIndex(segment, offset);
-    } catch (Throwable failure) { // for lack of memory
+    } catch (Throwable failure) { // most likely an OutOfMemoryError
       store.distrustIndex();
       throw failure;
     }
-    leaveOnce();
+    finishOnce();
     completeStored();
     store.compact(location); // last, because it throws if memory is short
   }
@@ -44,19 +44,19 @@ abstract sealed class PendingRecord<T> extends CompletableFuture<T> implements L
   abstract void completeStored();
 
   /**
-   * Calls {@link #onLeft} unless it was called. It may be called twice: an Error may strike the
-   * sender when the journal has the record already.
+   * Calls {@link #onFinished} unless it was called. The sender and the journal may both call this
+   * method: an Error may strike the sender when the journal has the record already.
    */
-  final void leaveOnce() {
+  final void finishOnce() {
     synchronized (this) {
-      if (hasLeft) return;
-      hasLeft = true;
+      if (hasFinished) return;
+      hasFinished = true;
     }
-    onLeft();
+    onFinished();
   }
 
   /** Called when the record is not being stored any more. */
-  abstract void onLeft();
+  abstract void onFinished();
 
   /** A turn or a snapshot that is being stored. */
   static final class PendingTurnRecord extends PendingRecord<Void> {
@@ -81,7 +81,7 @@ abstract sealed class PendingRecord<T> extends CompletableFuture<T> implements L
     void addToIndex(int segment, int offset) {
       location.add(turn.number(), LogRecord.typeOf(turn, isSnapshot), segment, offset);
       location.removeHandled(turn.handledIds());
-      store.noteView(turn);
+      store.setViewOffset(turn);
       for (int i = 0; i < turn.outbox().size(); i++) store.addPending(turn.outbox().get(i), segment, offset, i);
       if (!isSnapshot) store.countTurn();
     }
@@ -98,12 +98,12 @@ abstract sealed class PendingRecord<T> extends CompletableFuture<T> implements L
         store.countRefusal();
       }
       completeExceptionally(failure);
-      leaveOnce(); // after the future has completed: when all turns have left, the next life loads the actor
+      finishOnce(); // after the future has completed, because this may let the next life load the actor
       store.compact(location);
     }
 
     @Override
-    void onLeft() {
+    void onFinished() {
       life.onTurnDone();
     }
   }
@@ -135,13 +135,13 @@ abstract sealed class PendingRecord<T> extends CompletableFuture<T> implements L
     @Override
     public void onRefused(StoreException failure) {
       store.countRefusal();
-      leaveOnce();
+      finishOnce();
       completeExceptionally(failure);
       store.compact(location);
     }
 
     @Override
-    void onLeft() {
+    void onFinished() {
       location.onMessageDone();
     }
   }

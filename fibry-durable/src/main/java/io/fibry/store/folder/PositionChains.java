@@ -3,16 +3,16 @@ package io.fibry.store.folder;
 import java.util.Arrays;
 
 /**
- * The positions of actors that have several, in chains: each position is linked to the one before.
- * A link is the index of a position. The pages are never copied when this grows. Guarded by the
- * monitor of its stripe.
+ * The positions of actors that have several positions. The positions of an actor form a chain, in
+ * which each position has a link to the previous position. A link is the index of a position.
+ * Growth adds a page of positions, and copies no page. Guarded by the monitor of the stripe.
  */
 final class PositionChains {
   private static final int PAGE_BITS = 8;
   private static final int PAGE_SIZE = 1 << PAGE_BITS;
 
   private long[][] positions = {};
-  private int[][] previous = {}; // the link before each link, or the next free link behind a free link
+  private int[][] previous = {}; // by link: the previous link of its chain, or the next free link if the link is free
   private int size; // links that were ever in use
   private int firstFreeLink = -1; // -1 if there is none
 
@@ -55,10 +55,10 @@ final class PositionChains {
     return positions[link >>> PAGE_BITS][link & PAGE_SIZE - 1];
   }
 
-  /** Returns the positions of a chain, the first one first. */
-  long[] read(int link, int count) {
+  /** Returns the positions of a chain, in the order in which they were added. */
+  long[] read(int lastLink, int count) {
     var chain = new long[count];
-    int currentLink = link;
+    int currentLink = lastLink;
     for (int i = count - 1; i >= 0; i--) {
       chain[i] = positionAt(currentLink);
       currentLink = previousLink(currentLink);
@@ -66,14 +66,16 @@ final class PositionChains {
     return chain;
   }
 
-  /** Replaces all positions by their new ones, also in free links, where it has no effect. */
+  /**
+   * Replaces the positions of records that were moved. The positions of free links do not matter.
+   */
   void move(Relocations relocations) {
     for (var page : positions) for (int i = 0; i < PAGE_SIZE; i++) page[i] = relocations.newPosition(page[i]);
   }
 
   /** Returns whether a chain contains a position. */
-  boolean contains(int link, int count, long position) {
-    int currentLink = link;
+  boolean contains(int lastLink, int count, long position) {
+    int currentLink = lastLink;
     for (int i = 0; i < count; i++) {
       if (positionAt(currentLink) == position) return true;
       currentLink = previousLink(currentLink);
@@ -82,19 +84,19 @@ final class PositionChains {
   }
 
   /** Removes a chain: its links become free. */
-  void remove(int link, int count) {
-    setPreviousLink(firstLink(link, count), firstFreeLink);
-    firstFreeLink = link;
+  void remove(int lastLink, int count) {
+    setPreviousLink(firstLink(lastLink, count), firstFreeLink);
+    firstFreeLink = lastLink;
   }
 
-  private int firstLink(int link, int count) {
-    int first = link;
-    for (int i = 1; i < count; i++) first = previousLink(first);
-    return first;
+  private int firstLink(int lastLink, int count) {
+    int link = lastLink;
+    for (int i = 1; i < count; i++) link = previousLink(link);
+    return link;
   }
 
   /** Returns the position that was added to the chain first. */
-  long firstPosition(int link, int count) {
-    return positionAt(firstLink(link, count));
+  long firstPosition(int lastLink, int count) {
+    return positionAt(firstLink(lastLink, count));
   }
 }

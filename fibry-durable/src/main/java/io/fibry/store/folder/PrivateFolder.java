@@ -14,7 +14,7 @@ import org.slf4j.LoggerFactory;
 /** Creates folders that only the user of this process may read, and syncs their names to disk. */
 final class PrivateFolder {
   private static final boolean SYNC_SUPPORTED = !System.getProperty("os.name").startsWith("Windows");
-  private static final FileAttribute<?>[] NONE = {};
+  private static final FileAttribute<?>[] NO_ATTRIBUTES = {};
 
   private PrivateFolder() {}
 
@@ -54,7 +54,7 @@ final class PrivateFolder {
   static FileAttribute<?>[] ownersOnly(Path folder, String permissions) {
     return folder.getFileSystem().supportedFileAttributeViews().contains("posix")
         ? new FileAttribute<?>[] {PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString(permissions))}
-        : NONE;
+        : NO_ATTRIBUTES;
   }
 
   /** Waits until the names in a folder are on disk. */

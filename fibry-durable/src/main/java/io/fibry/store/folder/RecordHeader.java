@@ -42,19 +42,13 @@ record RecordHeader(byte[] bytes, int offset) {
         && Arrays.equals(bytes, kindStart, kindStart + VIEWS.length, VIEWS, 0, VIEWS.length);
   }
 
-  void computeFingerprint(FingerprintHasher fingerprints, long[] into) {
-    fingerprints.write(bytes, offset + LogRecord.ACTOR_OFFSET, handledOffset() - offset - LogRecord.ACTOR_OFFSET, into);
+  void computeFingerprint(FingerprintHasher hasher, long[] into) {
+    hasher.compute(bytes, offset + LogRecord.ACTOR_OFFSET, handledOffset() - offset - LogRecord.ACTOR_OFFSET, into);
   }
 
   /** Returns whether the record handles no message and sends none. */
   boolean isPlain() {
     return (int) INT.get(bytes, handledOffset()) == 0;
-  }
-
-  boolean hasOutbox() {
-    int offset = handledOffset() + Short.BYTES;
-    for (int remaining = readCount(handledOffset()); remaining > 0; remaining--) offset = afterText(offset);
-    return readCount(offset) > 0;
   }
 
   /** Returns the offset of the count of handled messages, behind kind and key. */

@@ -14,9 +14,9 @@ final class Relocations {
   private final int segment; // the number of the new segment
   private long[] oldPositions; // ascending; may be longer than `count`
   private int[] newOffsets; // may be longer than `count`
-  private int count;
-  // The former indices of the live messages, by old position, if earlier messages of the record are
-  // dead.
+  private int count; // records that were added
+  // The old indices of the live messages of a record, by its old position. Contains only records
+  // whose live messages have other indices now.
   private final Map<Long, List<Integer>> liveIndices = new HashMap<>();
 
   /** @param expectedCount the approximate number of records */
@@ -30,18 +30,18 @@ final class Relocations {
    * Adds a record. Records must be added in the order of their old positions.
    *
    * @param oldPosition the old position
-   * @param liveMessages the former indices of its live messages
-   * @param offset the new offset
+   * @param oldIndices the old indices of its live messages
+   * @param newOffset the new offset
    */
-  void add(long oldPosition, List<Integer> liveMessages, int offset) {
-    if (!liveMessages.isEmpty() && liveMessages.getLast() >= liveMessages.size())
-      liveIndices.put(oldPosition, liveMessages);
+  void add(long oldPosition, List<Integer> oldIndices, int newOffset) {
+    if (!oldIndices.isEmpty() && oldIndices.getLast() >= oldIndices.size())
+      liveIndices.put(oldPosition, oldIndices);
     if (count == oldPositions.length) {
       oldPositions = Arrays.copyOf(oldPositions, count + count / 4 + 1);
       newOffsets = Arrays.copyOf(newOffsets, oldPositions.length);
     }
     oldPositions[count] = oldPosition;
-    newOffsets[count++] = offset;
+    newOffsets[count++] = newOffset;
   }
 
   /**

@@ -22,7 +22,8 @@ final class SalvagePlan {
     private long lastFullTurn; // first pass: the last turn (no snapshot) with the full state
     private long lastUsedTurn; // second pass: the last usable turn
     private long lastSeenTurn; // second pass: the last turn that was found
-    private final Map<String, Boolean> isParkedById = new LinkedHashMap<>(0); // pending messages
+    // Whether each pending message is parked, by id.
+    private final Map<String, Boolean> isParkedById = new LinkedHashMap<>(0);
   }
 
   private final Map<Store.ActorId, ActorFindings> actorFindings = new HashMap<>();
@@ -36,7 +37,7 @@ final class SalvagePlan {
 
   // ---- the first pass
 
-  /** Notes the full state that a record has. */
+  /** Notes the number of the turn whose full state a record has. */
   void analyze(LogRecord record) {
     if (record.type() == LogRecord.RecordType.MESSAGE || record.type() == LogRecord.RecordType.TURN) return;
     var findings = findingsOf(record.actor());
@@ -74,7 +75,7 @@ final class SalvagePlan {
     return isUsable;
   }
 
-  /** Adds the turns that are missing in front of a record to the lost turns. */
+  /** Adds the turns that are missing in front of a record to {@code lostTurns}. */
   private void addGap(LogRecord record, ActorFindings findings) {
     long number = record.number();
     long firstMissing = findings.lastSeenTurn + 1;
@@ -118,7 +119,7 @@ final class SalvagePlan {
   interface SalvageSink {
     default void take(long frameNumber, long time, ByteBuffer record) {}
 
-    default void end(Segment segment, int size, long nextFrame) throws IOException {}
+    default void onSegmentEnd(Segment segment, int size, long nextFrame) throws IOException {}
   }
 
   interface SalvageSinkFactory {
@@ -134,7 +135,7 @@ final class SalvagePlan {
       }
 
       @Override
-      public void end(Segment segment, int size, long nextFrame) {}
+      public void onSegmentEnd(Segment segment, int size, long nextFrame) {}
     });
     plan.beginSecondPass(!damagedLog.defects().isEmpty());
     var sink = sinkFactory.make(damagedLog);
@@ -145,8 +146,8 @@ final class SalvagePlan {
       }
 
       @Override
-      public void end(Segment segment, int size, long nextFrame) throws IOException {
-        sink.end(segment, size, nextFrame);
+      public void onSegmentEnd(Segment segment, int size, long nextFrame) throws IOException {
+        sink.onSegmentEnd(segment, size, nextFrame);
       }
     });
     return plan.check(disk, damagedLog);

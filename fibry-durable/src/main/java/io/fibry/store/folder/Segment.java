@@ -9,15 +9,16 @@ import java.util.function.Consumer;
 
 /**
  * A file of the log: a header, frames, and zeros up to the end. The file is filled with zeros when
- * it is created. A frame thus does not change its size, and needs only one write and one sync.
+ * it is created. A frame thus does not change the size of the file, and needs only one write and
+ * one sync.
  *
  * <pre>
  * magic 8 | format 4 | store 8 | first 4 | number 4 | size 4 | compact 4 | crc 4
  * </pre>
  *
  * @param storeId the id of the store
- * @param firstReplaced the number of the first segment that this segment replaces: it stands for
- * all segments from that number to its own
+ * @param firstReplaced the number of the first segment that this segment replaces: this segment has
+ * the live records of all segments from that number to its own number
  * @param number the number of the segment
  * @param isCompact whether the segment was rewritten without dead records, so that the numbers of
  * its frames have gaps
@@ -37,11 +38,11 @@ record Segment(long storeId, int firstReplaced, int number, boolean isCompact) {
    * Returns the segment that the header of a file describes. If the header is damaged, returns a
    * segment that is not compacted.
    */
-  static Segment of(StorageDirectory disk, long store, int number) throws IOException {
+  static Segment of(StorageDirectory disk, long storeId, int number) throws IOException {
     var header = ByteBuffer.allocate(HEADER);
     disk.read(nameOf(number), 0, header);
-    if (header.hasRemaining() || !isIntact(header) || header.getInt(24) != number) return new Segment(store, number);
-    return new Segment(store, header.getInt(20), number, header.getInt(32) != 0);
+    if (header.hasRemaining() || !isIntact(header) || header.getInt(24) != number) return new Segment(storeId, number);
+    return new Segment(storeId, header.getInt(20), number, header.getInt(32) != 0);
   }
 
   /** Returns the numbers of all files of the log, ascending. */
@@ -52,20 +53,20 @@ record Segment(long storeId, int firstReplaced, int number, boolean isCompact) {
   /**
    * Returns the segments of a log that no other segment replaces, oldest first.
    *
-   * @param replaced receives the file names of replaced segments
+   * @param onReplaced receives the file name of each replaced segment
    */
-  static List<Segment> all(StorageDirectory disk, long store, Consumer<String> replaced) throws IOException {
+  static List<Segment> all(StorageDirectory disk, long storeId, Consumer<String> onReplaced) throws IOException {
     var segments = new ArrayDeque<Segment>();
     for (var number : numbers(disk).reversed()) {
-      if (!segments.isEmpty() && number >= segments.getFirst().firstReplaced()) replaced.accept(nameOf(number));
-      else segments.addFirst(of(disk, store, number));
+      if (!segments.isEmpty() && number >= segments.getFirst().firstReplaced()) onReplaced.accept(nameOf(number));
+      else segments.addFirst(of(disk, storeId, number));
     }
     return List.copyOf(segments);
   }
 
   /** Returns whether the header at the beginning of a file is intact. */
-  static boolean isIntact(ByteBuffer file) {
-    return file.getInt(CHECKED_BYTES) == Checksum.of(file.slice(0, CHECKED_BYTES));
+  static boolean isIntact(ByteBuffer content) {
+    return content.getInt(CHECKED_BYTES) == Checksum.of(content.slice(0, CHECKED_BYTES));
   }
 
   String name() {

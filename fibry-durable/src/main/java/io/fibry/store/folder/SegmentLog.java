@@ -24,12 +24,12 @@ final class SegmentLog {
   private long nextFrame; // the number of the next frame
   private volatile long lastSynced; // the number of the last frame that is on disk; read by other threads
   private boolean isClosed; // whether the last frame closed the log
-  private boolean openedUnmarked; // whether no frame said, at the opening, that the last records are on disk
+  private boolean openedUnmarked; // whether the opened log had records that no later frame confirmed to be on disk
   private List<String> tornFiles = List.of(); // files that torn ends of the log were moved to
-  private NavigableMap<Long, Segment> fullSegments; // by the number of their last frame; thread-safe
+  private NavigableMap<Long, Segment> sealedSegments; // by the number of their last frame; thread-safe
   private Runnable onSealed = () -> {}; // called when a segment was sealed
   private Runnable onSync = () -> {}; // called after each sync
-  private volatile Syncs syncs = Syncs.NONE; // read by other threads, as the next one
+  private volatile Syncs syncs = Syncs.NONE; // read by other threads, as the next field
   private volatile boolean isBroken;
   private StoreBrokenException brokenReason; // null: the log is not broken, or there was no memory for the exception
 
@@ -39,12 +39,12 @@ final class SegmentLog {
   }
 
   /** Opens a log: reads all its records, and continues behind them. */
-  static SegmentLog open(StorageDirectory disk, long store, SegmentPreallocator preallocator,
+  static SegmentLog open(StorageDirectory disk, long storeId, SegmentPreallocator preallocator,
       LogReader.FrameReader reader)
       throws IOException {
     for (var name : disk.names()) if (name.endsWith(AtomicFile.UNFINISHED_SUFFIX)) disk.delete(name);
     var log = new SegmentLog(disk, preallocator);
-    var end = LogReader.open(disk, store, reader);
+    var end = LogReader.open(disk, storeId, reader);
     log.continueAt(end);
     // The segments that replace these files are intact, as they were just read.
     for (var name : end.replacedFiles()) disk.delete(name);
@@ -60,10 +60,10 @@ final class SegmentLog {
     isClosed = end.wasClosed();
     openedUnmarked = end.unconfirmedFrames().stream().anyMatch(unconfirmed -> unconfirmed.frame().records() > 0);
     tornFiles = end.tornFiles();
-    fullSegments = new ConcurrentSkipListMap<>(end.sealedSegments());
-    // After a sync that failed, a second sync without a write has no effect.
+    sealedSegments = new ConcurrentSkipListMap<>(end.sealedSegments());
+    // Written again, because after a failed sync, a second sync without a write has no effect.
     for (var unconfirmed : end.unconfirmedFrames()) rewriteUnconfirmed(unconfirmed);
-    if (!fullSegments.isEmpty()) disk.sync(fullSegments.lastEntry().getValue().name());
+    if (!sealedSegments.isEmpty()) disk.sync(sealedSegments.lastEntry().getValue().name());
     disk.sync(segment.name());
     if (!disk.names().contains(segment.next().name())) preallocator.startPreparing(segment.next());
   }
@@ -95,7 +95,8 @@ final class SegmentLog {
   }
 
   /**
-   * Returns whether no frame said, at the opening, that the last records of the log are on disk.
+   * Returns whether the log, when it was opened, had records that no later frame confirmed to be on
+   * disk.
    */
   boolean wasOpenedUnmarked() {
     return openedUnmarked;
@@ -103,16 +104,16 @@ final class SegmentLog {
 
   /**
    * Writes a mark: a frame without records, which says that all frames before it are on disk. If a
-   * frame before a mark is damaged, the damage is detected. Without a mark, the last frame would be
-   * taken for a commit that was cut off. The mark itself is not synced. The operating system writes
-   * it within seconds, and it survives the end of the process.
+   * frame before a mark is damaged, the damage is detected. Without a mark, a
+   * damaged last frame would be taken for a commit that was cut off. The mark itself is not synced.
+   * The operating system writes it within seconds, and it survives the end of the process.
    *
    * @throws StoreWriteException if the mark cannot be written; no other byte has changed
    * @throws StoreBrokenException if it is not known which bytes are on disk
    */
   void markSynced(long time) {
     if (isBroken || lastSynced < nextFrame - 1) return;
-    // Segments of older versions may have no space for it.
+    // Segments of older versions may have no space for a mark.
     if (fits(Frame.MIN_SIZE)) write(Frame.ofRecords(nextFrame, lastSynced, time, List.of()));
   }
 
@@ -130,20 +131,20 @@ final class SegmentLog {
 
   /** Returns the sealed segments by the number of their last frame. Thread-safe. */
   NavigableMap<Long, Segment> sealedSegments() {
-    return fullSegments;
+    return sealedSegments;
   }
 
-  /** Called by any thread: returns the number of the last frame that is on disk. */
+  /** Returns the number of the last frame that is on disk. Called by any thread. */
   long lastSynced() {
     return lastSynced;
   }
 
-  /** Sets the code that is called when a segment was sealed. Called before the first append. */
+  /** Sets the code that runs after a segment was sealed. Must be called before the first append. */
   void onSealed(Runnable listener) {
     onSealed = listener;
   }
 
-  /** Sets the code that is called after each sync. Called before the first append. */
+  /** Sets the code that runs after each sync. Must be called before the first append. */
   void onSync(Runnable listener) {
     onSync = listener;
   }
@@ -203,7 +204,7 @@ final class SegmentLog {
     return isBroken || preallocator.isReady();
   }
 
-  /** Starts to create the next segment again, if that failed and it is time for a retry. */
+  /** Starts to create the next segment again, if that failed at least a second ago. */
   void prepare() {
     if (!isBroken) preallocator.retry(segment.next());
   }
@@ -223,7 +224,7 @@ final class SegmentLog {
     } catch (IOException failure) {
       throw markBroken("the log could not continue in " + next.name(), failure);
     }
-    fullSegments.put(nextFrame - 1, segment);
+    sealedSegments.put(nextFrame - 1, segment);
     segment = next;
     capacity = nextCapacity;
     offset = Segment.HEADER;

@@ -13,8 +13,8 @@ import java.util.function.LongSupplier;
 import org.slf4j.LoggerFactory;
 
 /**
- * Creates segments in advance, because that takes as long as thousands of commits. Used by the
- * log's thread; other threads may ask whether the disk is full.
+ * Creates segments in advance, because a new segment takes as long as thousands of commits. Used by
+ * the log's thread; other threads may ask whether the disk is full.
  */
 final class SegmentPreallocator {
   static final long RETRY_NANOS = TimeUnit.SECONDS.toNanos(1); // from a failure to the next attempt
@@ -25,8 +25,8 @@ final class SegmentPreallocator {
   private final int size; // of a segment, in bytes
   private final LongSupplier nanoTime;
   private CompletableFuture<Void> preparation = CompletableFuture.completedFuture(null);
-  // `nanoTime` of the last warning; the worker writes this and the next two, one task after the
-  // other.
+  // `nanoTime` of the last warning; the worker, which runs one task after the other, writes this
+  // and the next two fields.
   private long loggedAt;
   private boolean hasLoggedFull; // whether the last warning said that the disk is full
   private long failedAt; // `nanoTime` of the last failure; read by the log's thread after the task has ended
@@ -41,7 +41,7 @@ final class SegmentPreallocator {
     this.loggedAt = nanoTime.getAsLong() - LOG_NANOS;
   }
 
-  /** Returns whether the last requested segment could not be created. */
+  /** Returns whether the last attempt to create a segment failed. */
   boolean isFull() {
     return isFull;
   }
@@ -118,7 +118,7 @@ final class SegmentPreallocator {
         disk, segment.name(), size, failure));
   }
 
-  /** Starts to create the segment again, if that failed at least a second ago. */
+  /** Starts to create the segment again, if the last attempt failed at least a second ago. */
   void retry(Segment segment) {
     if (isFull && preparation.isCompletedExceptionally() && nanoTime.getAsLong() - failedAt >= RETRY_NANOS)
       startPreparing(segment);
@@ -142,8 +142,8 @@ final class SegmentPreallocator {
   }
 
   /**
-   * Returns the exception that refuses work while the disk is full, so that present actors may
-   * continue in the last segment.
+   * Returns the exception that refuses new actors and messages while the disk is full. The space in
+   * the last segment is left to the turns of existing actors.
    */
   StoreFullException refusal(String refusedWork) {
     return new StoreFullException(refusedWork + ": " + disk + " has no room for another file, of " + size

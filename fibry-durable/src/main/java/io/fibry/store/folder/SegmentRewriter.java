@@ -9,7 +9,7 @@ import java.util.NavigableMap;
  * Writes a segment with the live records of several sealed segments, and puts it in their place.
  */
 final class SegmentRewriter {
-  private static final int SYNC_BYTES = 1 << 22; // bytes between two syncs, because syncs of the log wait for them
+  private static final int SYNC_BYTES = 1 << 22; // bytes between two syncs; syncs of the log wait for them
 
   /**
    * A sealed segment that is to be rewritten.
@@ -33,11 +33,11 @@ final class SegmentRewriter {
 
   private final List<SegmentContent> contents = new ArrayList<>();
   private long bytes = Segment.HEADER + Frame.MIN_SIZE; // the size of the new segment
-  private int records; // the number of live records
+  private int records; // the number of live records in all added segments
   private Relocations relocations;
   private int end = Segment.HEADER; // the end of the written bytes in the new segment
   private int syncedEnd; // the end of the synced bytes
-  private boolean isUnsure;
+  private boolean isReplacementIncomplete;
 
   /** Returns whether another segment still fits into the new segment. */
   boolean fits(SegmentContent content, int maxSize) {
@@ -81,7 +81,8 @@ final class SegmentRewriter {
     AtomicFile.write(disk, segment.name(), size, segment.header(size));
     for (var content : contents) liveRecords.read(content.segment, (frame, part) -> write(disk, frame, part));
     var seal = contents.getLast().seal;
-    write(disk, Frame.ofEnd(seal.number(), seal.number() - 1, seal.time(), Frame.FrameKind.SEALED), List.of());
+    write(disk, Frame.ofEnd(seal.frameNumber(), seal.frameNumber() - 1, seal.time(), Frame.FrameKind.SEALED),
+        List.of());
     disk.sync(segment.name() + AtomicFile.UNFINISHED_SUFFIX);
   }
 
@@ -112,12 +113,12 @@ final class SegmentRewriter {
     var segment = segment();
     index.relocate(() -> {
       AtomicFile.publish(disk, segment.name());
-      isUnsure = true;
-      contents.forEach(content -> sealed.remove(content.seal.number()));
-      sealed.put(contents.getLast().seal.number(), segment);
+      isReplacementIncomplete = true;
+      contents.forEach(content -> sealed.remove(content.seal.frameNumber()));
+      sealed.put(contents.getLast().seal.frameNumber(), segment);
     }, relocations);
     disk.syncDirectory();
-    isUnsure = false;
+    isReplacementIncomplete = false;
     for (var replacedSegment : replaced()) if (replacedSegment.number() != segment.number())
       disk.delete(replacedSegment.name());
   }
@@ -127,6 +128,6 @@ final class SegmentRewriter {
    * positions in the replaced files, or these files may exist again after a crash.
    */
   boolean isReplacementIncomplete() {
-    return isUnsure;
+    return isReplacementIncomplete;
   }
 }

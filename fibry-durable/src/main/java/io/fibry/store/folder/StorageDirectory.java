@@ -8,7 +8,7 @@ import java.util.List;
 /**
  * The files of a store, which uses them only through this interface. A test can give the store a
  * disk that fails or loses its power. A program can give it a disk that encrypts. Several threads
- * use different files at the same time. A user's thread calls only {@link #read}.
+ * use different files at the same time. Threads that load actors call only {@link #read}.
  */
 public interface StorageDirectory extends AutoCloseable {
 

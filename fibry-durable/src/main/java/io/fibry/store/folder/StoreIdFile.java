@@ -18,7 +18,7 @@ final class StoreIdFile {
   private StoreIdFile() {}
 
   /**
-   * Returns the id of the store. If the folder is not a store, makes it one: creates the first
+   * Returns the id of the store. If the folder is no store yet, makes it a store: creates the first
    * segment, then this file.
    */
   static long open(StorageDirectory disk, int segmentBytes) throws IOException {
@@ -28,7 +28,7 @@ final class StoreIdFile {
       throw new StoreDamagedException(
           disk + " has segments of a log, but no " + NAME + "; put back a copy of that file");
     long id = new SecureRandom().nextLong();
-    // Replaces a blank first segment, if a crash came before this file was written.
+    // Replaces a blank first segment, which exists if a crash came before this file was written.
     new Segment(id, 1).create(disk, segmentBytes);
     write(disk, id);
     return id;
@@ -44,11 +44,11 @@ final class StoreIdFile {
    * Writes a file that says that the folder has an unfinished copy, until {@link #write} replaces
    * it.
    *
-   * @param failure begins the text of the exception that is thrown if the folder is not empty
+   * @param failureText begins the text of the exception that is thrown if the folder is not empty
    */
-  static void markUnfinished(StorageDirectory disk, String failure) throws IOException {
+  static void markUnfinished(StorageDirectory disk, String failureText) throws IOException {
     if (!disk.names().isEmpty()) throw new IllegalArgumentException(
-        failure + " to " + disk + ", which has files already; give an empty folder");
+        failureText + " to " + disk + ", which has files already; give an empty folder");
     AtomicFile.create(disk, NAME, SIZE, ByteBuffer.allocate(SIZE).putLong(UNFINISHED).flip());
   }
 

@@ -8,26 +8,25 @@ import java.util.concurrent.ConcurrentHashMap;
 
 /**
  * The offsets up to which named views have read each kind. Thread-safe: an entry is written by the
- * thread that opens the log, then by the thread that writes it, in the order of the log. A pass of
- * compaction may read an older offset than the newest, and then keeps more turns. A pass first
- * syncs all that the index knows. So before it deletes records, the turns by which views stored
- * their offsets are on disk.
+ * thread that opens the log, then by the thread that writes the log, in the order of the log. A
+ * pass of compaction may read an older offset than the newest, and then keeps more turns. Before a
+ * pass deletes records, it syncs the log. So the turns that stored the offsets are on disk by then.
  *
  * <p>Compaction gives frames the number of a later frame, and keeps the order of turns. So the last
  * turn that a view has read is also searched in frames with higher numbers. If that turn is dead,
- * turns that moved with it look unread until the view reads the next turn of its kind. They are
- * kept longer, and never deleted too early, because no frame gets a lower number.
+ * the turns of its frame look unread until the view reads the next turn of its kind. These turns
+ * are kept longer than needed. No turn is deleted too early, because no frame gets a lower number.
  */
 final class ViewOffsets {
   // The last turn that each view has read, by kind and view.
   private final Map<String, Map<String, LogHistory.HistoryPosition>> positions = new ConcurrentHashMap<>();
 
-  /** Stores how far a view has read, if the actor is that of a view. */
-  void noteView(Store.ActorId actor, byte[] body) {
-    ViewOffset.kindOf(actor).ifPresent(kind -> noteView(kind, actor, ViewOffset.of(actor, body)));
+  /** Keeps how far a view has read, if the actor stores the offset of a view. */
+  void setOffset(Store.ActorId actor, byte[] body) {
+    ViewOffset.kindOf(actor).ifPresent(kind -> setOffset(kind, actor, ViewOffset.of(actor, body)));
   }
 
-  private void noteView(String kind, Store.ActorId actor, Optional<ViewOffset> offset) {
+  private void setOffset(String kind, Store.ActorId actor, Optional<ViewOffset> offset) {
     var positionsOfKind = positions.computeIfAbsent(kind, newKind -> new ConcurrentHashMap<>());
     offset.ifPresentOrElse(presentOffset -> positionsOfKind.put(actor.key(), positionOf(presentOffset)),
         () -> positionsOfKind.remove(actor.key()));
@@ -47,12 +46,12 @@ final class ViewOffsets {
 
   /**
    * Returns the index of the first record in a frame that some view of the kind may still have to
-   * read.
+   * read; a number beyond the last index if there is none.
    */
   int firstUnread(String kind, Frame frame) {
     int first = Integer.MAX_VALUE;
     for (var position : positions.getOrDefault(kind, Map.of()).values())
-      if (position.frame() <= frame.number()) first = Math.min(first, indexOf(kind, position, frame) + 1);
+      if (position.frameNumber() <= frame.number()) first = Math.min(first, indexOf(kind, position, frame) + 1);
     return first;
   }
 
@@ -63,7 +62,7 @@ final class ViewOffsets {
   private static int indexOf(String kind, LogHistory.HistoryPosition position, Frame frame) {
     for (int i = frame.records().size() - 1; i >= 0; i--) {
       var record = LogRecord.of(frame.records().get(i));
-      if (record.number() == position.number() && record.actor().equals(new Store.ActorId(kind, position.key()))
+      if (record.number() == position.turnNumber() && record.actor().equals(new Store.ActorId(kind, position.key()))
           && record.type() != LogRecord.RecordType.SNAPSHOT && record.type() != LogRecord.RecordType.MESSAGE)
         return i;
     }

@@ -19,6 +19,8 @@ import jdk.jfr.Timespan;
  */
 public final class StoreEvents {
   private static final boolean IS_JFR_PRESENT = isJfrPresent();
+  // Prototypes, which say whether their events are recorded; null if the JVM has no Flight
+  // Recorder.
   private static final CommitEvent COMMIT = IS_JFR_PRESENT ? new CommitEvent() : null;
   private static final LoadEvent LOAD = IS_JFR_PRESENT ? new LoadEvent() : null;
   private static final CompactionEvent COMPACTION = IS_JFR_PRESENT ? new CompactionEvent() : null;
@@ -37,14 +39,15 @@ public final class StoreEvents {
   }
 
   /**
-   * Initializes this class, and so makes the prototypes. Called when a failure does little harm,
-   * because a class whose initialization fails for lack of stack can never be used again.
+   * Initializes this class, and so makes the prototypes. Called while a store is opened or a kind
+   * is defined, because a class whose initialization fails for lack of stack can never be used
+   * again.
    */
   public static void prepare() {}
 
   // ---- commits
 
-  /** Returns null if commits are not recorded. */
+  /** Returns the event of a commit that begins; null if commits are not recorded. */
   public static Object beginCommit() {
     if (COMMIT == null || !COMMIT.isEnabled()) return null;
     var event = new CommitEvent();
@@ -53,7 +56,7 @@ public final class StoreEvents {
     return event;
   }
 
-  /** Called when the commit is written; a sync follows. */
+  /** Called when the commit is written. A sync follows, unless the store syncs at intervals. */
   public static void onWritten(Object begunEvent) {
     if (begunEvent == null) return;
     var event = (CommitEvent) begunEvent;
@@ -82,7 +85,7 @@ public final class StoreEvents {
 
   // ---- actors
 
-  /** Returns null if loads are not recorded. */
+  /** Returns the event of a load that begins; null if loads are not recorded. */
   public static Object beginLoad() {
     if (LOAD == null || !LOAD.isEnabled()) return null;
     var event = new LoadEvent();
@@ -104,7 +107,7 @@ public final class StoreEvents {
 
   // ---- files
 
-  /** Returns null if compactions are not recorded. */
+  /** Returns the event of a compaction that begins; null if compactions are not recorded. */
   public static Object beginCompaction() {
     if (COMPACTION == null || !COMPACTION.isEnabled()) return null;
     var event = new CompactionEvent();
@@ -157,7 +160,7 @@ public final class StoreEvents {
   @StackTrace(false)
   private abstract static class StoreEvent extends Event {
     @Label("Store")
-    @Description("Its folder")
+    @Description("The folder of the store")
     String store;
   }
 
@@ -199,7 +202,7 @@ public final class StoreEvents {
     @Label("Key")
     String key;
     @Label("Turns")
-    @Description("How many were read: the last full-state turn or snapshot, and the later turns")
+    @Description("The turns that were read: the last full-state turn or snapshot, and the later turns")
     int turns;
     @Label("Bytes")
     @DataAmount
@@ -211,10 +214,10 @@ public final class StoreEvents {
   @Description("Full files of a store were rewritten as one file, without dead records")
   private static final class CompactionEvent extends StoreEvent {
     @Label("Segment")
-    @Description("The file that was made")
+    @Description("The new file")
     String segment;
     @Label("Files")
-    @Description("How many files it replaced")
+    @Description("The number of files that the new file replaced")
     int files;
     @Label("Before")
     @DataAmount

@@ -5,20 +5,20 @@ import java.nio.ByteBuffer;
 import java.util.List;
 import java.util.concurrent.ConcurrentHashMap;
 
-/** A disk that knows the total size of its files without asking the disk below. */
-final class MeasuredDisk implements StorageDirectory {
+/** Forwards all calls to another disk, and keeps the sizes of the files in memory. */
+final class SizedDisk implements StorageDirectory {
   private final StorageDirectory disk;
   // Sizes in bytes by name; a write does not change the size of a file.
   private final ConcurrentHashMap<String, Long> sizes = new ConcurrentHashMap<>();
 
-  private MeasuredDisk(StorageDirectory disk) {
+  private SizedDisk(StorageDirectory disk) {
     this.disk = disk;
   }
 
-  static MeasuredDisk of(StorageDirectory disk) throws IOException {
-    var measured = new MeasuredDisk(disk);
-    for (var name : disk.names()) measured.sizes.put(name, disk.size(name));
-    return measured;
+  static SizedDisk of(StorageDirectory disk) throws IOException {
+    var measuredDisk = new SizedDisk(disk);
+    for (var name : disk.names()) measuredDisk.sizes.put(name, disk.size(name));
+    return measuredDisk;
   }
 
   /** Returns the size of all files in bytes. */
