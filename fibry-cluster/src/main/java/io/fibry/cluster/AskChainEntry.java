@@ -7,22 +7,22 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * An actor whose handler waits for an answer, as a text in a header of its request. The node
- * that gets the request thus recognizes a cycle of waits at once.
+ * An actor whose handler waits for an answer. A header of its request contains such entries as
+ * texts, by which the node that gets the request recognizes a cycle of waits at once.
  *
- * @param life the name and the life of its node
+ * @param life the name and the life of the actor's node
  * @param actor the name of the actor
  */
 record AskChainEntry(String life, String actor) {
-  private static final int MAX_ENTRIES = 32; // of a header; the first actors are left out
+  private static final int MAX_ENTRIES = 32; // in a header; of more askers, the first are left out
   private static final String SEPARATOR = "\t";
 
-  static String header(List<String> askers) {
+  static String toHeader(List<String> askers) {
     return String.join(SEPARATOR, askers.subList(Math.max(0, askers.size() - MAX_ENTRIES), askers.size()));
   }
 
   private static List<String> of(WireMessage wire) {
-    return wire.header(Route.ASKERS).map(text -> List.of(text.split(SEPARATOR))).orElse(List.of());
+    return wire.header(Destination.ASKERS).map(text -> List.of(text.split(SEPARATOR))).orElse(List.of());
   }
 
   /** Returns the actors that wait for a message, and this actor, which will handle it. */
@@ -32,12 +32,12 @@ record AskChainEntry(String life, String actor) {
     return chain;
   }
 
-  /** Whether this actor waits for the actor that asks it now. */
+  /** Whether this actor waits, perhaps through other actors, for the actor that asks it now. */
   boolean isWaitingFor(WireMessage wire) {
     return of(wire).contains(toString());
   }
 
-  /** Returns the exception for the asker. */
+  /** Returns the exception for the asker, with the actors of the cycle. */
   AskCycleException cycleException(WireMessage wire, Request<?, ?> request) {
     var names = new ArrayList<String>();
     for (var entry : of(wire))

@@ -29,16 +29,16 @@ import java.util.function.UnaryOperator;
  * <p>A remote actor is an {@link Actor} like any other: {@code ask} waits for its answer, has a
  * limit, and fails as for a local actor. Its messages, and their answers, are encoded, so they need
  * the form that {@link io.fibry.codec.Codec#of} describes. An exception of its handler arrives as a
- * {@link RemoteFailureException}. A request that does not arrive fails with an
- * {@link UnreachableException}. So does, within a lease, a request that no node can answer any
- * more. {@code sendMessage} returns true when this node has accepted the message. It then arrives
- * once, or becomes a dead letter of this node, with the reason.
+ * {@link RemoteFailureException}. A request fails with an {@link UnreachableException} if it does
+ * not arrive or, within a lease, if no node has it or its answer any more. {@code sendMessage}
+ * returns true when this node has accepted the message. After that, the message arrives once, or
+ * becomes a dead letter of this node, with the reason.
  */
-public sealed interface Cluster extends AutoCloseable permits ClusterNode {
+public sealed interface Cluster extends AutoCloseable permits LocalNode {
 
   /**
-   * Makes a node without a server, for development and tests. Its messages are encoded all the
-   * same.
+   * Makes a node without a server, for development and tests. Messages are encoded, although no
+   * other node exists.
    *
    * @param app the name of the app
    * @return a node without other nodes
@@ -59,7 +59,7 @@ public sealed interface Cluster extends AutoCloseable permits ClusterNode {
    * @throws TransportException if there is no connection
    */
   static Cluster join(String app, ClusterNetwork network, UnaryOperator<Options> options) {
-    return ClusterNode.join(app, network, options.apply(Options.defaults(network)));
+    return LocalNode.join(app, network, options.apply(Options.defaults(network)));
   }
 
   /**
@@ -80,18 +80,18 @@ public sealed interface Cluster extends AutoCloseable permits ClusterNode {
   Member self();
 
   /**
-   * {@return all nodes that are alive, in the order of their names; without this node if it may
-   * only ask}
+   * {@return all nodes that are alive, in the order of their names; without this node if the
+   * network permits it only to send requests}
    */
   List<Member> members();
 
   /**
    * Calls a handler with the present members, and with the members after each change.
    *
-   * @param follower called on a thread of its own
-   * @return closing it ends the calls
+   * @param handler called on a thread of its own
+   * @return the subscription; closing it ends the calls
    */
-  Subscription watchMembers(Handler<List<Member>> follower);
+  Subscription watchMembers(Handler<List<Member>> handler);
 
   /**
    * The state of a node.
@@ -120,9 +120,10 @@ public sealed interface Cluster extends AutoCloseable permits ClusterNode {
    * @param <M> the messages
    * @param name the name by which the actor is offered
    * @param messages the type of the messages
-   * @return valid as long as this node lives, also while no node offers the actor. It cannot end
-   *     the actor or run code in it: such calls throw an {@link UnsupportedOperationException}
-   * @throws IllegalArgumentException if a message, or an answer, has no form in bytes
+   * @return the address, valid as long as this node lives, also while no node offers the actor. The
+   * address cannot end the actor or run code in it: such calls throw an
+   * {@link UnsupportedOperationException}
+   * @throws IllegalArgumentException if the class of a message or of an answer cannot be encoded
    */
   <M> Actor<M> actor(String name, Class<M> messages);
 
@@ -134,25 +135,25 @@ public sealed interface Cluster extends AutoCloseable permits ClusterNode {
    * @param name 1 to 64 lower-case letters, digits and hyphens, a letter first
    * @param messages the type of the messages
    * @param actor gets the messages; the offer ends with the actor
-   * @return closing it withdraws the offer, after the messages that have arrived; the actor stays
-   * alive
-   * @throws IllegalArgumentException if a message, or an answer, has no form in bytes
+   * @return the offer; closing it withdraws the offer, after the actor has got the messages that
+   * have arrived; the actor stays alive
+   * @throws IllegalArgumentException if the class of a message or of an answer cannot be encoded
    * @throws IllegalStateException if this node offers the name already
    */
   <M> Exitable expose(String name, Class<M> messages, Actor<? super M> actor);
 
   /**
    * Returns a topic of all nodes. All subscribers, of all nodes, get each published message once,
-   * in the order of each publisher. A node that is disconnected meanwhile misses messages.
-   * Subscribers of this object are on this node. If their full mailboxes block the topic, and more
-   * than 1,024 messages wait, the oldest are dropped.
+   * in the order of each publisher. A node misses the messages that are published while it is
+   * disconnected. The subscribers of the returned object are on this node. If their full mailboxes
+   * block it, and more than 1,024 messages wait for them, the oldest waiting messages are dropped.
    *
    * @param <M> the messages
    * @param name 1 to 64 lower-case letters, digits and hyphens, a letter first
    * @param messages the type of the messages
-   * @return the same topic for this node, until it is closed. Its {@code publish} throws a
-   *     {@link TransportException} if a message was not sent
-   * @throws IllegalArgumentException if a message has no form in bytes
+   * @return the topic; all calls on this node return the same object, until it is closed. Its
+   * {@code publish} throws a {@link TransportException} if a message was not sent
+   * @throws IllegalArgumentException if the class of the messages cannot be encoded
    * @throws IllegalStateException if this node has the topic with another type
    */
   <M> Topic<M> topic(String name, Class<M> messages);
@@ -165,8 +166,8 @@ public sealed interface Cluster extends AutoCloseable permits ClusterNode {
    * @param name 1 to 64 lower-case letters, digits and hyphens, a letter first
    * @param work the type of the work
    * @return the queue, to put work and to do it
-   * @throws IllegalArgumentException if work has no form in bytes
-   * @throws TransportException if there is no connection, or the network refuses it
+   * @throws IllegalArgumentException if the class of the work cannot be encoded
+   * @throws TransportException if there is no connection, or the network refuses the queue
    */
   <M> WorkQueue<M> queue(String name, Class<M> work);
 
@@ -176,10 +177,10 @@ public sealed interface Cluster extends AutoCloseable permits ClusterNode {
    * @param <M> the messages
    * @param kind 1 to 64 lower-case letters, digits and hyphens, a letter first
    * @param messages the type of the messages
-   * @return valid as long as this node lives, even while no node hosts the kind. A key is a text of
-   * 1 to 512 bytes. An address cannot end its actor, or run code in it. {@code size()} counts the
-   * entities of this node
-   * @throws IllegalArgumentException if a message, or an answer, has no form in bytes
+   * @return the addresses, valid as long as this node lives, even while no node hosts the kind. A
+   * key is a text of 1 to 512 bytes. An address cannot end its actor, or run code in it.
+   * {@code size()} counts the entities of this node
+   * @throws IllegalArgumentException if the class of a message or of an answer cannot be encoded
    * @throws IllegalStateException if other nodes have split the kind into another number of
    * partitions
    */
@@ -188,9 +189,9 @@ public sealed interface Cluster extends AutoCloseable permits ClusterNode {
   /**
    * Makes this node a host of the entities of a kind. All hosts share the keys, which move when
    * nodes join and leave. Before an entity moves, it handles the messages that wait for it, and
-   * ends; then it begins on its next node. No message is lost or handled twice by a move. If a node
-   * crashes, the messages that waited there are lost, and its keys get other owners when its lease
-   * expires.
+   * ends. The next message creates it on its next node. No message is lost or handled twice by a
+   * move. If a node crashes, the messages that waited there are lost, and its keys get other owners
+   * when its lease expires.
    *
    * @param <M> the messages
    * @param <B> the messages of the builder
@@ -199,9 +200,9 @@ public sealed interface Cluster extends AutoCloseable permits ClusterNode {
    * @param builder makes the entities; they end before its scope
    * @param idle as in {@link Entities#open}
    * @param birth makes an entity; its state on a previous node is lost, unless the entity stores it
-   * @return the addresses of the entities, on any node; closing it gives the entities of this node
-   * to other nodes, and waits until these have them
-   * @throws IllegalArgumentException if a message, or an answer, has no form in bytes
+   * @return the addresses of the entities, on any node; closing this object gives the partitions of
+   * this node to other nodes, and waits until these own them
+   * @throws IllegalArgumentException if the class of a message or of an answer cannot be encoded
    * @throws IllegalStateException if this node hosts the kind already, or other nodes have split it
    * into another number of partitions
    */
@@ -216,7 +217,7 @@ public sealed interface Cluster extends AutoCloseable permits ClusterNode {
    * @param <M> the messages
    * @param kind the definition of the entities, the same on all nodes
    * @return as in {@link #entities(String, Class)}
-   * @throws IllegalArgumentException if a message, or an answer, has no form in bytes
+   * @throws IllegalArgumentException if the class of a message or of an answer cannot be encoded
    * @throws IllegalStateException if other nodes have split the kind into another number of
    * partitions
    */
@@ -225,7 +226,7 @@ public sealed interface Cluster extends AutoCloseable permits ClusterNode {
   /**
    * Makes this node a host of the durable entities of a kind. Their state is in a store that all
    * nodes reach, such as a database, so an entity continues on its next node with the same state. A
-   * node that was declared dead answers no request, and its later turns are refused.
+   * node that was declared dead answers no request, and the store refuses its later turns.
    *
    * @param <M> the messages
    * @param kind the definition of the entities, the same on all nodes
@@ -234,7 +235,7 @@ public sealed interface Cluster extends AutoCloseable permits ClusterNode {
    * @param idle as in {@link Durable#entities}
    * @return as in {@link #host(String, Class, ActorBuilder, Duration, BiFunction)}, and
    * {@link #entities(Durable)}
-   * @throws IllegalArgumentException if a message, or an answer, has no form in bytes
+   * @throws IllegalArgumentException if the class of a message or of an answer cannot be encoded
    * @throws IllegalStateException if this node hosts the kind already, or other nodes have split it
    * into another number of partitions
    */
@@ -258,14 +259,15 @@ public sealed interface Cluster extends AutoCloseable permits ClusterNode {
    * exists, or in a stream of JetStream.
    *
    * @return for durable actors, views and copies; it is closed with this node
-   * @throws TransportException if there is no connection, or the network refuses it
+   * @throws TransportException if there is no connection, or the network refuses the store
    * @throws IllegalStateException if the existing store cannot be used
    */
   Store store();
 
   /**
-   * Leaves the app: gives the entities to other nodes, ends the offers after the messages that have
-   * arrived, and tells the other nodes that this node has left. Waits for all of this.
+   * Leaves the app: gives the entities to other nodes, ends the offers after their actors have got
+   * the messages that have arrived, and tells the other nodes that this node has left. Waits for
+   * all of this.
    */
   @Override
   void close();
@@ -314,7 +316,7 @@ public sealed interface Cluster extends AutoCloseable permits ClusterNode {
 
     /**
      * Sets the lease. After this time without a heartbeat, other nodes declare the node dead, and
-     * the requests that it had fail. It sends five heartbeats in this time.
+     * requests that it has not answered fail. The node sends five heartbeats in this time.
      *
      * @param lease at least 3 seconds. The network sets it to 6 seconds by default, or to
      * 20 seconds with several NATS servers, whose election of a leader may take 10
@@ -340,7 +342,7 @@ public sealed interface Cluster extends AutoCloseable permits ClusterNode {
 
     /**
      * Sets the number of partitions, into which the keys of a kind are split. Partitions move
-     * between nodes. All nodes must have the same number, and it can never change.
+     * between nodes. All nodes must have the same number, which can never change.
      *
      * @param partitions 1 to 4,096; by default 256, enough for some dozens of nodes
      * @return a changed copy
@@ -351,7 +353,7 @@ public sealed interface Cluster extends AutoCloseable permits ClusterNode {
       return new Options(node, lease, askLimit, partitions, scope, wallClock, settleTime);
     }
 
-    /** For tests. */
+    /** For tests: sets the clock that measures the lease, beside the monotonic clock. */
     Options withWallClock(InstantSource wallClock) {
       return new Options(node, lease, askLimit, partitions, scope, wallClock, settleTime);
     }
@@ -371,7 +373,7 @@ public sealed interface Cluster extends AutoCloseable permits ClusterNode {
       return partitions;
     }
 
-    /** For tests: how long to wait after nodes have joined or left. */
+    /** For tests: sets how long to wait after nodes have joined or left, before partitions move. */
     Options withSettleTime(Duration settleTime) {
       return new Options(node, lease, askLimit, partitions, scope, wallClock, settleTime);
     }

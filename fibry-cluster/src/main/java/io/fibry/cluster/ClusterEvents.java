@@ -12,8 +12,8 @@ import jdk.jfr.Threshold;
 /**
  * Records the JFR events of nodes. This costs nothing until JFR starts and instruments the nested
  * classes. Without the module jdk.jfr the constant events are null, and no nested class is loaded.
- * Therefore no method of this class may use a nested class as its superclass: the verifier would
- * load the nested class.
+ * For this reason, no method of this class may assign an object of a nested class to a variable of
+ * its superclass, because the verifier would then load the nested class.
  */
 final class ClusterEvents {
   private static final boolean IS_JFR_PRESENT = isJfrPresent();
@@ -36,7 +36,7 @@ final class ClusterEvents {
 
   // ---- messages to other nodes
 
-  /** Returns null if requests are not recorded. */
+  /** Begins the event of a request. Returns null if requests are not recorded. */
   static Object beginRequest() {
     if (REQUEST == null || !REQUEST.isEnabled()) return null;
     var event = new RemoteRequestEvent();
@@ -44,19 +44,21 @@ final class ClusterEvents {
     return event;
   }
 
-  /** Records the end of a request; {@code failure} is null if it was answered. */
-  static void endRequest(Object begun, String actor, Object message, int sent, Throwable failure) {
-    var event = (RemoteRequestEvent) begun;
+  /** Records the end of a request; {@code failure} is null if the request was answered. */
+  static void endRequest(Object startedEvent, String actor, Object message, int attempts, Throwable failure) {
+    var event = (RemoteRequestEvent) startedEvent;
     event.end();
     if (!event.shouldCommit()) return;
     event.actor = actor;
     event.messageType = message.getClass();
-    event.sent = sent;
+    event.sent = attempts;
     event.ended = failure == null ? "answered" : failure.getClass().getName();
     event.commit();
   }
 
-  /** Begins the wait of a sender for capacity. Returns null if waits are not recorded. */
+  /**
+   * Begins the event of a sender that waits for capacity. Returns null if waits are not recorded.
+   */
   static Object beginWait() {
     if (PRESSURE == null || !PRESSURE.isEnabled()) return null;
     var event = new RemotePressureEvent();
@@ -64,9 +66,9 @@ final class ClusterEvents {
     return event;
   }
 
-  static void endWait(Object begun, String actor, boolean hasCapacity) {
-    if (begun == null) return;
-    var event = (RemotePressureEvent) begun;
+  static void endWait(Object startedEvent, String actor, boolean hasCapacity) {
+    if (startedEvent == null) return;
+    var event = (RemotePressureEvent) startedEvent;
     event.end();
     event.actor = actor;
     event.happened = hasCapacity ? "waited" : "waited in vain";
@@ -75,7 +77,7 @@ final class ClusterEvents {
 
   // ---- partitions
 
-  /** Returns null if moves are not recorded. */
+  /** Begins the event of a move. Returns null if moves are not recorded. */
   static Object beginMove() {
     if (MOVE == null || !MOVE.isEnabled()) return null;
     var event = new PartitionMoveEvent();
@@ -83,20 +85,20 @@ final class ClusterEvents {
     return event;
   }
 
-  static void endMove(Object begun, String node, String kind, int partition, String result) {
-    if (begun == null) return;
-    var event = (PartitionMoveEvent) begun;
+  static void endMove(Object startedEvent, String node, String kind, int partition, String result) {
+    if (startedEvent == null) return;
+    var event = (PartitionMoveEvent) startedEvent;
     event.end();
     event.node = node;
     event.kind = kind;
-    event.part = partition;
+    event.partition = partition;
     event.happened = result;
     event.commit();
   }
 
   // ---- leases
 
-  /** Returns null if heartbeats are not recorded. */
+  /** Begins the event of a heartbeat. Returns null if heartbeats are not recorded. */
   static Object beginHeartbeat() {
     if (HEARTBEAT == null || !HEARTBEAT.isEnabled()) return null;
     var event = new HeartbeatEvent();
@@ -104,10 +106,10 @@ final class ClusterEvents {
     return event;
   }
 
-  /** Records the end of a heartbeat; {@code failure} is null if it was confirmed. */
-  static void endHeartbeat(Object begun, String node, Throwable failure) {
-    if (begun == null) return;
-    var event = (HeartbeatEvent) begun;
+  /** Records the end of a heartbeat; {@code failure} is null if the heartbeat was confirmed. */
+  static void endHeartbeat(Object startedEvent, String node, Throwable failure) {
+    if (startedEvent == null) return;
+    var event = (HeartbeatEvent) startedEvent;
     event.end();
     if (!event.shouldCommit()) return;
     event.node = node;
@@ -123,8 +125,8 @@ final class ClusterEvents {
     event.commit();
   }
 
-  @Name("fibry.FarRequest")
-  @Label("Far Request")
+  @Name("fibry.RemoteRequest")
+  @Label("Remote Request")
   @Description("A request to an actor that may be on another node, from its sending to its end")
   @Category("Fibry")
   @Threshold("20 ms")
@@ -143,8 +145,8 @@ final class ClusterEvents {
     String ended;
   }
 
-  @Name("fibry.FarPressure")
-  @Label("Far Pressure")
+  @Name("fibry.RemotePressure")
+  @Label("Remote Pressure")
   @Description("A sender waited because too many bytes were in flight to another node")
   @Category("Fibry")
   private static final class RemotePressureEvent extends Event {
@@ -162,22 +164,22 @@ final class ClusterEvents {
     String node;
   }
 
-  @Name("fibry.Move")
-  @Label("Move")
+  @Name("fibry.PartitionMove")
+  @Label("Partition Move")
   @Description("A partition of a kind has come to a node, has left it, or was lost with its lease; "
       + "its messages wait during the move")
   private static final class PartitionMoveEvent extends NodeEvent {
     @Label("Kind")
     String kind;
-    @Label("Part")
-    int part;
+    @Label("Partition")
+    int partition;
     @Label("Happened")
     @Description("Taken, given to another node, or lost")
     String happened;
   }
 
-  @Name("fibry.Sign")
-  @Label("Sign of Life")
+  @Name("fibry.Heartbeat")
+  @Label("Heartbeat")
   @Description("Renews the lease of a node, five times in a lease")
   @Threshold("20 ms")
   private static final class HeartbeatEvent extends NodeEvent {
@@ -186,8 +188,8 @@ final class ClusterEvents {
     String ended;
   }
 
-  @Name("fibry.Lapse")
-  @Label("Lapse")
+  @Name("fibry.LeaseLapse")
+  @Label("Lease Lapse")
   @Description("A node considered itself dead, and joins again")
   private static final class LeaseLapseEvent extends NodeEvent {
     @Label("Why")

@@ -3,14 +3,14 @@ package io.fibry.cluster;
 import io.fibry.cluster.spi.ClusterTransport;
 import java.time.Duration;
 
-/** The means by which nodes find each other: a server, or this process. */
+/** Connects nodes with each other, through servers or in the memory of this process. */
 @FunctionalInterface
 public interface ClusterNetwork {
 
   /**
    * Connects a node.
    *
-   * @param app the name of the app; its nodes see each other
+   * @param app the name of the app; only nodes of the same app see each other
    * @param node the name of the node
    * @return the connection, which the node closes
    * @throws TransportException if there is no connection, or the network refuses it

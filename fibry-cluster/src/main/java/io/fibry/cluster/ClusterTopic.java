@@ -64,7 +64,7 @@ final class ClusterTopic<M> extends ForwardingExitable<Topic<M>> implements Topi
       UnreadableMessageLog.log("topic '" + name + "' got news", wire, failure);
       return;
     }
-    nodeContext.blockBuilder().contextExecutor(receiver, message, Route.context(wire))
+    nodeContext.blockBuilder().contextExecutor(receiver, message, Destination.contextOf(wire))
         .execute(() -> localTopic.publish(message));
   }
 
@@ -81,8 +81,8 @@ final class ClusterTopic<M> extends ForwardingExitable<Topic<M>> implements Topi
 
   private Map<String, String> headers(M message) {
     String context = nodeContext.blockBuilder().contextText(receiver, message);
-    return context.isEmpty() ? Map.of(Route.FROM, nodeContext.node())
-        : Map.of(Route.FROM, nodeContext.node(), Route.CONTEXT, context);
+    return context.isEmpty() ? Map.of(Destination.FROM, nodeContext.node())
+        : Map.of(Destination.FROM, nodeContext.node(), Destination.CONTEXT, context);
   }
 
   @Override

@@ -15,13 +15,13 @@ import io.fibry.time.Scheduler;
 import java.util.Optional;
 
 /**
- * Gives messages of other nodes to an actor of this node. The messages wait in the mailbox of a
- * second actor, the gate. A full mailbox of the first actor may block senders, and the thread of
- * the transport must not wait. At the end the subscription ends first, so that the actor still gets
- * the messages that have arrived.
+ * An offer: gives messages of other nodes to an actor of this node. The messages wait in the
+ * mailbox of a second actor, the gate. A full mailbox of the first actor may block senders, and the
+ * thread of the transport must not wait. At the end the subscription ends first, so that the actor
+ * still gets the messages that have arrived.
  */
 final class ExposedActor<M> extends ForwardingExitable<ExposedActor<M>> {
-  private static final int MAX_WAITING = 4_096;
+  private static final int MAX_WAITING = 4_096; // messages in the mailbox of the gate
   private static final String GROUP = "n"; // of all nodes that offer the same name
 
   private record ExposureBegin() {}
@@ -48,7 +48,7 @@ final class ExposedActor<M> extends ForwardingExitable<ExposedActor<M>> {
     try {
       gate.sendMessage(new ExposureBegin());
       subscription = nodeContext.transport().subscribe(subject, Optional.of(GROUP), this::receive);
-      gate.closeOnExit(subscription, () -> dispatcher.pendingRequests().removeAllOf(this));
+      gate.closeOnExit(subscription, () -> dispatcher.requests().removeAllOf(this));
     } finally {
       if (subscription == null) gate.kill();
     }
@@ -59,8 +59,8 @@ final class ExposedActor<M> extends ForwardingExitable<ExposedActor<M>> {
   static <M> ExposedActor<M> begin(NodeContext nodeContext, String subject, String name, Protocol<M> protocol,
       Actor<? super M> actor) {
     var dispatcher =
-        new InboundDispatcher<>(nodeContext.transport(), name, nodeContext.life(), protocol,
-            nodeContext.pendingRequests(),
+        new InboundDispatcher<>(nodeContext.transport(), name, nodeContext.nameAndLife(), protocol,
+            nodeContext.requests(),
             () -> true,
             () -> 0, nodeContext.blockBuilder());
     return new ExposedActor<>(nodeContext.newInternalBuilder(), nodeContext, subject, dispatcher, actor);
@@ -112,14 +112,14 @@ final class ExposedActor<M> extends ForwardingExitable<ExposedActor<M>> {
   /** Called on a thread of the transport. */
   private void receive(WireMessage wire) {
     var message = new InboundMessage(wire, this, clock.nanoTime());
-    dispatcher.pendingRequests().addWaiting(message);
+    dispatcher.requests().addWaiting(message);
     if (gate.sendMessage(message)) return;
-    dispatcher.pendingRequests().removeWaiting(message);
+    dispatcher.requests().removeWaiting(message);
     dispatcher.refuse(wire, MAX_WAITING, isEnding);
   }
 
   private void deliver(WireMessage wire) {
-    if (wire.header(Route.PRESENCE_QUERY).isPresent()) dispatcher.acknowledge(wire);
+    if (wire.header(Destination.PRESENCE_QUERY).isPresent()) dispatcher.acknowledge(wire);
     else if (InboundDispatcher.isTellBundle(wire))
       dispatcher.deliverAll(wire, (target, body) -> target, key -> Optional.of(actor));
     else dispatcher.read(wire).ifPresent(message -> dispatcher.deliver(wire, message, () -> actor));
@@ -129,7 +129,7 @@ final class ExposedActor<M> extends ForwardingExitable<ExposedActor<M>> {
     switch (message) {
       case InboundMessage inbound -> {
         inbound.withRemainingTime(clock).ifPresent(this::deliver); // may wait for capacity of the mailbox
-        dispatcher.pendingRequests().removeWaiting(inbound);
+        dispatcher.requests().removeWaiting(inbound);
       }
       case ExposureBegin begin -> context.watch(LastingAddress.owner(actor), ExposureEnd::new);
       case ExposureEnd end -> {

@@ -8,9 +8,10 @@ import java.util.concurrent.TimeUnit;
 
 /**
  * Records when this node last saw a heartbeat of each life of a node, by its monotonic clock. The
- * lease of a life may be valid until a whole lease after that, unless its entry says that the life
- * is over. A missing entry does not say so: the server may have dropped it because the clock of the
- * server was set. A life of which this node saw no heartbeat counts as seen at the first query.
+ * lease of a life may be valid until a whole lease after that heartbeat, unless the node's entry
+ * says that the life is over. A missing entry does not say so: the server may have dropped the
+ * entry because the clock of the server was set. A life of which this node saw no heartbeat counts
+ * as seen when this object is first asked about it.
  *
  * <p>Thread-safe: each change is one atomic operation on the map. A life that is over stays over.
  * The lease of a life whose entry is missing does not begin again, even if an older heartbeat
@@ -20,27 +21,27 @@ final class HeartbeatTracker {
   private static final int REMEMBERED_LEASES = 10; // after that many leases, a life is forgotten
 
   private enum LifeStatus {
-    SEEN, GONE, OVER
+    SEEN, ENTRY_MISSING, OVER // a status is never replaced by an earlier one
   }
 
   private record Heartbeat(long seenAt, long lease, LifeStatus status) {}
 
   private final Scheduler clock;
   private final long lease; // in nanoseconds, of lives whose entry has none
-  private final Map<String, Heartbeat> lastSeen = new ConcurrentHashMap<>(); // by life
+  private final Map<String, Heartbeat> heartbeats = new ConcurrentHashMap<>(); // by life
 
   HeartbeatTracker(Scheduler clock, Duration lease) {
     this.clock = clock;
     this.lease = nanos(lease);
   }
 
-  /** Returns the nanoseconds of a time; 292 years at most. */
+  /** Returns a time in nanoseconds, at most 292 years. */
   private static long nanos(Duration time) {
     return TimeUnit.NANOSECONDS.convert(time);
   }
 
   /** Records the heartbeat, or the end, of a life from its entry, which was written before now. */
-  void onEntry(State state) {
+  void onEntry(NodeState state) {
     if (state.isOver()) onLifeEnded(state.member().id());
     else update(state.member().id(), state.lease().map(HeartbeatTracker::nanos).orElse(lease), LifeStatus.SEEN);
   }
@@ -58,16 +59,16 @@ final class HeartbeatTracker {
    * @return whether the lease of the life may still be valid
    */
   boolean mayLiveWithoutEntry(String life) {
-    var firstMiss = new Heartbeat(clock.nanoTime(), lease, LifeStatus.GONE);
-    lastSeen.compute(life, (key, previous) -> previous == null ? firstMiss
-        : previous.status == LifeStatus.SEEN ? new Heartbeat(clock.nanoTime(), previous.lease, LifeStatus.GONE)
+    var firstMiss = new Heartbeat(clock.nanoTime(), lease, LifeStatus.ENTRY_MISSING);
+    heartbeats.compute(life, (key, previous) -> previous == null ? firstMiss
+        : previous.status == LifeStatus.SEEN ? new Heartbeat(clock.nanoTime(), previous.lease, LifeStatus.ENTRY_MISSING)
             : previous);
     return mayHaveValidLease(life);
   }
 
   private void update(String life, long leaseNanos, LifeStatus status) {
     var heartbeat = new Heartbeat(clock.nanoTime(), leaseNanos, status);
-    lastSeen.merge(life, heartbeat,
+    heartbeats.merge(life, heartbeat,
         (previous, next) -> next.status.compareTo(previous.status) < 0 || previous.status == LifeStatus.OVER
             ? previous : next);
   }
@@ -76,13 +77,13 @@ final class HeartbeatTracker {
    * {@return whether the lease of the life may still be valid, so that its node may own partitions}
    */
   boolean mayHaveValidLease(String life) {
-    var heartbeat = lastSeen.computeIfAbsent(life, key -> new Heartbeat(clock.nanoTime(), lease, LifeStatus.SEEN));
+    var heartbeat = heartbeats.computeIfAbsent(life, key -> new Heartbeat(clock.nanoTime(), lease, LifeStatus.SEEN));
     return heartbeat.status != LifeStatus.OVER && clock.nanoTime() - heartbeat.seenAt < heartbeat.lease;
   }
 
-  /** Forgets lives that are long over. */
+  /** Forgets lives without a heartbeat for {@code REMEMBERED_LEASES} leases. */
   void removeOld() {
     long now = clock.nanoTime();
-    lastSeen.values().removeIf(heartbeat -> (now - heartbeat.seenAt) / REMEMBERED_LEASES > heartbeat.lease);
+    heartbeats.values().removeIf(heartbeat -> (now - heartbeat.seenAt) / REMEMBERED_LEASES > heartbeat.lease);
   }
 }

@@ -18,20 +18,21 @@ import java.util.function.Supplier;
 import org.slf4j.LoggerFactory;
 
 /**
- * Gives messages of other nodes to actors of this node, and sends their answers back. Thread-safe.
+ * Gives messages of other nodes to an actor of this node, or to the entities of a partition, and
+ * sends their answers back. Thread-safe.
  *
  * @param description the name of the actor, or the kind
  * @param life the name and the life of this node
- * @param pendingRequests the requests that are not answered yet
- * @param mayAnswer returns false if other nodes may have declared this node dead, or own the
- * partition: then an answer of this node may be outdated
+ * @param requests the requests that are not answered yet
+ * @param mayAnswer returns false if other nodes may have declared this node dead, or may own the
+ * partition, so that an answer of this node may be outdated
  * @param epoch returns the epoch by which this node owns the partition; 0 if it does not own it, or
  * if the actor is no entity
  * @param blockBuilder has the context propagators that restore the sender's context on this thread,
  * so that the context propagators of the actor capture it
  */
 record InboundDispatcher<M>(ClusterTransport transport, String description, String life, Protocol<M> protocol,
-    PendingRequests pendingRequests,
+    RequestRegistry requests,
     BooleanSupplier mayAnswer, LongSupplier epoch, BlockBuilder<Object> blockBuilder) {
 
   /** Decodes a message. If that fails, its sender gets the failure, and the result is empty. */
@@ -59,7 +60,7 @@ record InboundDispatcher<M>(ClusterTransport transport, String description, Stri
   }
 
   static boolean isTellBundle(WireMessage wire) {
-    return wire.header(Route.BUNDLE_SIZE).isPresent();
+    return wire.header(Destination.BUNDLE_SIZE).isPresent();
   }
 
   /** Makes the address by which an actor gets a message that arrived as these bytes. */
@@ -68,8 +69,8 @@ record InboundDispatcher<M>(ClusterTransport transport, String description, Stri
   }
 
   /**
-   * Gives messages without answers to their actors. Their sender gets a list of the messages that
-   * were refused.
+   * Gives messages that expect no answer to their actors. The sender gets a list of the messages
+   * that were refused.
    */
   void deliverAll(WireMessage wire, AddressFactory<M> addresses,
       Function<Optional<String>, Optional<? extends Actor<? super M>>> actors) {
@@ -81,7 +82,7 @@ record InboundDispatcher<M>(ClusterTransport transport, String description, Stri
       return;
     }
     var refusals = new ArrayList<TellBundle.Refusal>(0);
-    int firstIndex = 0; // of the group, in the bundle
+    int firstIndex = 0; // index in the bundle of the first message of the group
     for (var group : groups) {
       deliverAll(wire, addresses, group, firstIndex, actors, refusals);
       firstIndex += group.bodies().size();
@@ -130,13 +131,13 @@ record InboundDispatcher<M>(ClusterTransport transport, String description, Stri
   }
 
   private void deliver(WireMessage wire, M message, Actor<? super M> actor) {
-    blockBuilder.contextExecutor(actor, message, Route.context(wire))
+    blockBuilder.contextExecutor(actor, message, Destination.contextOf(wire))
         .execute(() -> deliverInContext(wire, message, actor));
   }
 
   private void deliverInContext(WireMessage wire, M message, Actor<? super M> actor) {
-    var self = chainEntry(wire.header(Route.KEY));
-    if (wire.header(Route.STORE).isPresent()) storeMessage(wire, message, actor);
+    var self = chainEntry(wire.header(Destination.KEY));
+    if (wire.header(Destination.STORE).isPresent()) storeMessage(wire, message, actor);
     else if (wire.replyTo().isPresent() && message instanceof Request<?, ?> request) {
       if (self.isWaitingFor(wire))
         send(ReplyCodec.ofFailure(wire.replyTo().get(), request, self.cycleException(wire, request)));
@@ -147,17 +148,17 @@ record InboundDispatcher<M>(ClusterTransport transport, String description, Stri
   private void storeMessage(WireMessage wire, M message, Actor<? super M> actor) {
     boolean isStored = actor.sendMessage(message);
     wire.replyTo().ifPresent(replyTo -> send(
-        isStored ? ReplyCodec.ofStored(replyTo) : ReplyCodec.ofFull(replyTo, description, 0)));
+        isStored ? ReplyCodec.ofConfirmation(replyTo) : ReplyCodec.ofFull(replyTo, description, 0)));
   }
 
   @SuppressWarnings("unchecked") // a request of the protocol is one of its messages
   private <R> void ask(WireMessage wire, Request<?, R> request, Actor<? super M> actor) {
     String replyTo = wire.replyTo().orElseThrow();
     var target = (Actor<Object>) (Actor<?>) actor;
-    var limit = RemoteSender.limit(wire);
+    var limit = RemoteSender.handlerLimit(wire);
     var answer = limit.isPresent() ? target.sendMessageReturn((Request<Object, R>) request, limit.get())
         : target.sendMessageReturn((Request<Object, R>) request);
-    pendingRequests.addAsked(wire, answer);
+    requests.addAsked(wire, answer);
     answer.whenComplete((value, failure) -> {
       if (!answer.isCancelled()) sendAnswer(replyTo, request, value, failure); // the asker still waits
     });
@@ -172,13 +173,15 @@ record InboundDispatcher<M>(ClusterTransport transport, String description, Stri
     }
   }
 
-  void acknowledge(WireMessage question) {
-    question.replyTo().ifPresent(replyTo -> send(ReplyCodec.ofStored(replyTo)));
+  /** Confirms to the sender of the query that this node offers the actor. */
+  void acknowledge(WireMessage query) {
+    query.replyTo().ifPresent(replyTo -> send(ReplyCodec.ofConfirmation(replyTo)));
   }
 
   /**
-   * Tells the sender that the message was not handled: because this node has just withdrawn its
-   * offer, or because {@code capacity} messages wait already.
+   * Tells the sender that the message was not handled. If {@code isWithdrawn} is true, this node no
+   * longer offers the actor or owns the partition; otherwise {@code capacity} messages wait
+   * already.
    */
   void refuse(WireMessage wire, int capacity, boolean isWithdrawn) {
     wire.replyTo().ifPresent(replyTo -> send(
@@ -190,7 +193,7 @@ record InboundDispatcher<M>(ClusterTransport transport, String description, Stri
     if (!mayAnswer.getAsBoolean()) return;
     try {
       long currentEpoch = epoch.getAsLong();
-      transport.publish(currentEpoch > 0 ? answer.withHeader(Route.EPOCH, Long.toString(currentEpoch)) : answer);
+      transport.publish(currentEpoch > 0 ? answer.withHeader(Destination.EPOCH, Long.toString(currentEpoch)) : answer);
     } catch (TransportException failure) {
       LoggerFactory.getLogger(Cluster.class).debug("an answer of '{}' was not sent", description, failure);
     }

@@ -23,9 +23,9 @@ import org.slf4j.LoggerFactory;
 /**
  * Knows which nodes are alive. A node is dead if its entry says that its life is over, or if it
  * sent no heartbeat for a lease by the clock of this node. In the latter case this node writes that
- * the life is over, at the version that it saw. If there was a heartbeat meanwhile, the table
- * refuses that. A missing entry says nothing. Thread-safe: an actor handles one entry after the
- * other, and fields without a remark are used by its thread only.
+ * the life is over, at the version that it saw. If a heartbeat has changed the version, the table
+ * refuses the write. A missing entry does not show whether its node is alive. Thread-safe: an actor
+ * handles one entry after the other, and fields without a remark are used by its thread only.
  */
 final class Membership implements AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(Cluster.class);
@@ -35,7 +35,7 @@ final class Membership implements AutoCloseable {
   private record MembershipCheck() {}
 
   /** The last entry of a node. */
-  private record NodeEntry(State state, long version) {
+  private record NodeEntry(NodeState state, long version) {
     Member member() {
       return state.member();
     }
@@ -63,7 +63,7 @@ final class Membership implements AutoCloseable {
     this.heartbeats = heartbeats;
     this.node = options.node();
     this.memberList = ObservableValue.of(NodeContext.newInternalBuilder(scope), List.of());
-    this.keyPrefix = subjects.keysOfNodes();
+    this.keyPrefix = subjects.nodeKeyPrefix();
     this.actor = NodeContext.newEventBuilder(scope).newActor(this::handle);
     actor.closeOnExit(transport.watch(keyPrefix, actor::sendMessage));
     actor.sendMessageEvery(new MembershipCheck(), options.lease().dividedBy(CHECKS_PER_LEASE));
@@ -78,57 +78,58 @@ final class Membership implements AutoCloseable {
   }
 
   /**
-   * Calls the reader with each change, while a slow subscriber of {@link #observableMembers} may
-   * get only the last change. The reader gets the present members first, on the calling thread, and
+   * Calls the listener with each change; a slow subscriber of {@link #observableMembers} may get
+   * only the last change. The listener gets the present members first, on the calling thread, and
    * later changes on the actor's thread. It must not wait.
    *
-   * <p>No change is missed after the present members, and the order is preserved. A change is
-   * written to {@code memberList} before the readers are called, and all calls hold the monitor. A
-   * change may come twice.
+   * <p>No change is missed after the present members, and the order is preserved. For this, a
+   * change is written to {@code memberList} before the listeners are called, and all calls hold the
+   * monitor of {@code listeners}. A listener may get a change twice.
    */
-  Subscription onEachChange(Consumer<List<Member>> reader) {
+  Subscription onEachChange(Consumer<List<Member>> listener) {
     synchronized (listeners) {
-      reader.accept(members());
-      listeners.add(reader);
+      listener.accept(members());
+      listeners.add(listener);
     }
     return () -> {
       synchronized (listeners) {
-        listeners.remove(reader);
+        listeners.remove(listener);
       }
     };
   }
 
   /** Whether the owner is alive, and this node has known it for at least {@code time}. */
-  boolean isKnownFor(Duration time, Right owner) {
+  boolean isKnownFor(Duration time, PartitionRight owner) {
     return members().stream().filter(owner::isOf).map(member -> knownSince.get(member.id()))
         .anyMatch(since -> since != null && clock.nanoTime() - since >= time.toNanos());
   }
 
   /** Whether the lease of the owner may still be valid, as far as this node has seen. */
-  boolean mayHaveValidLease(Right owner) {
+  boolean mayHaveValidLease(PartitionRight owner) {
     return heartbeats.mayHaveValidLease(owner.life());
   }
 
   /** Whether an owner whose node has no entry may still be alive. */
-  boolean mayLiveWithoutEntry(Right owner) {
+  boolean mayLiveWithoutEntry(PartitionRight owner) {
     return heartbeats.mayLiveWithoutEntry(owner.life());
   }
 
   /**
-   * Whether a node hosts the kind, or hosted it a moment ago, so that another node may be about to
-   * host it.
+   * Whether a node hosts the kind, or hosted it less than {@code HOSTING_GRACE} ago, so that
+   * another node may be about to host it.
    */
   boolean hosts(String kind) {
     if (members().stream().anyMatch(member -> member.hosts().contains(kind))) return true;
-    var hostedAt = hostedUntil.get(kind);
-    return hostedAt != null && clock.nanoTime() - hostedAt < HOSTING_GRACE.toNanos();
+    var lastHostedAt = hostedUntil.get(kind);
+    return lastHostedAt != null && clock.nanoTime() - lastHostedAt < HOSTING_GRACE.toNanos();
   }
 
   /**
-   * Returns the time after which a request that no node has claimed is lost.
+   * Returns the time without a keep-alive after which a request counts as lost.
    *
    * @param ownLease the lease of this node
-   * @return the longest of all leases, or empty if an older node is a member, which makes no claims
+   * @return the longest of all leases; empty if a member runs an older version, which sends no
+   * keep-alives
    */
   Optional<Duration> longestLease(Duration ownLease) {
     var maxLease = ownLease;
@@ -155,7 +156,7 @@ final class Membership implements AutoCloseable {
 
   private void onEntry(ClusterTransport.Entry entry) {
     String name = entry.key().substring(keyPrefix.length());
-    var state = State.of(entry);
+    var state = NodeState.of(entry);
     if (state.isEmpty()) return;
     heartbeats.onEntry(state.get());
     if (state.get().isOver()) remove(name);
@@ -176,7 +177,7 @@ final class Membership implements AutoCloseable {
     recordHosting(previous.member());
     endedOffers.remove(name);
     publish();
-    leases.remove(name); // after its member, because a member without a lease counts as older
+    leases.remove(name); // last, because a member without a lease counts as an older version
   }
 
   /** Records that a member has hosted its kinds until now. */
@@ -201,7 +202,7 @@ final class Membership implements AutoCloseable {
     for (var entry : List.copyOf(entries.values())) try {
       if (!heartbeats.mayHaveValidLease(entry.member().id())) endSilentLife(entry);
     } catch (TransportException failure) {
-      if (failure.failure() == Failure.DENIED) remove(entry.member().name()); // this node may only ask
+      if (failure.failure() == Failure.DENIED) remove(entry.member().name()); // this node may not write
       else LOG.debug("node '{}' could not write that node '{}' is dead", node, entry.member().name(), failure);
     }
     heartbeats.removeOld();
@@ -212,7 +213,7 @@ final class Membership implements AutoCloseable {
     String key = keyPrefix + member.name();
     String reason = "node '" + node + "' saw no heartbeat of it for a whole lease";
     if (entry.state.end(transport, key, entry.version, reason)) remove(member.name());
-    else transport.get(key).filter(current -> current.version() > entry.version).flatMap(State::of)
+    else transport.get(key).filter(current -> current.version() > entry.version).flatMap(NodeState::of)
         .ifPresentOrElse(heartbeats::onEntry, () -> remove(member.name())); // a newer heartbeat has not arrived yet
   }
 

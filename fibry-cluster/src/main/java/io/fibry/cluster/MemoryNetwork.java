@@ -41,8 +41,11 @@ public final class MemoryNetwork implements ClusterNetwork {
       this.actor = actor;
     }
 
-    /** Returns false if the subscriber is closed. It reads the messages that it accepts. */
-    synchronized boolean tryDeliver(WireMessage message) {
+    /**
+     * Accepts a message, which is then read even if the subscriber is closed. Returns false if the
+     * subscriber is closed.
+     */
+    synchronized boolean acceptIfOpen(WireMessage message) {
       return !isClosed && actor.sendMessage(message);
     }
 
@@ -59,7 +62,7 @@ public final class MemoryNetwork implements ClusterNetwork {
   private final Map<String, List<MemorySubscriber>> subscribers = new ConcurrentHashMap<>(); // by subject
   // requests without an answer, by the subject of the answer
   private final Map<String, CompletableFuture<WireMessage>> pendingRequests = new ConcurrentHashMap<>();
-  private final AtomicLong lastRequest = new AtomicLong(); // number of the last request
+  private final AtomicLong lastRequestNumber = new AtomicLong();
   private final AtomicLong groupCounter = new AtomicLong(); // of messages to groups
   private final Map<String, MemoryQueue> queues = new ConcurrentHashMap<>(); // by subject
   private final MemoryTable table;
@@ -102,7 +105,10 @@ public final class MemoryNetwork implements ClusterNetwork {
     return MAX_BYTES;
   }
 
-  /** Returns false if the message has no receiver. */
+  /**
+   * Sends a message, or completes the request that it answers. Returns false if the message has no
+   * receiver.
+   */
   boolean send(WireMessage message) {
     var pendingAnswer = pendingRequests.remove(message.subject());
     if (pendingAnswer != null) return pendingAnswer.complete(message);
@@ -111,7 +117,7 @@ public final class MemoryNetwork implements ClusterNetwork {
     for (var subscriber : subscribers.getOrDefault(message.subject(), List.of()))
       if (subscriber.group.isPresent())
         groups.computeIfAbsent(subscriber.group.get(), key -> new ArrayList<>()).add(subscriber);
-      else isSent |= subscriber.tryDeliver(message);
+      else isSent |= subscriber.acceptIfOpen(message);
     for (var group : groups.values()) isSent |= sendToOne(group, message);
     return isSent;
   }
@@ -119,12 +125,12 @@ public final class MemoryNetwork implements ClusterNetwork {
   private boolean sendToOne(List<MemorySubscriber> group, WireMessage message) {
     int firstIndex = (int) (groupCounter.incrementAndGet() % group.size());
     for (int i = 0; i < group.size(); i++)
-      if (group.get((firstIndex + i) % group.size()).tryDeliver(message)) return true; // false: it is closed
+      if (group.get((firstIndex + i) % group.size()).acceptIfOpen(message)) return true; // false: it is closed
     return false;
   }
 
   void request(WireMessage message, Duration limit, CompletableFuture<WireMessage> answer) {
-    String subject = REPLY_PREFIX + lastRequest.incrementAndGet();
+    String subject = REPLY_PREFIX + lastRequestNumber.incrementAndGet();
     pendingRequests.put(subject, answer);
     var timer = clock.schedule(limit,
         () -> answer.completeExceptionally(new TransportException(TransportException.Failure.TIMED_OUT,

@@ -3,9 +3,9 @@ package io.fibry.cluster;
 import io.fibry.Actor;
 import io.fibry.ActorSystem;
 import io.fibry.FailurePolicy;
+import io.fibry.cluster.spi.ClusterTransport;
 import io.fibry.cluster.spi.ClusterTransport.PendingWork;
 import io.fibry.cluster.spi.ClusterTransport.WorkItem;
-import io.fibry.cluster.spi.ClusterTransport;
 import io.fibry.cluster.spi.WireMessage;
 import io.fibry.pubsub.Subscription;
 import io.fibry.time.Scheduler;
@@ -20,8 +20,8 @@ import java.util.TreeMap;
 import java.util.function.Consumer;
 
 /**
- * A work queue of a {@link MemoryNetwork}. When the connection of a node ends, the pieces that it
- * has taken can be taken again. Fields are guarded by the monitor of this object.
+ * A work queue of a {@link MemoryNetwork}. When the connection of a node ends, the unfinished
+ * pieces of this node can be taken again. Fields are guarded by the monitor of this object.
  */
 final class MemoryQueue {
   private static final long ID_RETENTION_NANOS = Duration.ofMinutes(2).toNanos();
@@ -60,7 +60,7 @@ final class MemoryQueue {
     @Override
     public void close() {
       stop(this);
-      actor.sendPoisonPill(); // after the work that it has taken
+      actor.sendPoisonPill(); // the actor ends after the pieces in its mailbox
     }
   }
 
@@ -102,8 +102,8 @@ final class MemoryQueue {
   }
 
   private final Scheduler clock;
-  private final Map<String, Long> ids = new LinkedHashMap<>(); // and when it was put, in nanoseconds; the oldest first
-  private final TreeMap<Long, QueuedWork> allWork = new TreeMap<>(); // by number; also the taken pieces
+  private final Map<String, Long> putTimes = new LinkedHashMap<>(); // by id, in nanoseconds; the oldest first
+  private final TreeMap<Long, QueuedWork> allWork = new TreeMap<>(); // by number; includes taken pieces
   private final TreeMap<Long, QueuedWork> availableWork = new TreeMap<>(); // by number; only pieces that can be taken
   private final List<MemoryConsumer> consumers = new ArrayList<>(); // the next piece goes to the first with capacity
   private long lastNumber;
@@ -115,18 +115,18 @@ final class MemoryQueue {
   synchronized void put(String id, byte[] bytes) {
     long now = clock.nanoTime();
     forgetOldIds(now);
-    if (ids.putIfAbsent(id, now) != null) return;
+    if (putTimes.putIfAbsent(id, now) != null) return;
     var work = new QueuedWork(++lastNumber, bytes.clone());
     allWork.put(work.number, work);
     release(work);
   }
 
   private void forgetOldIds(long now) {
-    var oldest = ids.values().iterator();
+    var oldest = putTimes.values().iterator();
     while (oldest.hasNext() && now - oldest.next() > ID_RETENTION_NANOS) oldest.remove();
   }
 
-  /** Makes a piece available again, unless it was removed. */
+  /** Makes a piece available, unless it was removed. Called under the monitor. */
   private void release(QueuedWork work) {
     if (allWork.containsKey(work.number)) availableWork.put(work.number, work);
     distribute();
@@ -157,7 +157,9 @@ final class MemoryQueue {
     unfinishedWork.forEach(this::release);
   }
 
-  /** Removes a piece that is done. Returns false if it was given back before. */
+  /**
+   * Removes a piece that is done. Returns false if the consumer does not have the piece any more.
+   */
   private synchronized boolean end(MemoryConsumer consumer, QueuedWork work) {
     if (!consumer.takenWork.remove(work)) return false;
     allWork.remove(work.number);
@@ -167,12 +169,12 @@ final class MemoryQueue {
 
   private synchronized void giveBack(MemoryConsumer consumer, QueuedWork work, Duration delay) {
     if (!consumer.takenWork.remove(work)) return;
-    if (delay.isPositive()) clock.schedule(delay, () -> releaseNow(work));
+    if (delay.isPositive()) clock.schedule(delay, () -> onDelayEnded(work));
     else release(work);
     distribute();
   }
 
-  private synchronized void releaseNow(QueuedWork work) {
+  private synchronized void onDelayEnded(QueuedWork work) {
     release(work);
   }
 
@@ -192,7 +194,7 @@ final class MemoryQueue {
   }
 
   /** Returns the queue as a node sees it. */
-  ClusterTransport.Queue of(MemoryTransport transport) {
+  ClusterTransport.Queue viewFor(MemoryTransport transport) {
     return new ClusterTransport.Queue() {
       @Override
       public void put(String id, byte[] work) {

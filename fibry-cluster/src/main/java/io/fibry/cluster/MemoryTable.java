@@ -18,7 +18,7 @@ import java.util.function.Consumer;
 /** The table of a {@link MemoryNetwork}. Fields are guarded by the monitor of this object. */
 final class MemoryTable {
   private record TableValue(byte[] value, long version, Optional<Scheduler.Timer> expiryTimer) {
-    void stop() {
+    void cancelExpiry() {
       expiryTimer.ifPresent(Scheduler.Timer::cancel);
     }
 
@@ -36,7 +36,7 @@ final class MemoryTable {
   private final Scheduler clock;
   private final TreeMap<String, TableValue> values = new TreeMap<>();
   private final Set<TableWatcher> watchers = new LinkedHashSet<>();
-  private long lastVersion; // of all keys
+  private long lastVersion; // one sequence for all keys
 
   MemoryTable(Scheduler clock) {
     this.clock = clock;
@@ -48,7 +48,7 @@ final class MemoryTable {
 
   synchronized OptionalLong update(String key, byte[] value, long version, Duration lease) {
     if (!has(key, version)) return OptionalLong.empty();
-    values.get(key).stop();
+    values.get(key).cancelExpiry();
     return OptionalLong.of(put(key, value, lease));
   }
 
@@ -69,7 +69,7 @@ final class MemoryTable {
 
   synchronized boolean delete(String key, long version) {
     if (!has(key, version)) return false;
-    values.remove(key).stop();
+    values.remove(key).cancelExpiry();
     notifyWatchers(new Entry(key, Optional.empty(), ++lastVersion));
     return true;
   }

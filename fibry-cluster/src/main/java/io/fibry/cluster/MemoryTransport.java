@@ -29,7 +29,7 @@ final class MemoryTransport implements ClusterTransport {
   MemoryTransport(MemoryNetwork network, MemoryTable table, Store store) {
     this.network = network;
     this.table = table;
-    this.store = new NodeStore(store);
+    this.store = new CloseShieldStore(store);
   }
 
   @Override
@@ -47,7 +47,7 @@ final class MemoryTransport implements ClusterTransport {
     answer.whenComplete((wire, failure) -> pendingRequests.remove(answer));
     if (isClosed) answer.completeExceptionally(closedException());
     else network.request(message, limit, answer);
-    if (isClosed) failPending(answer); // close() may have missed it
+    if (isClosed) failPending(answer); // close() may not have seen the answer's future
     return answer;
   }
 
@@ -84,7 +84,7 @@ final class MemoryTransport implements ClusterTransport {
       }
     };
     subscriptions.add(registered);
-    if (isClosed) registered.close(); // close() may have missed it
+    if (isClosed) registered.close(); // close() may not have seen the subscription
     return registered;
   }
 
@@ -128,7 +128,7 @@ final class MemoryTransport implements ClusterTransport {
   @Override
   public Queue queue(String subject) {
     checkOpen();
-    return network.queue(subject).of(this);
+    return network.queue(subject).viewFor(this);
   }
 
   @Override

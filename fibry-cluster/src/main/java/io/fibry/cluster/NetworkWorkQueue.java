@@ -56,7 +56,8 @@ final class NetworkWorkQueue<M> implements WorkQueue<M> {
 
   @Override
   public void put(M work) {
-    workQueue.put(work instanceof Idempotent once ? "once " + once.idempotencyKey() : ids.get(), protocol.encode(work));
+    workQueue.put(work instanceof Idempotent idempotent ? "once " + idempotent.idempotencyKey() : ids.get(),
+        protocol.encode(work));
   }
 
   @Override

@@ -12,12 +12,12 @@ import java.time.Duration;
  * The objects that the classes of a node share.
  *
  * @param node the name of the node
- * @param settleTime how long to wait after nodes have joined or left, and for messages that have
- * not arrived yet
- * @param pendingRequests the requests that are not answered yet
+ * @param settleTime how long partitions do not move after nodes have joined or left, and how long a
+ * node forwards messages of a partition that it has given away
+ * @param requests the requests that are not answered yet
  */
-record NodeContext(ActorScope scope, Scheduler clock, ClusterTransport transport, Subjects subjects, Lease lease,
-    Membership membership, String node, Duration settleTime, PendingRequests pendingRequests) {
+record NodeContext(ActorScope scope, Scheduler clock, ClusterTransport transport, Subjects subjects, NodeLease lease,
+    Membership membership, String node, Duration settleTime, RequestRegistry requests) {
 
   /** {@return a builder of internal actors, whose messages the scope does not count} */
   ActorBuilder<Object> newInternalBuilder() {
@@ -56,7 +56,7 @@ record NodeContext(ActorScope scope, Scheduler clock, ClusterTransport transport
   }
 
   /** {@return the name and the life of this node; the life changes when the node joins again} */
-  String life() {
+  String nameAndLife() {
     return node + "." + lease.self().id();
   }
 }

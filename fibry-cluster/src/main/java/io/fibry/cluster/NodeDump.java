@@ -11,7 +11,7 @@ import java.util.TreeSet;
 final class NodeDump {
   private NodeDump() {}
 
-  static String of(ClusterNode node, Map<String, PartitionCoordinator<?>> coordinators, List<String> queues,
+  static String of(LocalNode node, Map<String, PartitionCoordinator<?>> coordinators, List<String> queues,
       List<String> busySenders) {
     var health = node.health();
     var text = new StringBuilder(node + ", "
@@ -25,7 +25,7 @@ final class NodeDump {
     if (!queues.isEmpty()) text.append("works on: ").append(String.join(", ", queues)).append('\n');
     text.append("requests of others: ").append(health.pendingRequests()).append(" not answered\n");
     if (!busySenders.isEmpty())
-      text.append("messages on their way to: ").append(String.join(", ", busySenders)).append('\n');
+      text.append("messages in flight to: ").append(String.join(", ", busySenders)).append('\n');
     return text.toString();
   }
 

@@ -34,21 +34,22 @@ final class PartitionAssignment {
   }
 
   /**
-   * Returns the host with the highest hash for this partition, so that few partitions move when
-   * nodes join and leave. Returns an empty value if no member hosts the kind.
+   * Returns the name of the host with the highest hash for this partition (rendezvous hashing), so
+   * that few partitions move when nodes join and leave. Returns an empty value if no member hosts
+   * the kind.
    */
   static Optional<String> preferredNode(String kind, int partition, List<Member> members) {
-    Member winner = null;
+    Member bestHost = null;
     long maxHash = 0;
     for (var member : members) {
       if (!member.hosts().contains(kind)) continue;
       long hash = mix(checksum(member.name()) << 32 ^ checksum(kind + "." + partition));
-      if (winner == null || Long.compareUnsigned(hash, maxHash) > 0) {
-        winner = member;
+      if (bestHost == null || Long.compareUnsigned(hash, maxHash) > 0) {
+        bestHost = member;
         maxHash = hash;
       }
     }
-    return Optional.ofNullable(winner).map(Member::name);
+    return Optional.ofNullable(bestHost).map(Member::name);
   }
 
   /** Mixes the bits of a hash like SplitMix64. */

@@ -23,19 +23,19 @@ import org.slf4j.LoggerFactory;
 /**
  * Takes the partitions of a kind that belong to this node, and moves the others to other nodes.
  *
- * <p>All nodes compute the same preferred owner of each partition. The actual owner is an entry of
- * the table, the right. It is changed by compare-and-set, and ends with the owner's lease. An
- * actor, the coordinator, changes the rights of this node until they match the preferred owners. A
- * {@link PartitionState} is its view of one partition, and a {@link PartitionGate} holds or handles
- * the messages.
+ * <p>All nodes compute the same preferred owner of each partition. An entry of the table, the
+ * right, names the actual owner. Nodes change the right by compare-and-set, and it is void when the
+ * owner's lease has expired. An actor, the coordinator, changes the rights of this node until they
+ * match the preferred owners. A {@link PartitionState} is the coordinator's view of one partition.
+ * A {@link PartitionGate} holds, handles or forwards the messages of the partition.
  *
  * <p><b>Stages</b> of a partition, in the order of a move from node a to node b:
  *
  * <pre>
  *   on a                                             on b
  *   OWNED       handles messages                     AWAY    does not listen
- *   RELEASING   its entities handle the rest, end
- *   RELEASED    holds new messages, freed the right
+ *   RELEASING   its entities finish, and end
+ *   RELEASED    has freed the right, holds messages
  *                                                    AWAY    listens, holds, writes its right
  *                                                    OWNED   waits for the messages that a held
  *   FORWARDING  forwards messages, for a while
@@ -43,11 +43,12 @@ import org.slf4j.LoggerFactory;
  * </pre>
  *
  * <p><b>No message is lost,</b> because b listens before it writes its right, and a listens until
- * it has forwarded messages for a while. <b>No message is handled twice,</b> because both nodes get
- * the messages of that time, and b recognizes duplicates by their ids. A right names the version
- * that it replaced. If that is the version by which a freed the right, a forwards the held messages
- * to b. Otherwise other nodes have owned the partition in between, and a drops it. A node that
- * loses its lease drops its partitions.
+ * it has forwarded messages for a while. <b>No message is handled twice:</b> both nodes get a
+ * message that comes while both listen, but b recognizes duplicates by their ids. A right contains
+ * the version of the entry that it replaced. If this is the version by which a freed the right, a
+ * forwards the held messages to b. Otherwise another node has owned the partition in between, and
+ * may have handled these messages, so a drops them. A node that loses its lease drops its
+ * partitions.
  *
  * <p>Fields without a remark are used by the coordinator's thread only.
  */
@@ -83,7 +84,7 @@ final class PartitionCoordinator<M> {
   private final NodeContext nodeContext;
   private final String kind;
   private final Protocol<M> protocol;
-  private final EntityFactory<M> entityFactory;
+  private final HostedKind<M> entityFactory;
   private final AtomicReferenceArray<PartitionGate<M>> gates; // null: this node does not listen; read by all threads
   private final AtomicReferenceArray<Entities<String, M>> entities; // null unless owned here; read by all threads
   private final Actor<PartitionEvent> coordinator;
@@ -95,7 +96,7 @@ final class PartitionCoordinator<M> {
   private Optional<CompletableFuture<Done>> releaseAllDone = Optional.empty(); // empty: this node stays a host
 
   PartitionCoordinator(NodeContext nodeContext, String kind, int partitions, Protocol<M> protocol,
-      EntityFactory<M> entityFactory) {
+      HostedKind<M> entityFactory) {
     this.nodeContext = nodeContext;
     this.kind = kind;
     this.protocol = protocol;
@@ -108,11 +109,11 @@ final class PartitionCoordinator<M> {
     this.coordinator = nodeContext.newEventBuilder().newActor(this::handle);
   }
 
-  /** Begins to take partitions. Previous owners may call {@link #receiveTransfer} from now on. */
+  /** Begins to take partitions. Returns when each has an owner, or after {@code SETTLE_TIMEOUT}. */
   void begin() {
     boolean begun = false;
     try {
-      String keys = nodeContext.subjects().keysOfPartitions(kind);
+      String keys = nodeContext.subjects().partitionKeyPrefix(kind);
       coordinator
           .closeOnExit(
               nodeContext.transport().watch(keys, entry -> coordinator.sendMessage(new OwnershipUpdate(entry))));
@@ -121,7 +122,7 @@ final class PartitionCoordinator<M> {
               .subscribe(members -> coordinator.sendMessage(new MembershipUpdate(members))));
       coordinator.closeOnExit(nodeContext.lease().onExpired(() -> coordinator.sendMessage(new LeaseLapsed())));
       coordinator.sendMessageEvery(new PartitionTick(), TICK);
-      nodeContext.lease().host(kind, true);
+      nodeContext.lease().setHosted(kind, true);
       settle();
       begun = true;
     } finally {
@@ -156,13 +157,15 @@ final class PartitionCoordinator<M> {
     else gate.receiveTransfer(wire);
   }
 
-  /** Gives all partitions to other nodes, and waits until these have them. */
+  /**
+   * Gives all partitions to other nodes, and waits for this. Drops the rest after {@code limit}.
+   */
   void releaseAll(Duration limit) {
     try {
-      nodeContext.lease().host(kind, false);
+      nodeContext.lease().setHosted(kind, false);
       coordinator.sendMessageReturn(new ReleaseAll()).orTimeout(limit.toMillis(), TimeUnit.MILLISECONDS).join();
     } catch (RuntimeException failure) {
-      LOG.warn("this node leaves before other nodes own all of its partitions of '{}'", kind, failure);
+      LOG.warn("this node drops partitions of '{}' before other nodes own them", kind, failure);
     } finally {
       drop();
       withdrawAll();
@@ -173,7 +176,7 @@ final class PartitionCoordinator<M> {
     drop();
     withdrawAll();
     try {
-      nodeContext.lease().host(kind, false);
+      nodeContext.lease().setHosted(kind, false);
     } catch (RuntimeException failure) {
       LOG.warn("other nodes may still choose this node as a host of '{}'", kind, failure);
     }
@@ -258,8 +261,8 @@ final class PartitionCoordinator<M> {
   }
 
   private void onEntry(ClusterTransport.Entry entry) {
-    int number = Integer.parseInt(entry.key().substring(nodeContext.subjects().keysOfPartitions(kind).length()));
-    if (number >= partitions.size()) return; // no partition of this kind
+    int number = Integer.parseInt(entry.key().substring(nodeContext.subjects().partitionKeyPrefix(kind).length()));
+    if (number >= partitions.size()) return; // the kind has fewer partitions
     var partition = partitions.get(number);
     if (!partition.updateFrom(entry)) return;
     adaptToEntry(partition);
@@ -278,7 +281,7 @@ final class PartitionCoordinator<M> {
       }
       case RELEASED -> {
         if (partition.nextOwner().isPresent()) forwardTo(partition, partition.nextOwner().get());
-        // Other nodes have owned it in between, and may have handled the held messages.
+        // Another node has owned the partition in between, and may have handled the held messages.
         else if (!partition.isReleasedHere()) onLost(partition);
       }
       case FORWARDING -> {
@@ -309,7 +312,8 @@ final class PartitionCoordinator<M> {
       partition.awaitsTransfer = false;
       gates.get(partition.number).onTransferComplete(); // the previous owner is too slow
     }
-    if (partition.stage == PartitionStage.OWNED || partition.stage == PartitionStage.RELEASING) resolveDoubt(partition);
+    if (partition.stage == PartitionStage.OWNED || partition.stage == PartitionStage.RELEASING)
+      checkLaterEpoch(partition);
     switch (partition.stage) {
       case AWAY -> {
         if (isPreferred || partition.isOwnedHere()) acquire(partition);
@@ -322,11 +326,11 @@ final class PartitionCoordinator<M> {
         if (partition.areEntitiesClosed) freeRight(partition);
       }
       case RELEASED -> {
-        if (partition.isTaken()) adaptToEntry(partition); // forwards once the next owner is known for long enough
+        if (partition.isOwnedElsewhere()) adaptToEntry(partition); // forwards, if the owner is known for long enough
         else if (partition.nextOwner().isPresent()) onLost(partition); // a dead owner may have handled held messages
         else if (isPreferred) acquire(partition);
         else if (partition.preferredNode.isEmpty() && (isOverdue || members.size() < 2) && partition.delete())
-          endGate(partition); // there is no other node
+          endGate(partition); // no other node can take it
       }
       case FORWARDING -> {
         if (isOverdue) endGate(partition);
@@ -336,10 +340,11 @@ final class PartitionCoordinator<M> {
     }
   }
 
-  private void resolveDoubt(PartitionState partition) {
+  private void checkLaterEpoch(PartitionState partition) {
     var gate = gates.get(partition.number);
     if (gate.laterEpoch() <= partition.epoch) return;
-    if (partition.confirmOwner(gate.laterEpoch())) gate.open(entities.get(partition.number), !partition.awaitsTransfer);
+    if (partition.confirmOwnership(gate.laterEpoch()))
+      gate.open(entities.get(partition.number), !partition.awaitsTransfer);
     else onLost(partition);
   }
 
@@ -353,17 +358,18 @@ final class PartitionCoordinator<M> {
 
   /**
    * Takes a partition. Listens before it writes the right, so that no message is lost in between.
-   * If it is not known whether the right was written, the node continues to listen.
+   * If it is not known whether the right was written, the node continues to listen, and tries
+   * again.
    */
   private void acquire(PartitionState partition) {
-    if (partition.isTaken()) return;
+    if (partition.isOwnedElsewhere()) return;
     String life = nodeContext.lease().self().id();
     partition.beginMove();
     if (gates.get(partition.number) == null) openGate(partition, life);
-    else if (partition.stage != PartitionStage.AWAY) partition.awaitsTransfer = partition.willTransfer();
+    else if (partition.stage != PartitionStage.AWAY) partition.awaitsTransfer = partition.expectsTransfer();
     if (partition.stage == PartitionStage.FORWARDING) gates.get(partition.number).reclaim();
     if (!partition.isOwnedHere() && !partition.write(false, life)) {
-      partition.dropMove();
+      partition.forgetMove();
       if (partition.stage == PartitionStage.AWAY) onLost(partition);
       else adaptToEntry(partition);
       return;
@@ -378,10 +384,10 @@ final class PartitionCoordinator<M> {
   }
 
   private void openGate(PartitionState partition, String life) {
-    partition.awaitsTransfer = partition.willTransfer();
+    partition.awaitsTransfer = partition.expectsTransfer();
     var dispatcher =
         new InboundDispatcher<>(nodeContext.transport(), kind, nodeContext.node() + "." + life, protocol,
-            nodeContext.pendingRequests(),
+            nodeContext.requests(),
             partition.mayAnswer(life), () -> partition.epoch, nodeContext.blockBuilder());
     gates.set(partition.number,
         PartitionGate.hold(nodeContext, nodeContext.subjects().ofPartition(kind, partition.number), dispatcher,
@@ -406,7 +412,7 @@ final class PartitionCoordinator<M> {
   private void onReleased(PartitionState partition) {
     partition.stage = PartitionStage.RELEASED;
     partition.releasedVersion = partition.version;
-    // Until then, another node may join and take the partition.
+    // If no other node can take the partition, its right is deleted after this time.
     partition.deadline = nodeContext.clock().nanoTime() + nodeContext.settleTime().toNanos();
     entities.set(partition.number, null);
     reconsider(partition);
@@ -416,7 +422,7 @@ final class PartitionCoordinator<M> {
    * Forwards messages to the next owner, once this node has known it for the settle time, because
    * some servers learn late that the next owner listens.
    */
-  private void forwardTo(PartitionState partition, Right next) {
+  private void forwardTo(PartitionState partition, PartitionRight next) {
     if (!nodeContext.membership().isKnownFor(nodeContext.settleTime(), next)) return;
     partition.stage = PartitionStage.FORWARDING;
     partition.deadline = nodeContext.clock().nanoTime() + nodeContext.settleTime().toNanos();
@@ -436,9 +442,9 @@ final class PartitionCoordinator<M> {
     gate.endAfterMessages(() -> coordinator.sendMessage(new PartitionEnded(partition.number, gate)));
   }
 
-  /** Drops a partition that another node owns, or whose owner is not known. */
+  /** Drops a partition whose owner is another node or unknown, or because the lease has expired. */
   private void onLost(PartitionState partition) {
-    partition.losses++;
+    partition.lossCount++;
     if (partition.stage != PartitionStage.AWAY) partition.endMove("lost");
     partition.stage = PartitionStage.AWAY;
     drop(partition.number);

@@ -58,7 +58,7 @@ final class PartitionGate<M> {
 
   private record EndGate<M>(Runnable onEnded) implements GateEvent<M> {}
 
-  /** Comes after all messages that have arrived. */
+  /** Sent by the gate to itself, so that it comes after all messages that have arrived. */
   private record GateDrained<M>(Runnable onEnded) implements GateEvent<M> {}
 
   private final Scheduler clock;
@@ -67,18 +67,18 @@ final class PartitionGate<M> {
   private final Consumer<String> deliverPending; // delivers the pending messages of a key from the store
   private final Consumer<TransferMessage> transferSender; // sends a message to the next owner
   private final Actor<GateEvent<M>> gate;
-  private Subscription arrivals; // written before the coordinator knows this object
+  private Subscription subscription; // written before the coordinator knows this object
   private final AtomicInteger waitingCount = new AtomicInteger(); // messages in this object; used by all threads
   private final AtomicLong waitingBytes = new AtomicLong(); // of their bodies; used by all threads
   private final ArrayDeque<InboundMessage> heldMessages = new ArrayDeque<>();
-  private final ArrayDeque<InboundMessage> transferredMessages = new ArrayDeque<>(); // by the previous owner
+  private final ArrayDeque<InboundMessage> transferredMessages = new ArrayDeque<>(); // from the previous owner
   private volatile boolean isExclusive; // no other node gets these messages; read by all threads
   private GateStage stage = GateStage.HOLDING;
   private boolean isTransferComplete; // all messages that the previous owner held are here
   private Optional<Entities<String, M>> entities = Optional.empty();
   private final Set<String> seenIds = new HashSet<>(); // of messages, as long as duplicates may arrive
   private long forgetAt; // when seenIds is cleared, in nanoseconds of the clock
-  private volatile long laterEpoch; // a later epoch than this node's, or 0; read by the coordinator
+  private volatile long laterEpoch; // of a later owner, or 0; read by the coordinator
   private Optional<ReleaseGate<M>> pendingRelease = Optional.empty();
   private String nextOwner = ""; // empty text: none
 
@@ -114,8 +114,8 @@ final class PartitionGate<M> {
             transferSender);
     boolean isSubscribed = false;
     try {
-      newGate.arrivals = nodeContext.transport().subscribe(subject, Optional.empty(), newGate::receive);
-      newGate.gate.closeOnExit(newGate.arrivals, () -> dispatcher.pendingRequests().removeAllOf(newGate));
+      newGate.subscription = nodeContext.transport().subscribe(subject, Optional.empty(), newGate::receive);
+      newGate.gate.closeOnExit(newGate.subscription, () -> dispatcher.requests().removeAllOf(newGate));
       isSubscribed = true;
       return newGate;
     } finally {
@@ -136,12 +136,13 @@ final class PartitionGate<M> {
   }
 
   /**
-   * Gives a message to the gate. Without capacity the message is refused, unless another node may
-   * get it, too: then only that node knows the outcome.
+   * Gives a message to the gate. If the gate has no capacity, the message is refused. If another
+   * node may get the message, too, it is only dropped here, because only that node knows the
+   * outcome.
    */
   private void enqueue(GateEvent<M> event, InboundMessage message) {
     var wire = message.wire();
-    dispatcher.pendingRequests().addWaiting(message);
+    dispatcher.requests().addWaiting(message);
     boolean hasCapacity = waitingCount.incrementAndGet() <= MAX_WAITING
         & waitingBytes.addAndGet(wire.body().length) <= MAX_BYTES;
     if (hasCapacity && gate.sendMessage(event)) return;
@@ -151,7 +152,7 @@ final class PartitionGate<M> {
 
   private void onHandled(InboundMessage message) {
     releaseCapacity(message.wire());
-    dispatcher.pendingRequests().removeWaiting(message);
+    dispatcher.requests().removeWaiting(message);
   }
 
   private void releaseCapacity(WireMessage wire) {
@@ -170,9 +171,7 @@ final class PartitionGate<M> {
     gate.sendMessage(new OpenGate<>(entities, isTransferComplete));
   }
 
-  /**
-   * {@return an epoch that is later than this node's epoch, as a sender knew it; or 0}
-   */
+  /** {@return the epoch of a later owner, which a message contained; 0 if no message did} */
   long laterEpoch() {
     return laterEpoch;
   }
@@ -199,7 +198,7 @@ final class PartitionGate<M> {
     gate.sendMessage(new ResumeForwarding<>());
   }
 
-  /** Ends after the messages that have arrived. */
+  /** Ends the gate after it has forwarded or refused the messages that have arrived. */
   void endAfterMessages(Runnable onEnded) {
     gate.sendMessage(new EndGate<>(onEnded));
   }
@@ -219,7 +218,7 @@ final class PartitionGate<M> {
     switch (event) {
       case DirectMessage<M> direct -> {
         if (!isNew(direct.message)) break;
-        checkEpoch(Route.epoch(direct.message.wire()));
+        holdIfSuperseded(Destination.epochOf(direct.message.wire()));
         handleMessage(direct.message);
       }
       case ForwardedMessage<M> forwarded -> {
@@ -229,13 +228,13 @@ final class PartitionGate<M> {
       }
       case TransferEnd<M> end -> {
         isTransferComplete = true;
-        startHandling();
+        openIfReady();
       }
       case OpenGate<M> open -> {
         entities = Optional.of(open.entities);
         stage = GateStage.HOLDING;
         isTransferComplete |= open.isTransferComplete;
-        startHandling();
+        openIfReady();
       }
       case ReleaseGate<M> request -> {
         pendingRelease = Optional.of(request);
@@ -258,18 +257,18 @@ final class PartitionGate<M> {
       }
       case EndGate<M> end -> {
         continueForwarding();
-        arrivals.close(); // messages that have arrived are still forwarded
+        subscription.close(); // messages that have arrived are still forwarded
         context.self().sendMessage(new GateDrained<>(end.onEnded));
       }
     }
   }
 
   /**
-   * Holds messages if the sender knows of a later owner, until the coordinator has read the owner
-   * from the table, or has just written it. The clocks of this node may have stopped with its
-   * machine.
+   * Holds messages if the sender of a message knows a later owner, until the coordinator has read
+   * from the table, or has written, that this node is the owner. This node may not notice that its
+   * lease has expired, because its clocks stop if its machine is suspended.
    */
-  private void checkEpoch(long epoch) {
+  private void holdIfSuperseded(long epoch) {
     if (stage != GateStage.OPEN && stage != GateStage.HOLDING || !isLater(epoch)) return;
     stage = GateStage.HOLDING;
     isExclusive = false;
@@ -280,7 +279,7 @@ final class PartitionGate<M> {
     return epoch > dispatcher.epoch().getAsLong();
   }
 
-  private void startHandling() {
+  private void openIfReady() {
     if (stage != GateStage.HOLDING || entities.isEmpty() || !isTransferComplete || isLater(laterEpoch)) return;
     stage = GateStage.OPEN;
     forgetAt = clock.nanoTime() + ID_RETENTION.toNanos();
@@ -290,8 +289,8 @@ final class PartitionGate<M> {
   }
 
   /**
-   * Ends the entities if the coordinator wants to release the partition. This waits until the gate
-   * has been open, so that each owner learns its next owner, and forwards messages to it.
+   * Ends the entities if the coordinator wants to release the partition. This is done only when the
+   * gate is open, so that each owner learns its next owner, and forwards messages to it.
    */
   private void releaseEntities() {
     if (stage != GateStage.OPEN || pendingRelease.isEmpty()) return;
@@ -320,13 +319,13 @@ final class PartitionGate<M> {
       case HOLDING, RELEASED -> heldMessages.add(message);
       case FORWARDING -> {
         onHandled(message);
-        message.wire().header(Route.ID).ifPresent(seenIds::remove); // the next owner may forward it back
+        message.wire().header(Destination.MESSAGE_ID).ifPresent(seenIds::remove); // the next owner may forward it back
         message.withRemainingTime(clock).ifPresent(wire -> sendTransfer(Optional.of(wire)));
       }
       default -> {
         releaseCapacity(message.wire());
-        message.withRemainingTime(clock).ifPresent(this::deliver); // may wait for capacity of a mailbox
-        dispatcher.pendingRequests().removeWaiting(message);
+        message.withRemainingTime(clock).ifPresent(this::deliver); // may wait for capacity in a mailbox
+        dispatcher.requests().removeWaiting(message);
       }
     }
   }
@@ -337,8 +336,9 @@ final class PartitionGate<M> {
   }
 
   /**
-   * Sends a message to the next owner. If this node was declared dead, another owner may have
-   * handled the message, and the next owner cannot know that; then nothing is sent.
+   * Sends a message to the next owner or, if {@code wire} is empty, the end of the transfer. Sends
+   * nothing if this node may have been declared dead, because another owner may have handled the
+   * message, and the next owner cannot know that.
    */
   private void sendTransfer(Optional<WireMessage> wire) {
     if (!dispatcher.mayAnswer().getAsBoolean()) return;
@@ -357,9 +357,9 @@ final class PartitionGate<M> {
           key -> key.filter(isOwnKey).map(text -> entities.orElseThrow().actor(text)));
       return;
     }
-    var key = wire.header(Route.KEY).filter(isOwnKey);
+    var key = wire.header(Destination.KEY).filter(isOwnKey);
     if (key.isEmpty()) return; // not a key of this partition
-    if (wire.header(Route.DELIVER_PENDING).isPresent()) {
+    if (wire.header(Destination.DELIVER_PENDING).isPresent()) {
       deliverPending.accept(key.get());
       return;
     }
@@ -375,13 +375,13 @@ final class PartitionGate<M> {
     return true;
   }
 
-  /** Whether the message has neither arrived nor been handled here before. Drops a duplicate. */
+  /** Returns whether the message has arrived here for the first time. Drops a duplicate. */
   private boolean isNew(InboundMessage message) {
     if (stage == GateStage.OPEN && clock.nanoTime() - forgetAt >= 0) {
       if (!seenIds.isEmpty()) seenIds.clear();
       return true;
     }
-    boolean isFirst = message.wire().header(Route.ID).map(seenIds::add).orElse(true);
+    boolean isFirst = message.wire().header(Destination.MESSAGE_ID).map(seenIds::add).orElse(true);
     if (!isFirst) onHandled(message);
     return isFirst;
   }

@@ -19,7 +19,7 @@ final class PartitionState {
   private final String key; // of the entry in the table
   final int number;
   PartitionStage stage = PartitionStage.AWAY;
-  Optional<Right> ownership = Optional.empty(); // the last known right, or empty
+  Optional<PartitionRight> right = Optional.empty(); // the last known right, or empty
   long version; // of the last known entry
   long releasedVersion; // version of the entry by which this node freed the right
   Optional<String> preferredNode = Optional.empty();
@@ -27,7 +27,7 @@ final class PartitionState {
   boolean awaitsTransfer; // the previous owner may still forward held messages
   long deadline; // of the present stage, in nanoseconds of the clock
   volatile long epoch; // the version by which this node owns it; written by the coordinator, read by all
-  volatile int losses; // how often this node lost it; written by the coordinator, read by all
+  volatile int lossCount; // how often this node lost it; written by the coordinator, read by all
   private Object jfrEvent; // of the present move; null if there is none, or it is not recorded
 
   PartitionState(NodeContext nodeContext, String kind, int number) {
@@ -43,13 +43,13 @@ final class PartitionState {
 
   /** Records the end of a move. */
   void endMove(String result) {
-    beginMove(); // a loss begins and ends at once
+    beginMove(); // at a loss, no move may have begun
     ClusterEvents.endMove(jfrEvent, nodeContext.node(), kind, number, result);
     jfrEvent = null;
   }
 
-  /** Forgets the move, because another node was faster. */
-  void dropMove() {
+  /** Forgets the move without an event, because another node has changed the entry before. */
+  void forgetMove() {
     jfrEvent = null;
   }
 
@@ -58,107 +58,113 @@ final class PartitionState {
    * next owner answers}
    */
   BooleanSupplier mayAnswer(String life) {
-    int lossesBefore = losses;
-    return () -> losses == lossesBefore && nodeContext.lease().isValid(life);
+    int lossesBefore = lossCount;
+    return () -> lossCount == lossesBefore && nodeContext.lease().isValid(life);
   }
 
   boolean isOwnedHere() {
-    return ownership.filter(right -> right.isOwnedBy(nodeContext.lease().self())).isPresent();
+    return right.filter(right -> right.isOwnedBy(nodeContext.lease().self())).isPresent();
   }
 
   boolean isReleasedHere() {
-    return ownership.filter(right -> right.free() && right.isOf(nodeContext.lease().self())).isPresent();
+    return right.filter(right -> right.free() && right.isOf(nodeContext.lease().self())).isPresent();
   }
 
   /**
    * Returns the right of the node that took the partition from this node; empty if there is none.
    */
-  Optional<Right> nextOwner() {
-    return ownership.filter(right -> !right.free() && right.after() == releasedVersion);
+  Optional<PartitionRight> nextOwner() {
+    return right.filter(right -> !right.free() && right.after() == releasedVersion);
   }
 
   /** Whether another node owns the partition, and its lease may still be valid. */
-  boolean isTaken() {
-    return !isOwnedHere() && ownership.filter(right -> !right.free()).filter(this::mayLive).isPresent();
+  boolean isOwnedElsewhere() {
+    return !isOwnedHere() && right.filter(right -> !right.free()).filter(this::mayLive).isPresent();
   }
 
-  private boolean mayLive(Right right) {
+  private boolean mayLive(PartitionRight right) {
     if (nodeContext.membership().mayHaveValidLease(right)) return true;
     var entry = entryOf(right);
-    return entry.isEmpty() ? nodeContext.membership().mayLiveWithoutEntry(right) : isPresent(right, entry);
+    return entry.isEmpty() ? nodeContext.membership().mayLiveWithoutEntry(right) : isAliveIn(entry, right);
   }
 
   /** Whether the previous owner is alive, and will forward the messages that it holds. */
-  boolean willTransfer() {
-    return !isReleasedHere() && ownership.filter(Right::free).filter(this::isAlive).isPresent();
+  boolean expectsTransfer() {
+    return !isReleasedHere() && right.filter(PartitionRight::free).filter(this::isAlive).isPresent();
   }
 
   /** Whether the partition has an owner, as far as this node knows without a query to the table. */
   boolean isSettled() {
-    return isOwnedHere() || ownership.filter(right -> !right.free()).filter(this::isListed).isPresent();
+    return isOwnedHere() || right.filter(right -> !right.free()).filter(this::isListed).isPresent();
   }
 
-  private boolean isListed(Right right) {
+  private boolean isListed(PartitionRight right) {
     return nodeContext.membership().members().stream().anyMatch(right::isOf);
   }
 
-  private boolean isAlive(Right right) {
-    return isListed(right) || isPresent(right, entryOf(right));
+  private boolean isAlive(PartitionRight right) {
+    return isListed(right) || isAliveIn(entryOf(right), right);
   }
 
-  /** Reads the entry of a node, because its changes may arrive later than changes of partitions. */
-  private Optional<ClusterTransport.Entry> entryOf(Right right) {
+  /**
+   * Reads the entry of the owner's node, because changes of nodes may arrive here later than
+   * changes of partitions.
+   */
+  private Optional<ClusterTransport.Entry> entryOf(PartitionRight right) {
     return nodeContext.transport().get(nodeContext.subjects().keyOfNode(right.node()));
   }
 
-  private static boolean isPresent(Right right, Optional<ClusterTransport.Entry> entry) {
-    return entry.flatMap(State::memberOf).filter(right::isOf).isPresent();
+  private static boolean isAliveIn(Optional<ClusterTransport.Entry> entry, PartitionRight right) {
+    return entry.flatMap(NodeState::memberOf).filter(right::isOf).isPresent();
   }
 
-  /** Takes over an entry of the table. Returns false if the entry is not new. */
+  /** Updates this view from an entry of the table. Returns false if the entry is not newer. */
   boolean updateFrom(ClusterTransport.Entry entry) {
     if (entry.version() <= version) return false;
     version = entry.version();
-    ownership = Right.of(entry);
+    right = PartitionRight.of(entry);
     return true;
   }
 
   /**
    * Writes that this node owns the partition, or that the partition is free. Returns false if
-   * another node was faster; then the present entry has been read.
+   * another node has changed the entry before; then this object has the present entry.
    */
-  boolean write(boolean free, String life) {
-    var next = new Right(nodeContext.node(), life, free, version);
+  boolean write(boolean isFree, String life) {
+    var next = new PartitionRight(nodeContext.node(), life, isFree, version);
     var written =
-        ownership.isPresent() ? nodeContext.transport().update(key, next.bytes(), version, ClusterTransport.FOREVER)
+        right.isPresent() ? nodeContext.transport().update(key, next.bytes(), version, ClusterTransport.FOREVER)
             : nodeContext.transport().create(key, next.bytes(), ClusterTransport.FOREVER);
     if (written.isEmpty()) reload();
     else {
       version = written.getAsLong();
-      ownership = Optional.of(next);
+      right = Optional.of(next);
     }
     return written.isPresent();
   }
 
-  /** Reads from the table whether this node still owns the partition. */
-  boolean confirmOwner(long laterEpoch) {
+  /**
+   * Reads from the table whether this node still owns the partition. If it does, its epoch becomes
+   * at least {@code laterEpoch}.
+   */
+  boolean confirmOwnership(long laterEpoch) {
     reload();
-    if (isOwnedHere()) epoch = Math.max(version, laterEpoch); // an old epoch is from a lost table
+    if (isOwnedHere()) epoch = Math.max(version, laterEpoch); // larger than the version if the table was lost
     return isOwnedHere();
   }
 
   /** Reads the entry from the table, because the watch may be late, or miss a change. */
   private void reload() {
-    nodeContext.transport().get(key).ifPresentOrElse(this::updateFrom, () -> ownership = Optional.empty());
+    nodeContext.transport().get(key).ifPresentOrElse(this::updateFrom, () -> right = Optional.empty());
   }
 
   /**
-   * Deletes the entry, so that the next owner need not wait. Returns false if the entry has
-   * changed.
+   * Deletes the entry, so that the next owner need not wait for the lease of this node to expire.
+   * Returns false if the entry has changed.
    */
   boolean delete() {
     if (!nodeContext.transport().delete(key, version)) return false;
-    ownership = Optional.empty();
+    right = Optional.empty();
     return true;
   }
 }

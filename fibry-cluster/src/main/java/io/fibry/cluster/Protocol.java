@@ -8,7 +8,7 @@ import java.util.Objects;
 import java.util.function.Supplier;
 
 /** Encodes and decodes the messages of an actor, and their answers. */
-record Protocol<M>(Class<M> type, Codec<M> messages) {
+record Protocol<M>(Class<M> type, Codec<M> messageCodec) {
 
   /** Throws an exception if a message, or an answer, cannot be encoded. */
   static <M> Protocol<M> of(Class<M> type) {
@@ -32,7 +32,7 @@ record Protocol<M>(Class<M> type, Codec<M> messages) {
   }
 
   byte[] encode(M message) {
-    return messages.encode(Objects.requireNonNull(message, "message"));
+    return messageCodec.encode(Objects.requireNonNull(message, "message"));
   }
 
   /**
@@ -41,7 +41,7 @@ record Protocol<M>(Class<M> type, Codec<M> messages) {
    * @throws CodecException if the bytes are not a message
    */
   M decode(byte[] bytes) {
-    return messages.decode(bytes);
+    return messageCodec.decode(bytes);
   }
 
   static byte[] encodeAnswer(Object request, Object answer) {

@@ -14,19 +14,19 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Does the work of a queue on this node. The transport gives it no more pieces than it may do at
- * once.
+ * Does the work of a queue on this node. The transport delivers only as many pieces as may be done
+ * at the same time.
  */
 final class QueueWorkers<M> extends ForwardingExitable<QueueWorkers<M>> {
   private static final Logger LOG = LoggerFactory.getLogger(Cluster.class);
-  private static final Duration END_TIMEOUT = Duration.ofSeconds(20); // for the pieces in work when the node leaves
-  private static final Duration END_MARGIN = Duration.ofSeconds(1); // until other nodes get a late piece
+  private static final Duration END_TIMEOUT = Duration.ofSeconds(20); // for pieces in work when the node leaves
+  private static final Duration END_MARGIN = Duration.ofSeconds(1); // until other nodes get a piece that came too late
 
   private final NetworkWorkQueue<M> queue;
   private final WorkQueue.Options options;
   private final Handler<M> worker;
   private final Actor<WorkItem> pool;
-  private final Subscription arrivals;
+  private final Subscription workSubscription;
   private volatile boolean isKilled;
 
   QueueWorkers(ActorBuilder<Object> builder, NetworkWorkQueue<M> queue, WorkQueue.Options options, Handler<M> worker) {
@@ -41,7 +41,7 @@ final class QueueWorkers<M> extends ForwardingExitable<QueueWorkers<M>> {
     } finally {
       if (subscription == null) pool.kill();
     }
-    this.arrivals = subscription;
+    this.workSubscription = subscription;
   }
 
   /** {@return the name of the queue} */
@@ -58,32 +58,32 @@ final class QueueWorkers<M> extends ForwardingExitable<QueueWorkers<M>> {
 
   @Override
   public void askExit() {
-    arrivals.close();
+    workSubscription.close();
     super.askExit();
   }
 
   @Override
   public void sendPoisonPill() {
-    arrivals.close();
+    workSubscription.close();
     super.sendPoisonPill();
   }
 
   @Override
   public void kill() {
     isKilled = true;
-    arrivals.close();
+    workSubscription.close();
     super.kill();
   }
 
   @Override
   public void close() {
-    arrivals.close();
+    workSubscription.close();
     super.close();
   }
 
   /**
-   * Ends the workers, and waits. Pieces that take too long are interrupted, and go back to the
-   * queue.
+   * Ends the workers, and waits for their end. Pieces that take longer than {@code END_TIMEOUT} are
+   * interrupted, and given back to the queue.
    */
   void stopAndRelease() {
     askExit();

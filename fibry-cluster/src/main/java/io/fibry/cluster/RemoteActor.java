@@ -28,16 +28,16 @@ final class RemoteActor<M> implements Actor<M>, LastingAddress {
   private final Protocol<M> protocol;
   private final RemoteSender sender;
   private final Actor<Object> senderActor;
-  private final Duration maxWait; // the limit of requests that have no limit of their own
-  private final Optional<Supplier<CompletableFuture<ExitReason>>> exitSource; // empty: an entity
+  private final Duration defaultLimit; // the limit of requests that have no limit of their own
+  private final Optional<Supplier<CompletableFuture<ExitReason>>> exitSource; // empty if the actor is an entity
 
-  RemoteActor(RemoteSender.RemoteAddress address, Protocol<M> protocol, RemoteSender sender, Duration maxWait,
+  RemoteActor(RemoteSender.RemoteAddress address, Protocol<M> protocol, RemoteSender sender, Duration defaultLimit,
       Optional<Supplier<CompletableFuture<ExitReason>>> exitSource) {
     this.address = address;
     this.protocol = protocol;
     this.sender = sender;
     this.senderActor = sender.actor();
-    this.maxWait = maxWait;
+    this.defaultLimit = defaultLimit;
     this.exitSource = exitSource;
   }
 
@@ -85,7 +85,7 @@ final class RemoteActor<M> implements Actor<M>, LastingAddress {
     try {
       byte[] body = protocol.encode(message);
       var request = new RemoteSender.OutboundStore(address, message, body, sender.contextText(this, message));
-      return senderActor.ask(unchecked(request), maxWait);
+      return senderActor.ask(unchecked(request), defaultLimit);
     } catch (RequestException | CancellationException failure) {
       LoggerFactory.getLogger(Cluster.class).warn("a message to '{}' may or may not be stored", address.actor(),
           failure);
@@ -96,7 +96,7 @@ final class RemoteActor<M> implements Actor<M>, LastingAddress {
   @Override
   public boolean sendMessages(List<? extends M> messages) {
     if (address.storesMessages()) throw new UnsupportedOperationException(
-        "actor '" + address.actor() + "' stores its messages, each by itself; use sendMessage");
+        "actor '" + address.actor() + "' stores its messages one by one; use sendMessage");
     return sender.sendTells(messages.stream().map(this::toTell).toList());
   }
 
@@ -112,7 +112,7 @@ final class RemoteActor<M> implements Actor<M>, LastingAddress {
 
   @Override
   public <Q extends M, R> CompletableFuture<R> sendMessageReturn(Request<Q, R> request) {
-    return sendMessageReturn(request, maxWait);
+    return sendMessageReturn(request, defaultLimit);
   }
 
   @Override
@@ -140,7 +140,7 @@ final class RemoteActor<M> implements Actor<M>, LastingAddress {
     return senderActor.sendMessageEvery(key, toTell(message), period);
   }
 
-  // ---- operations that only its own node has
+  // ---- operations that are possible only on the node of the actor
 
   private UnsupportedOperationException unsupported(String reason) {
     return new UnsupportedOperationException(
@@ -149,7 +149,7 @@ final class RemoteActor<M> implements Actor<M>, LastingAddress {
 
   @Override
   public void execute(Runnable task) {
-    throw unsupported("code does not travel");
+    throw unsupported("code cannot be sent to it");
   }
 
   @Override

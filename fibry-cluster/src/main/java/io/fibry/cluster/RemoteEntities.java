@@ -21,11 +21,11 @@ final class RemoteEntities<M> extends ForwardingExitable<Entities<String, M>> im
   private final boolean storesMessages; // whether messages are stored before they are handled
   private final IntFunction<RemoteSender> senders; // by partition
   private final LongSupplier size; // the number of entities on this node
-  private final Duration maxWait; // the limit of requests that have no limit of their own
+  private final Duration defaultLimit; // the limit of requests that have no limit of their own
 
   RemoteEntities(Exitable exitable, String kind, int partitions, Protocol<M> protocol, boolean storesMessages,
       IntFunction<RemoteSender> senders,
-      LongSupplier size, Duration maxWait) {
+      LongSupplier size, Duration defaultLimit) {
     this.exitable = exitable;
     this.kind = kind;
     this.partitions = partitions;
@@ -33,7 +33,7 @@ final class RemoteEntities<M> extends ForwardingExitable<Entities<String, M>> im
     this.storesMessages = storesMessages;
     this.senders = senders;
     this.size = size;
-    this.maxWait = maxWait;
+    this.defaultLimit = defaultLimit;
   }
 
   @Override
@@ -47,7 +47,7 @@ final class RemoteEntities<M> extends ForwardingExitable<Entities<String, M>> im
     return new RemoteActor<>(new RemoteSender.RemoteAddress(kind + "/" + key, Optional.of(key), storesMessages),
         protocol,
         senders.apply(partition),
-        maxWait, Optional.empty());
+        defaultLimit, Optional.empty());
   }
 
   @Override

@@ -14,13 +14,13 @@ import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 
 /**
- * Watches the exit of an actor that nodes offer by a name: it has exited when no node offers the
- * name any more. The entries of nodes list their offers. Until an entry with the name has arrived,
- * the watch also sends a query to the name, because the entry may be late. Fields are used by the
- * thread of the watch's actor.
+ * Watches the exit of an actor that nodes offer by a name. The actor has exited when no node offers
+ * the name any more. The entries of nodes list their offers. Until an entry with the name has
+ * arrived, the watch also sends queries to the subject of the name, because the entry may be late.
+ * Fields are used by the thread of the watch's actor.
  */
 final class RemoteExitWatch {
-  private static final Duration ANSWER_TIMEOUT = Duration.ofSeconds(2); // of a query; also the pause before the next
+  private static final Duration ANSWER_TIMEOUT = Duration.ofSeconds(2); // of a query; and the pause before the next
 
   private record MembersChanged(List<Member> members) {}
 
@@ -41,7 +41,7 @@ final class RemoteExitWatch {
   /** Returns the exit of the actor; it is completed on a thread of the node. */
   static CompletableFuture<ExitReason> of(String name, NodeContext nodeContext) {
     var watch = new RemoteExitWatch(name, nodeContext);
-    watch.onMembers(nodeContext.membership().members()); // the offer may end soon
+    watch.onMembers(nodeContext.membership().members()); // an offer may end before the subscription begins
     Actor<Object> actor = nodeContext.newEventBuilder().newActor(watch::handle);
     actor.closeOnExit(() -> watch.exitFuture.complete(connectionLost("this node has left its app")));
     Subscription subscription =
@@ -91,7 +91,8 @@ final class RemoteExitWatch {
 
   /** Asks whether a node offers the name although its entry has not arrived yet. */
   private void queryOwner(Actor<Object> self) {
-    var question = WireMessage.to(nodeContext.subjects().ofName(name), Map.of(Route.PRESENCE_QUERY, ""), new byte[0]);
+    var question =
+        WireMessage.to(nodeContext.subjects().ofActor(name), Map.of(Destination.PRESENCE_QUERY, ""), new byte[0]);
     nodeContext.transport().request(question, ANSWER_TIMEOUT)
         .whenComplete((answer, failure) -> self.sendMessage(new ExitQueryResult(Optional.ofNullable(failure))));
   }

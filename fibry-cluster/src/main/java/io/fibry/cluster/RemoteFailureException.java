@@ -2,7 +2,10 @@ package io.fibry.cluster;
 
 import java.util.Objects;
 
-/** A handler on another node threw an exception, which itself is not sent between nodes. */
+/**
+ * A handler on another node threw an exception. Only the text and the class name of an exception
+ * are sent between nodes.
+ */
 public final class RemoteFailureException extends RuntimeException {
   private static final long serialVersionUID = 1;
 

@@ -16,16 +16,16 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.Function;
 
 /**
- * Sends the messages of a relay that need no answer. The relay is the actor of a {@link
- * RemoteSender}. Senders wait for capacity here, as they wait for a full mailbox. While many
- * messages are in flight, further messages are gathered, and leave in one bundle. A message that
- * does not arrive, or is refused, becomes a dead letter of the relay. Fields without a remark are
- * used by the relay's thread only.
+ * Sends the messages of a relay that expect no answer. The relay is the actor of a
+ * {@link RemoteSender}. Senders wait for capacity here, as they wait for a full mailbox. While many
+ * messages are in flight, further messages are gathered, and sent in bundles. A message that does
+ * not arrive, or is refused, becomes a dead letter of the relay. Fields without a remark are used
+ * by the relay's thread only.
  */
 final class RemoteOutbox {
-  private static final int MAX_PENDING_BYTES = 1 << 20; // in flight; further senders wait
+  private static final int MAX_PENDING_BYTES = 1 << 20; // gathered and in flight; then senders wait
   private static final int MIN_WEIGHT = 256; // of a message, in bytes
-  // In flight, in full bundles; further messages are gathered.
+  // Messages in flight if all bundles are full; further messages are gathered.
   private static final int MAX_PENDING_MESSAGES = 1_024;
   private static final int MAX_BUNDLE_BYTES = 64 << 10; // a larger message is sent alone
 
@@ -50,14 +50,14 @@ final class RemoteOutbox {
 
   private final Duration maxWait; // of a sender, for capacity
   private final int maxTells; // in a bundle
-  private final int maxPendingBundles; // in flight; further messages are gathered
-  private final Function<TellBundle, RemoteRequest<Receipt>> newRequest;
+  private final int maxPendingBundles; // in flight; then messages are gathered
+  private final Function<TellBundle, SentRequest<Receipt>> newRequest;
   private final Function<Object, String> describeMessage; // how an exception names a message
   private final Semaphore byteBudget = new Semaphore(MAX_PENDING_BYTES, true); // used by all threads
   private final ArrayDeque<OutboundBatch> gatheredBatches = new ArrayDeque<>();
   private int pendingBundles; // in flight
 
-  RemoteOutbox(Duration maxWait, int maxTells, Function<TellBundle, RemoteRequest<Receipt>> newRequest,
+  RemoteOutbox(Duration maxWait, int maxTells, Function<TellBundle, SentRequest<Receipt>> newRequest,
       Function<Object, String> describeMessage) {
     this.maxWait = maxWait;
     this.maxTells = maxTells;
@@ -106,7 +106,8 @@ final class RemoteOutbox {
   }
 
   /**
-   * Waits until all messages have arrived. Returns false if some have not. Called by any thread.
+   * Waits until all messages have arrived. Returns false if some have not arrived within the limit.
+   * Called by any thread.
    */
   boolean awaitArrival(Duration limit) throws InterruptedException {
     if (!byteBudget.tryAcquire(MAX_PENDING_BYTES, limit.toNanos(), TimeUnit.NANOSECONDS)) return false;
@@ -156,9 +157,9 @@ final class RemoteOutbox {
   }
 
   private void send(List<OutboundTell> tells, int weight, Actor<Object> relay) {
-    var encoded = encode(tells, weight, relay);
-    if (encoded.isEmpty()) return;
-    var bundle = encoded.get();
+    var encodedBundle = encode(tells, weight, relay);
+    if (encodedBundle.isEmpty()) return;
+    var bundle = encodedBundle.get();
     pendingBundles++;
     var request = newRequest.apply(bundle);
     request.answer().whenComplete((receipt, failure) -> {

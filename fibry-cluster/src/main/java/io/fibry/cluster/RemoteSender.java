@@ -17,8 +17,8 @@ import java.util.Optional;
 /**
  * A relay: an actor of this node that sends messages to an actor of another node, or to the
  * entities of a partition. So a remote actor has a mailbox here, and requests to it have limits,
- * texts and outcomes like other requests. Methods without a remark are called by the relay's
- * thread.
+ * exception texts and outcomes like requests to local actors. Methods without a remark are called
+ * by the relay's thread.
  */
 final class RemoteSender {
 
@@ -31,7 +31,7 @@ final class RemoteSender {
   record RemoteAddress(String actor, Optional<String> key, boolean storesMessages) {}
 
   /**
-   * An encoded message without an answer.
+   * An encoded message that expects no answer.
    *
    * @param context the text of the context propagators, or an empty text
    */
@@ -46,7 +46,7 @@ final class RemoteSender {
     }
   }
 
-  /** An encoded message that is answered. */
+  /** An encoded message that expects an answer. */
   sealed interface OutboundRequest<R> permits OutboundAsk, OutboundStore, TellBundle {
     RemoteAddress address();
 
@@ -59,15 +59,16 @@ final class RemoteSender {
     Request<?, R> request();
 
     /**
-     * {@return the message that texts describe, at least by its class if the scope hides contents}
+     * {@return the message that exception texts describe, only by its class if the scope hides
+     * contents}
      */
     default Object describedMessage() {
       return request();
     }
 
-    default Map<String, String> headers(Route route) {
-      var headers = route.headers(address().key());
-      if (!context().isEmpty()) headers.put(Route.CONTEXT, context());
+    default Map<String, String> headers(Destination destination) {
+      var headers = destination.headers(address().key());
+      if (!context().isEmpty()) headers.put(Destination.CONTEXT, context());
       return headers;
     }
 
@@ -102,9 +103,9 @@ final class RemoteSender {
     }
 
     @Override
-    public Map<String, String> headers(Route route) {
-      var headers = OutboundRequest.super.headers(route);
-      headers.put(Route.STORE, "");
+    public Map<String, String> headers(Destination destination) {
+      var headers = OutboundRequest.super.headers(destination);
+      headers.put(Destination.STORE, "");
       return headers;
     }
 
@@ -120,28 +121,28 @@ final class RemoteSender {
   }
 
   private final NodeContext nodeContext;
-  private final Route route;
-  private final Duration maxWait; // the limit of bundles, and of requests without a limit
+  private final Destination destination;
+  private final Duration defaultLimit; // the limit of bundles, and of requests without a limit
   private final BlockBuilder<Object> blockBuilder; // has the context propagators
   private final RemoteOutbox outbox;
   private final Actor<Object> actor;
 
-  private RemoteSender(NodeContext nodeContext, Route route, Duration maxWait) {
+  private RemoteSender(NodeContext nodeContext, Destination destination, Duration defaultLimit) {
     this.nodeContext = nodeContext;
-    this.route = route;
-    this.maxWait = maxWait;
+    this.destination = destination;
+    this.defaultLimit = defaultLimit;
     this.blockBuilder = nodeContext.blockBuilder();
     this.outbox =
-        new RemoteOutbox(maxWait, route.maxTells(), bundle -> new RemoteRequest<>(nodeContext, route, bundle, maxWait),
-            nodeContext::describeRequest);
+        new RemoteOutbox(defaultLimit, destination.maxTells(),
+            bundle -> new SentRequest<>(nodeContext, destination, bundle, defaultLimit), nodeContext::describeRequest);
     this.actor =
-        BlockBuilder.of(nodeContext.scope().named(route.name())).excludedFromAccounts()
+        BlockBuilder.of(nodeContext.scope().named(destination.name())).excludedFromAccounts()
             .onFailure(FailurePolicy.resume())
             .newActor(this::handle);
   }
 
-  static RemoteSender begin(NodeContext nodeContext, Route route, Duration maxWait) {
-    return new RemoteSender(nodeContext, route, maxWait);
+  static RemoteSender begin(NodeContext nodeContext, Destination destination, Duration defaultLimit) {
+    return new RemoteSender(nodeContext, destination, defaultLimit);
   }
 
   /** Returns the text that the context propagators write on the calling thread for a message. */
@@ -163,12 +164,15 @@ final class RemoteSender {
     return outbox.send(tells, actor);
   }
 
-  /** Waits until all messages without answers have arrived. Returns false if some have not. */
+  /**
+   * Waits until all messages that expect no answer have arrived. Returns false if some have not
+   * arrived within the limit.
+   */
   boolean awaitArrival(Duration limit) throws InterruptedException {
     return outbox.awaitArrival(limit);
   }
 
-  /** Whether messages without answers are gathered or in flight. */
+  /** Whether messages that expect no answer are gathered or in flight. */
   boolean isBusy() {
     return !outbox.isEmpty();
   }
@@ -196,24 +200,24 @@ final class RemoteSender {
   }
 
   private <R> void ask(Request<?, R> request, OutboundRequest<R> outbound, ActorContext<Object> context) {
-    var limit = context.remainingTime().orElse(maxWait);
-    var remoteRequest = new RemoteRequest<>(nodeContext, route, outbound, limit);
+    var limit = context.remainingTime().orElse(defaultLimit);
+    var remoteRequest = new SentRequest<>(nodeContext, destination, outbound, limit);
     remoteRequest.addAskers(AskChain.current());
     context.replyWhen(request, remoteRequest.answer(), remoteRequest::cancel);
     if (limit.isPositive()) remoteRequest.send();
   }
 
   /**
-   * Returns the limit of the handler: a little less than its asker waits, so that a time-out
-   * arrives.
+   * Returns the limit of the handler, which is a little less than the asker waits, so that the
+   * handler's time-out still reaches the asker. Returns an empty value if the request has no limit.
    */
-  static Optional<Duration> limit(WireMessage wire) {
-    return Route.remainingMillis(wire)
+  static Optional<Duration> handlerLimit(WireMessage wire) {
+    return Destination.remainingMillis(wire)
         .map(millis -> Duration.ofMillis(Math.max(1, millis - Math.clamp(millis / 20, 10, 100))));
   }
 
   @Override
   public String toString() {
-    return route.name();
+    return destination.name();
   }
 }

@@ -27,7 +27,7 @@ final class ReplyCodec {
   private static final String TYPE = "Fb-Type"; // the class of the exception, or of the exit reason
   private static final String CYCLE_ACTORS = "Fb-Ring"; // the actors of a cycle of waits
   private static final String OUTCOME = "Fb-Outcome"; // the outcome of the request; missing if it is not known
-  private static final String NUMBER = "Fb-Number"; // the capacity of a mailbox, or milliseconds
+  private static final String NUMBER = "Fb-Number"; // the capacity of a mailbox, or a limit in milliseconds
   private static final int MAX_TEXT = 1_000; // characters
   private static final byte[] EMPTY_BODY = {};
 
@@ -53,8 +53,8 @@ final class ReplyCodec {
     return WireMessage.to(replyTo, Map.of(STATUS, Status.OK.name()), TellBundle.bytes(receipt));
   }
 
-  /** Tells that the message is stored, or that the actor is offered. */
-  static WireMessage ofStored(String replyTo) {
+  /** Tells the sender that the message is stored, or that this node offers the actor. */
+  static WireMessage ofConfirmation(String replyTo) {
     return WireMessage.to(replyTo, Map.of(STATUS, Status.OK.name()), EMPTY_BODY);
   }
 
@@ -64,17 +64,18 @@ final class ReplyCodec {
         Map.of(NUMBER, Integer.toString(capacity), OUTCOME, Outcome.NOT_DONE.name()));
   }
 
-  /** Tells that the message was not handled. */
+  /** Tells the sender that the message was not handled, and may be sent again. */
   static WireMessage ofWithdrawn(String replyTo, String actor) {
-    return wire(replyTo, Status.GONE, "a node has just taken back its offer of actor '" + actor + "'", Map.of());
+    return wire(replyTo, Status.GONE, "a node has just withdrawn its offer of actor '" + actor + "'", Map.of());
   }
 
   /**
-   * Tells that the request has failed. The outcome is left out if the failure is of another
-   * request, such as a request that the handler sent itself.
+   * Tells the asker that the request has failed. The outcome is left out if the failure is of
+   * another request, such as a request that the handler sent itself.
    */
-  static WireMessage ofFailure(String replyTo, Object request, Throwable thrown) {
-    var failure = thrown instanceof CompletionException && thrown.getCause() != null ? thrown.getCause() : thrown;
+  static WireMessage ofFailure(String replyTo, Object request, Throwable exception) {
+    var failure =
+        exception instanceof CompletionException && exception.getCause() != null ? exception.getCause() : exception;
     var details = new HashMap<String, String>();
     if (failure instanceof RequestException requestFailure && requestFailure.request() == request)
       details.put(OUTCOME, requestFailure.outcome().name());
@@ -98,8 +99,8 @@ final class ReplyCodec {
   }
 
   /** Describes an exception in one line. */
-  static String summarize(Throwable thrown) {
-    return summarize(Lines.thrown(thrown));
+  static String summarize(Throwable exception) {
+    return summarize(Lines.thrown(exception));
   }
 
   private static String summarize(String line) {
@@ -125,21 +126,22 @@ final class ReplyCodec {
   }
 
   /** Completes the future of the asker with the answer or the failure. */
-  static <R> void completeAsker(CompletableFuture<R> asker, RemoteSender.OutboundRequest<R> sent, WireMessage wire,
+  static <R> void completeAsker(CompletableFuture<R> asker, RemoteSender.OutboundRequest<R> outbound, WireMessage wire,
       NodeContext nodeContext) {
     var status = statusOf(wire);
-    if (status.filter(Status.OK::equals).isPresent()) asker.complete(sent.decodeAnswer(wire.body()));
-    else asker.completeExceptionally(failure(status, sent, wire, nodeContext.describeRequest(sent.describedMessage())));
+    if (status.filter(Status.OK::equals).isPresent()) asker.complete(outbound.decodeAnswer(wire.body()));
+    else asker.completeExceptionally(
+        failure(status, outbound, wire, nodeContext.describeRequest(outbound.describedMessage())));
   }
 
   private static Optional<Status> statusOf(WireMessage wire) {
     return wire.header(STATUS).map(STATUSES::get);
   }
 
-  private static Throwable failure(Optional<Status> status, RemoteSender.OutboundRequest<?> sent, WireMessage wire,
+  private static Throwable failure(Optional<Status> status, RemoteSender.OutboundRequest<?> outbound, WireMessage wire,
       String requestText) {
-    var request = sent.request();
-    String actor = sent.address().actor();
+    var request = outbound.request();
+    String actor = outbound.address().actor();
     String text = wire.header(TEXT).map(Lines::escaped).orElse("it gave no reason");
     var outcome = wire.header(OUTCOME).map(OUTCOMES::get).orElse(Outcome.UNKNOWN);
     if (status.isEmpty()) return new UnreachableException(
@@ -147,7 +149,7 @@ final class ReplyCodec {
         Outcome.UNKNOWN);
     return switch (status.get()) {
       case FULL -> outcome == Outcome.NOT_DONE ? new MailboxFullException(text, actor, request, (int) number(wire))
-          : new UnreachableException(text, actor, request, null, outcome); // of another request, or from an old node
+          : new UnreachableException(text, actor, request, null, outcome); // of another request, or of an older node
       case STOPPED -> new ActorStoppedException(text, actor, request, reason(wire, text), outcome);
       case LATE -> new AskTimeoutException(text, actor, request, Duration.ofMillis(number(wire)), null, outcome);
       case NO_REPLY -> new NoReplyException(text, actor, request);

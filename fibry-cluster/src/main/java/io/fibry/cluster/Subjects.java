@@ -17,16 +17,16 @@ record Subjects(String app) {
   /**
    * Returns the name if a subject can contain it without escapes; otherwise throws an exception.
    */
-  static String checkName(String named, String name) {
+  static String checkName(String namedThing, String name) {
     if (!isName(Objects.requireNonNull(name, "name")))
       throw new IllegalArgumentException(
           "'" + name.substring(0, Math.min(100, name.length())).strip() + "' cannot name "
-              + named + ": take 1 to 64 lower-case letters, digits and hyphens, a letter first");
+              + namedThing + ": take 1 to 64 lower-case letters, digits and hyphens, a letter first");
     return name;
   }
 
   /** {@return the subject of the actor that is offered by a name} */
-  String ofName(String name) {
+  String ofActor(String name) {
     return "fb." + app + ".n." + checkName("an actor", name);
   }
 
@@ -46,17 +46,17 @@ record Subjects(String app) {
   }
 
   /** {@return the key of the entry with the version of the messages between nodes} */
-  String keyOfForm() {
+  String keyOfMessageVersion() {
     return "fb." + app + ".form";
   }
 
   /** {@return the key of the entry of a node} */
   String keyOfNode(String node) {
-    return keysOfNodes() + checkName("a node", node);
+    return nodeKeyPrefix() + checkName("a node", node);
   }
 
   /** {@return the prefix of the keys of all nodes} */
-  String keysOfNodes() {
+  String nodeKeyPrefix() {
     return "fb." + app + "." + NODES;
   }
 
@@ -71,27 +71,27 @@ record Subjects(String app) {
   }
 
   /**
-   * Returns the subject of claims, by which other nodes tell a node that they have its requests.
-   * Programs that may only ask subscribe to it, too.
+   * Returns the subject of keep-alives, by which other nodes tell a node that they have its
+   * requests. Programs that may only send requests subscribe to this subject, too.
    */
-  String ofClaims(String node) {
+  String ofKeepAlives(String node) {
     return "fb." + app + ".a." + node + ".held";
   }
 
   /**
    * {@return the subject of cancellations, by which all nodes learn that an asker stopped waiting}
    */
-  String ofCancel() {
+  String ofCancellations() {
     return "fb." + app + ".c";
   }
 
   /** {@return the key of the entry with the owner of a partition} */
   String keyOfPartition(String kind, int partition) {
-    return keysOfPartitions(kind) + partition;
+    return partitionKeyPrefix(kind) + partition;
   }
 
   /** {@return the prefix of the keys of all partitions of a kind} */
-  String keysOfPartitions(String kind) {
+  String partitionKeyPrefix(String kind) {
     return "fb." + app + ".part." + kind + ".";
   }
 

@@ -9,10 +9,11 @@ import java.util.Map;
 import java.util.Optional;
 
 /**
- * A request with several messages without answers, grouped by actor; each group has the order of
- * the sends. The answer lists the messages that the actors have refused.
+ * A request that contains several messages that expect no answer, grouped by actor. Each group
+ * preserves the order in which the messages were sent. The answer lists the messages that the
+ * actors have refused.
  *
- * @param tells messages of one route, in the order in which they are encoded
+ * @param tells messages of one destination, in the order in which they are encoded
  * @param body the encoded messages
  */
 record TellBundle(List<RemoteSender.OutboundTell> tells, byte[] body)
@@ -43,19 +44,19 @@ record TellBundle(List<RemoteSender.OutboundTell> tells, byte[] body)
    */
   record Refusal(int index, String why) {}
 
-  private static final Codec<Groups> GROUPS = Codec.of(Groups.class);
-  private static final Codec<Receipt> RECEIPTS = Codec.of(Receipt.class);
+  private static final Codec<Groups> GROUPS_CODEC = Codec.of(Groups.class);
+  private static final Codec<Receipt> RECEIPT_CODEC = Codec.of(Receipt.class);
 
   static TellBundle of(List<RemoteSender.OutboundTell> tells) {
     var byActor = new LinkedHashMap<RemoteSender.RemoteAddress, List<RemoteSender.OutboundTell>>();
     for (var tell : tells) byActor.computeIfAbsent(tell.address(), key -> new ArrayList<>()).add(tell);
     var groups = new ArrayList<Group>(byActor.size());
-    var inOrder = new ArrayList<RemoteSender.OutboundTell>(tells.size());
+    var orderedTells = new ArrayList<RemoteSender.OutboundTell>(tells.size());
     byActor.forEach((address, actorTells) -> {
       groups.add(group(address, actorTells));
-      inOrder.addAll(actorTells);
+      orderedTells.addAll(actorTells);
     });
-    return new TellBundle(inOrder, GROUPS.encode(new Groups(groups)));
+    return new TellBundle(orderedTells, GROUPS_CODEC.encode(new Groups(groups)));
   }
 
   private static Group group(RemoteSender.RemoteAddress address, List<RemoteSender.OutboundTell> tells) {
@@ -66,11 +67,11 @@ record TellBundle(List<RemoteSender.OutboundTell> tells, byte[] body)
 
   /** Decodes the groups of a bundle. Throws an exception if these bytes are not a bundle. */
   static List<Group> groups(byte[] body) {
-    return GROUPS.decode(body).groups;
+    return GROUPS_CODEC.decode(body).groups;
   }
 
   static byte[] bytes(Receipt receipt) {
-    return RECEIPTS.encode(receipt);
+    return RECEIPT_CODEC.encode(receipt);
   }
 
   @Override
@@ -95,15 +96,15 @@ record TellBundle(List<RemoteSender.OutboundTell> tells, byte[] body)
   }
 
   @Override
-  public Map<String, String> headers(Route route) {
-    var headers = route.headers(Optional.empty());
-    headers.put(Route.BUNDLE_SIZE, Integer.toString(tells.size()));
+  public Map<String, String> headers(Destination destination) {
+    var headers = destination.headers(Optional.empty());
+    headers.put(Destination.BUNDLE_SIZE, Integer.toString(tells.size()));
     return headers;
   }
 
   @Override
   public Receipt decodeAnswer(byte[] bytes) {
-    return RECEIPTS.decode(bytes);
+    return RECEIPT_CODEC.decode(bytes);
   }
 
   @Override

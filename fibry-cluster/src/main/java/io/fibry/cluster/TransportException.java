@@ -2,7 +2,10 @@ package io.fibry.cluster;
 
 import java.util.Objects;
 
-/** A message was not sent, or got no answer, or it is unknown whether it was sent. */
+/**
+ * A message was not sent, or got no answer, or another operation of the network failed. It may have
+ * been done nevertheless if {@link #failure} is {@code TIMED_OUT} or {@code UNKNOWN}.
+ */
 public final class TransportException extends RuntimeException {
   private static final long serialVersionUID = 1;
 
@@ -16,7 +19,9 @@ public final class TransportException extends RuntimeException {
     DISCONNECTED,
     /** The network does not permit the operation to this program. */
     DENIED,
-    /** The connection broke during the operation, so it is unknown whether the message was sent. */
+    /**
+     * The connection broke during the operation, so it is unknown whether the operation was done.
+     */
     UNKNOWN
   }
 

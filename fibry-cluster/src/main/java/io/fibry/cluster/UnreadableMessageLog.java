@@ -8,9 +8,8 @@ import java.util.concurrent.atomic.AtomicLong;
 import org.slf4j.LoggerFactory;
 
 /**
- * Logs messages that nodes of this JVM cannot read, at most one a second. Otherwise
- * a program that publishes many such messages would slow down their readers, which would wait for
- * the log.
+ * Logs messages that nodes of this JVM cannot read, at most one a second. Otherwise a program that
+ * publishes many such messages would slow down their readers, which would wait for the log.
  * Thread-safe.
  */
 final class UnreadableMessageLog {
@@ -23,12 +22,12 @@ final class UnreadableMessageLog {
   /**
    * Logs that messages cannot be read.
    *
-   * @param receipt the beginning of the line: the receiver and its message, such as "'till' got a
+   * @param lineStart the beginning of the line: the receiver and its message, such as "'till' got a
    * message"
    * @param wire the unreadable message; a header, or the subject of its answers, has the name of
    * the sending node
    */
-  static void log(String receipt, WireMessage wire, Throwable failure) {
+  static void log(String lineStart, WireMessage wire, Throwable failure) {
     long now = System.nanoTime();
     long nextLogAt = NEXT_LOG_AT.get();
     if (now - nextLogAt < 0 || !NEXT_LOG_AT.compareAndSet(nextLogAt, now + LOG_INTERVAL_NANOS)) {
@@ -36,8 +35,8 @@ final class UnreadableMessageLog {
       return;
     }
     int omittedLines = OMITTED_LINES.getAndSet(0);
-    LoggerFactory.getLogger(Cluster.class).warn("{} that cannot be read{}{}{}", receipt,
-        wire.header(Route.FROM).map(node -> "; sent by node '" + Lines.line(node) + "'").orElse(""),
+    LoggerFactory.getLogger(Cluster.class).warn("{} that cannot be read{}{}{}", lineStart,
+        wire.header(Destination.FROM).map(node -> "; sent by node '" + Lines.line(node) + "'").orElse(""),
         wire.replyTo().map(replyTo -> "; answers go to " + Lines.line(replyTo)).orElse(""),
         omittedLines == 0 ? "" : "; " + omittedLines + " more since the last such line were not logged", failure);
   }

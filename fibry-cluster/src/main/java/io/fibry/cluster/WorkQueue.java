@@ -11,9 +11,9 @@ import java.util.function.UnaryOperator;
 
 /**
  * A queue of work for all nodes. The network stores a piece until a worker of some node has done
- * it. A piece is done once; but it is done again if a node ends, or is disconnected, after the work
- * and before its confirmation. Workers of all nodes share the pieces, in no particular order.
- * Thread-safe.
+ * it. A piece is done once, except if its node ends, or is disconnected, after the work and before
+ * the confirmation: then the piece is done again. Workers of all nodes share the pieces, in no
+ * particular order. Thread-safe.
  *
  * <p>If a worker throws, its piece is tried again after a backoff. A piece that has failed too
  * often, or was begun too often without an end, is parked: no worker takes it until {@link #retry}.
@@ -42,8 +42,8 @@ public interface WorkQueue<M> {
    * @param maxParallel how many pieces are done at the same time, each on its own thread: at least
    * 1
    * @param worker does one piece; if it throws, the piece has failed
-   * @return closing it takes no more pieces, and waits for the pieces that are being done; killing
-   * it interrupts these pieces, and gives them back to the queue
+   * @return the workers; closing them stops the taking of pieces, and waits for the pieces that are
+   * being done; killing them interrupts these pieces, and gives them back to the queue
    * @throws IllegalStateException if this node works on the queue already
    */
   default Exitable consume(int maxParallel, Handler<M> worker) {
@@ -55,8 +55,8 @@ public interface WorkQueue<M> {
    *
    * @param options changes the defaults
    * @param worker does one piece; if it throws, the piece has failed
-   * @return closing it takes no more pieces, and waits for the pieces that are being done; killing
-   * it interrupts these pieces, and gives them back to the queue
+   * @return the workers; closing them stops the taking of pieces, and waits for the pieces that are
+   * being done; killing them interrupts these pieces, and gives them back to the queue
    * @throws IllegalStateException if this node works on the queue already
    */
   Exitable consume(UnaryOperator<Options> options, Handler<M> worker);
@@ -85,7 +85,7 @@ public interface WorkQueue<M> {
    *
    * @param maxPieces how many pieces to return at most
    * @return the pieces, the oldest first
-   * @throws TransportException if it cannot be read
+   * @throws TransportException if the queue cannot be read
    */
   List<ParkedWork<M>> parked(int maxPieces);
 
@@ -127,12 +127,13 @@ public interface WorkQueue<M> {
       if (!Objects.requireNonNull(initialBackoff, "initialBackoff").isPositive()
           || initialBackoff.compareTo(maxBackoff) > 0)
         throw new IllegalArgumentException(
-            "pauses from " + initialBackoff + " to " + maxBackoff + "; give more than zero, and the longer one last");
+            "a backoff from " + initialBackoff + " to " + maxBackoff
+                + "; give an initial backoff above zero, and a maximum that is not shorter");
     }
 
-    private static void check(int number, String counted) {
+    private static void check(int number, String unit) {
       if (number < 1 || number > MAX_PARALLEL)
-        throw new IllegalArgumentException(number + " " + counted + "; give 1 to " + MAX_PARALLEL);
+        throw new IllegalArgumentException(number + " " + unit + "; give 1 to " + MAX_PARALLEL);
     }
 
     /**
@@ -167,7 +168,7 @@ public interface WorkQueue<M> {
       return new Options(maxParallel, maxAttempts, initialBackoff, maxBackoff);
     }
 
-    /** Returns the backoff of a piece that has failed so many times. */
+    /** Returns the backoff of a piece that has failed {@code failures} times. */
     Duration backoffAfter(int failures) {
       var backoff = initialBackoff.multipliedBy(1L << Math.min(30, failures - 1));
       return backoff.compareTo(maxBackoff) < 0 ? backoff : maxBackoff;

@@ -32,40 +32,41 @@ class ClaimsTest {
   private static final Duration LEASE = Duration.ofMinutes(10);
 
   private static InboundMessage arrived(String id, Object holder) {
-    return new InboundMessage(new WireMessage("x", Optional.of("answers"), Map.of(Route.ID, id), new byte[0]), holder,
+    return new InboundMessage(
+        new WireMessage("x", Optional.of("answers"), Map.of(Destination.MESSAGE_ID, id), new byte[0]), holder,
         0);
   }
 
   @Test
   void duplicateRequestNeitherBeginsNorEndsClaim() {
-    var underWay = new PendingRequests();
+    var underWay = new RequestRegistry();
     var first = arrived("a.life.1", this);
     var copy = arrived("a.life.1", this);
     underWay.addWaiting(first);
     underWay.addWaiting(copy);
 
     underWay.removeWaiting(copy);
-    assertEquals(Set.of("a.life.1"), underWay.localIds());
+    assertEquals(Set.of("a.life.1"), underWay.inboundIds());
     underWay.removeWaiting(first);
 
-    assertEquals(Set.of(), underWay.localIds());
+    assertEquals(Set.of(), underWay.inboundIds());
   }
 
   @Test
   void droppedHolderClaimsNoRequests() {
-    var underWay = new PendingRequests();
+    var underWay = new RequestRegistry();
     underWay.addWaiting(arrived("a.life.1", "part"));
     underWay.addWaiting(arrived("a.life.2", "offer"));
 
     underWay.removeAllOf("part");
 
-    assertEquals(Set.of("a.life.2"), underWay.localIds());
+    assertEquals(Set.of("a.life.2"), underWay.inboundIds());
   }
 
   @Test
   void anOlderNodeReadsTheStateOfANewOne() {
     var member = new Member("a", "life", Set.of(), Set.of("till"), Instant.EPOCH);
-    var bytes = new State(member, Map.of("clerk", "Stopped"), Optional.of(LEASE), Optional.empty()).bytes();
+    var bytes = new NodeState(member, Map.of("clerk", "Stopped"), Optional.of(LEASE), Optional.empty()).bytes();
 
     var old = Codec.of(LostRequestsContract.Old.State.class).decode(bytes);
 
@@ -88,17 +89,18 @@ class ClaimsTest {
       var subjects = new Subjects("shop");
       home.expose("clerk", Job.class, scope.anonymous().newActor((Job job, ActorContext<Job> context) -> context
           .replyWhen(job, new CompletableFuture<>())));
-      engine.subscribe(subjects.ofClaims("asker"), Optional.empty(), claim -> heard.addAll(RequestClaims.ids(claim)));
-      engine.subscribe(subjects.ofClaims("other"), Optional.empty(), claim -> others.incrementAndGet());
+      engine.subscribe(subjects.ofKeepAlives("asker"), Optional.empty(),
+          claim -> heard.addAll(RequestKeepAlive.ids(claim)));
+      engine.subscribe(subjects.ofKeepAlives("other"), Optional.empty(), claim -> others.incrementAndGet());
       var foreign =
           List.of("other", "", ".", "..", "other.9", "*.life.1", "Ää.life.2", "other.life.99999999999999999999",
               "other.life.-1", "other.life.x");
       var body = Codec.of(Job.class).encode(new Job());
       for (var id : foreign) engine.publish(
-          new WireMessage(subjects.ofName("clerk"), Optional.of("answers"), Map.of(Route.ID, id), body));
-      engine.publish(WireMessage.to(subjects.ofClaims("home"), Map.of("Fb-Held", "x"), new byte[] {1, 2, 3}));
+          new WireMessage(subjects.ofActor("clerk"), Optional.of("answers"), Map.of(Destination.MESSAGE_ID, id), body));
+      engine.publish(WireMessage.to(subjects.ofKeepAlives("home"), Map.of("Fb-Held", "x"), new byte[] {1, 2, 3}));
       for (var id : sent) engine.publish(
-          new WireMessage(subjects.ofName("clerk"), Optional.of("answers"), Map.of(Route.ID, id), body));
+          new WireMessage(subjects.ofActor("clerk"), Optional.of("answers"), Map.of(Destination.MESSAGE_ID, id), body));
       Patience.eventually(() -> home.health().pendingRequests() == sent.size() + foreign.size());
 
       clock.advance(LEASE.dividedBy(5));

@@ -83,7 +83,7 @@ class DurablePartTest {
     var part = PartitionGate.hold(
         new NodeContext(scope, BlockBuilder.of(scope.anonymous()).scheduler(), engine, null, null, null, "a", LONG,
             null),
-        "part", new InboundDispatcher<>(engine, "list", "a.1", PROTOCOL, new PendingRequests(), () -> true, () -> 0,
+        "part", new InboundDispatcher<>(engine, "list", "a.1", PROTOCOL, new RequestRegistry(), () -> true, () -> 0,
             BlockBuilder.of(ActorSystem.anonymous())),
         key -> true, key -> {},
         hand -> {});
@@ -92,7 +92,8 @@ class DurablePartTest {
     begun.acquireUninterruptibly();
     var request = new Add("a");
     var answer = engine.request(
-        WireMessage.to("part", Map.of(Route.KEY, "ada", Route.ID, "c.1"), PROTOCOL.encode(request)), LONG);
+        WireMessage.to("part", Map.of(Destination.KEY, "ada", Destination.MESSAGE_ID, "c.1"), PROTOCOL.encode(request)),
+        LONG);
     Patience.eventually(() -> !memory.pending(ADA, Instant.MAX, 1).isEmpty());
 
     part.releaseWhenHandled(() -> {});

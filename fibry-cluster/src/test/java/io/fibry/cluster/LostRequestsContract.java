@@ -80,9 +80,9 @@ abstract class LostRequestsContract {
 
   private Cluster asker() {
     var asker = join("asker");
-    network.engine("asker").subscribe(new Subjects(app).ofClaims("asker"), Optional.empty(),
+    network.engine("asker").subscribe(new Subjects(app).ofKeepAlives("asker"), Optional.empty(),
         wire -> {
-          claimed.addAll(RequestClaims.ids(wire));
+          claimed.addAll(RequestKeepAlive.ids(wire));
           claims.incrementAndGet();
         });
     return asker;
@@ -239,7 +239,7 @@ abstract class LostRequestsContract {
   /** {@return the versions of the entries of all nodes} */
   private Map<String, Long> heartbeats() {
     return nodes.stream().map(node -> node.self().name()).collect(Collectors.toMap(name -> name,
-        name -> network.engine(name).get(new Subjects(app).keysOfNodes() + name).orElseThrow().version()));
+        name -> network.engine(name).get(new Subjects(app).nodeKeyPrefix() + name).orElseThrow().version()));
   }
 
   /** It waits for the next attempt, since its key has no home at the moment. */
@@ -258,7 +258,7 @@ abstract class LostRequestsContract {
       var answer = worker.sendMessageReturn(new Job(1), LIMIT);
       assertTrue(scope.awaitQuiescence(Patience.LONG));
       Patience.eventually(() -> clock.untilNext().filter(next -> next.toMillis() <= 2).isPresent());
-      engine.subscribe(subjects.ofCancel(), Optional.empty(), wire -> takenBack.countDown());
+      engine.subscribe(subjects.ofCancellations(), Optional.empty(), wire -> takenBack.countDown());
       assertTrue(answer.cancel(false));
       Patience.eventually(() -> takenBack.getCount() == 0);
       for (int i = 0; i < 4; i++)

@@ -187,7 +187,7 @@ class MembersTest {
       await(a, "a");
       var entry = other.get("fb.bank.node.a").orElseThrow();
 
-      assertTrue(State.of(entry).orElseThrow().end(other, entry.key(), entry.version(), "a test ended it"));
+      assertTrue(NodeState.of(entry).orElseThrow().end(other, entry.key(), entry.version(), "a test ended it"));
       await(a);
       clock.advance(LEASE.dividedBy(5));
       assertTrue(scope.awaitQuiescence(Patience.LONG));

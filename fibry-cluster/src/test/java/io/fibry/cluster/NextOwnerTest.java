@@ -47,8 +47,8 @@ class NextOwnerTest {
     }
   }
 
-  private static Optional<Right> right(ClusterTransport engine) {
-    return engine.get(PART).flatMap(Right::of);
+  private static Optional<PartitionRight> right(ClusterTransport engine) {
+    return engine.get(PART).flatMap(PartitionRight::of);
   }
 
   private Entities<String, Count> counters(Cluster node) {
@@ -66,11 +66,11 @@ class NextOwnerTest {
       var counters = counters(a);
       assertEquals(1, counters.actor("k").ask(new Count(), Patience.LONG));
 
-      var joined = new State(home(next), Map.of(), Optional.empty(), Optional.empty());
+      var joined = new NodeState(home(next), Map.of(), Optional.empty(), Optional.empty());
       long member = engine.create(SUBJECTS.keyOfNode(next), joined.bytes(), ClusterTransport.FOREVER).orElseThrow();
-      Patience.eventually(() -> right(engine).filter(Right::free).isPresent());
+      Patience.eventually(() -> right(engine).filter(PartitionRight::free).isPresent());
       long given = engine.get(PART).orElseThrow().version();
-      var taken = new Right(next, home(next).id(), false, given);
+      var taken = new PartitionRight(next, home(next).id(), false, given);
       assertTrue(engine.update(PART, taken.bytes(), given, ClusterTransport.FOREVER).isPresent());
       assertTrue(joined.end(engine, SUBJECTS.keyOfNode(next), member, "a test ended it"));
 

@@ -37,7 +37,7 @@ class PartTest {
       new NodeContext(scope, BlockBuilder.of(scope.anonymous()).scheduler(), engine, null, null, null, "a", LONG,
           null),
       "part",
-      new InboundDispatcher<>(engine, "account", "a.1", PROTOCOL, new PendingRequests(), () -> isAlive, () -> epoch,
+      new InboundDispatcher<>(engine, "account", "a.1", PROTOCOL, new RequestRegistry(), () -> isAlive, () -> epoch,
           BlockBuilder.of(ActorSystem.anonymous())),
       key -> true,
       key -> {}, handed::add);
@@ -58,7 +58,8 @@ class PartTest {
 
   private void arrive(int cents) {
     part.receiveTransfer(
-        WireMessage.to("part", Map.of(Route.KEY, "ada", Route.ID, "c." + cents), PROTOCOL.encode(new Pay(cents))));
+        WireMessage.to("part", Map.of(Destination.KEY, "ada", Destination.MESSAGE_ID, "c." + cents),
+            PROTOCOL.encode(new Pay(cents))));
     assertTrue(scope.awaitQuiescence(LONG));
   }
 
@@ -103,7 +104,9 @@ class PartTest {
 
   private void send(int cents, long known) {
     engine.publish(
-        WireMessage.to("part", Map.of(Route.KEY, "ada", Route.ID, "c." + cents, Route.EPOCH, Long.toString(known)),
+        WireMessage.to("part",
+            Map.of(Destination.KEY, "ada", Destination.MESSAGE_ID, "c." + cents, Destination.EPOCH,
+                Long.toString(known)),
             PROTOCOL.encode(new Pay(cents))));
   }
 

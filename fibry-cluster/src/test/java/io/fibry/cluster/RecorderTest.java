@@ -49,7 +49,7 @@ class RecorderTest {
     Assumptions.assumeTrue(ModuleLayer.boot().findModule("jdk.jfr").isPresent(), "this Java has no flight recorder");
     stream = new RecordingStream();
     stream.setReuse(false);
-    for (var name : List.of("FarRequest", "FarPressure", "Move", "Sign", "Lapse"))
+    for (var name : List.of("RemoteRequest", "RemotePressure", "PartitionMove", "Heartbeat", "LeaseLapse"))
       stream.enable("fibry." + name).withThreshold(Duration.ZERO);
     stream.onEvent(events::add);
     stream.startAsync();
@@ -84,12 +84,12 @@ class RecorderTest {
       assertThrows(UnreachableException.class, () -> b.actor("other", Count.class).ask(new Count()));
     }
 
-    var event = event("FarRequest", one -> one.getString("actor").equals("counter"));
+    var event = event("RemoteRequest", one -> one.getString("actor").equals("counter"));
     assertEquals("answered", event.getString("ended"));
     assertEquals(Count.class.getName(), event.getClass("messageType").getName());
     assertEquals(1, event.getInt("sent"));
     assertEquals(UnreachableException.class.getName(),
-        event("FarRequest", one -> one.getString("actor").equals("other")).getString("ended"));
+        event("RemoteRequest", one -> one.getString("actor").equals("other")).getString("ended"));
   }
 
   @Test
@@ -108,7 +108,7 @@ class RecorderTest {
       Patience.joined(sender);
     }
 
-    var event = event("FarPressure", one -> true);
+    var event = event("RemotePressure", one -> true);
     assertEquals("slow", event.getString("actor"));
     assertEquals("waited", event.getString("happened"));
   }
@@ -123,12 +123,12 @@ class RecorderTest {
       }
     }
 
-    event("Move", one -> one.getString("node").equals("a") && one.getString("happened").equals("taken"));
-    var given = event("Move", one -> one.getString("happened").equals("given to b"));
+    event("PartitionMove", one -> one.getString("node").equals("a") && one.getString("happened").equals("taken"));
+    var given = event("PartitionMove", one -> one.getString("happened").equals("given to b"));
     assertEquals("counter", given.getString("kind"));
     assertEquals("a", given.getString("node"));
-    assertEquals("taken", event("Move", one -> one.getString("node").equals("b")
-        && one.getInt("part") == given.getInt("part")).getString("happened"));
+    assertEquals("taken", event("PartitionMove", one -> one.getString("node").equals("b")
+        && one.getInt("partition") == given.getInt("partition")).getString("happened"));
   }
 
   private void host(Cluster node) {
@@ -159,10 +159,11 @@ class RecorderTest {
       assertNotEquals(life, a.self().id());
     }
 
-    assertEquals("confirmed", event("Sign", one -> one.getString("node").equals("a")).getString("ended"));
-    assertEquals("made up", event("Sign", one -> !one.getString("ended").equals("confirmed")).getString("ended"));
-    assertEquals("its lease ran out before a heartbeat was confirmed", event("Lapse", one -> true).getString("why"));
-    assertEquals("a", event("Move", one -> one.getString("happened").equals("lost")).getString("node"));
+    assertEquals("confirmed", event("Heartbeat", one -> one.getString("node").equals("a")).getString("ended"));
+    assertEquals("made up", event("Heartbeat", one -> !one.getString("ended").equals("confirmed")).getString("ended"));
+    assertEquals("its lease ran out before a heartbeat was confirmed",
+        event("LeaseLapse", one -> true).getString("why"));
+    assertEquals("a", event("PartitionMove", one -> one.getString("happened").equals("lost")).getString("node"));
   }
 
   /** Moves the clock from one heartbeat to the next. */

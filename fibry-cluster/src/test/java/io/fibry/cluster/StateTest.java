@@ -30,7 +30,7 @@ class StateTest {
           + "53746f70706564";
   private static final Duration LEASE = Duration.ofSeconds(6);
   private static final Member A = new Member("a", "a-1", Set.of("cart"), Set.of("till"), Instant.EPOCH);
-  private static final State PRESENT = new State(A, Map.of("door", "Stopped"), Optional.of(LEASE),
+  private static final NodeState PRESENT = new NodeState(A, Map.of("door", "Stopped"), Optional.of(LEASE),
       Optional.empty());
 
   private final ManualScheduler clock = new ManualScheduler();
@@ -40,11 +40,11 @@ class StateTest {
     return new ClusterTransport.Entry(KEY, Optional.of(bytes), 1);
   }
 
-  private static State over(State life) {
+  private static NodeState over(NodeState life) {
     try (var engine = MemoryNetwork.create().connect("bank", "b")) {
       long version = engine.create(KEY, life.bytes(), LEASE).orElseThrow();
       assertTrue(life.end(engine, KEY, version, "a test ended it"));
-      return State.of(engine.get(KEY).orElseThrow()).orElseThrow();
+      return NodeState.of(engine.get(KEY).orElseThrow()).orElseThrow();
     }
   }
 
@@ -53,8 +53,8 @@ class StateTest {
     var former = Codec.of(Former.State.class).encode(new Former.State(A, Map.of("door", "Stopped")));
 
     assertEquals(FORMER, HexFormat.of().formatHex(former));
-    assertEquals(Optional.of(new State(A, Map.of("door", "Stopped"), Optional.empty(), Optional.empty())),
-        State.of(entry(HexFormat.of().parseHex(FORMER))));
+    assertEquals(Optional.of(new NodeState(A, Map.of("door", "Stopped"), Optional.empty(), Optional.empty())),
+        NodeState.of(entry(HexFormat.of().parseHex(FORMER))));
   }
 
   @Test
@@ -76,13 +76,13 @@ class StateTest {
       engine.update(KEY, PRESENT.bytes(), version, LEASE);
 
       assertFalse(PRESENT.end(engine, KEY, version, "a test ended it"));
-      assertFalse(State.of(engine.get(KEY).orElseThrow()).orElseThrow().isOver());
+      assertFalse(NodeState.of(engine.get(KEY).orElseThrow()).orElseThrow().isOver());
     }
   }
 
   @Test
   void lifeMayLastForItsAnnouncedLease() {
-    lives.onEntry(new State(A, Map.of(), Optional.of(LEASE.multipliedBy(3)), Optional.empty()));
+    lives.onEntry(new NodeState(A, Map.of(), Optional.of(LEASE.multipliedBy(3)), Optional.empty()));
 
     clock.advance(LEASE.multipliedBy(3).minusMillis(1));
     assertTrue(lives.mayHaveValidLease("a-1"));
@@ -124,7 +124,7 @@ class StateTest {
 
   @Test
   void leaseOfForeignBytesOverflowsNoClock() {
-    lives.onEntry(new State(A, Map.of(), Optional.of(Duration.ofSeconds(Long.MAX_VALUE)), Optional.empty()));
+    lives.onEntry(new NodeState(A, Map.of(), Optional.of(Duration.ofSeconds(Long.MAX_VALUE)), Optional.empty()));
 
     assertTrue(lives.mayHaveValidLease("a-1"));
     lives.removeOld();

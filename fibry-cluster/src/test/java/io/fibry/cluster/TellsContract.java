@@ -139,7 +139,7 @@ abstract class TellsContract {
     assertTrue(sender().actor("clerk", Clerk.class).sendMessage(new Note(7)));
 
     var letter = letter();
-    assertEquals("far clerk", letter.actor());
+    assertEquals("remote clerk", letter.actor());
     assertEquals("Note[number=7]", letter.message().toString());
     checkLost(letter, "Note[number=7] did not reach actor 'clerk': no node offers it", false);
   }

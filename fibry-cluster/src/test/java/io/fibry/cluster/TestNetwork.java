@@ -53,7 +53,7 @@ final class TestNetwork implements ClusterNetwork {
     try (var others = network.connect(node.app(), "others")) {
       Patience.eventually(() -> {
         var entry = others.get(key);
-        var there = entry.flatMap(State::of).filter(one -> !one.isOver());
+        var there = entry.flatMap(NodeState::of).filter(one -> !one.isOver());
         return there.isEmpty() || there.get().end(others, key, entry.get().version(), "a test ended it");
       });
     }

@@ -24,11 +24,11 @@ public interface ClusterTransport extends AutoCloseable {
 
   /**
    * Sends a message to all subscribers of its subject that have no group, and to one member of each
-   * group. It arrives once, or not at all.
+   * group. Each of them gets it once, or not at all.
    *
    * @param message the message
-   * @throws TransportException if it was not sent
-   * @throws IllegalArgumentException if it is too large
+   * @throws TransportException if the message was not sent
+   * @throws IllegalArgumentException if the message is too large
    */
   void publish(WireMessage message);
 
@@ -47,10 +47,12 @@ public interface ClusterTransport extends AutoCloseable {
    * Subscribes to a subject.
    *
    * @param subject the subject of the messages
-   * @param group only one member of a group gets each message; empty if this subscriber gets all
-   * @param reader called with one message after the other, on a thread of the transport; must not
+   * @param group the name of the group, of which only one member gets each message; empty if this
+   * subscriber gets all messages
+   * @param reader called on a thread of the transport with one message after the other; must not
    * wait
-   * @return closing it ends the subscription, after the messages that have arrived
+   * @return the subscription; closing it ends the subscription, after the reader has got the
+   * messages that have arrived
    */
   Subscription subscribe(String subject, Optional<String> group, Consumer<WireMessage> reader);
 
@@ -103,7 +105,7 @@ public interface ClusterTransport extends AutoCloseable {
    *
    * @param key the key of the entry
    * @return the entry, or empty if it does not exist
-   * @throws TransportException if it cannot be read
+   * @throws TransportException if the entry cannot be read
    */
   Optional<Entry> get(String key);
 
@@ -112,7 +114,7 @@ public interface ClusterTransport extends AutoCloseable {
    *
    * @param prefix the beginning of the keys: whole names, with a dot at the end
    * @param reader called on a thread of the transport; must not wait
-   * @return closing it ends the calls
+   * @return the subscription; closing it ends the calls
    */
   Subscription watch(String prefix, Consumer<Entry> reader);
 
@@ -120,8 +122,7 @@ public interface ClusterTransport extends AutoCloseable {
    * Returns the store that all nodes share, for durable actors.
    *
    * @return always the same store; it is closed with this transport
-   * @throws TransportException if there is no connection, or the network refuses
-   * it
+   * @throws TransportException if there is no connection, or the network refuses the store
    * @throws IllegalStateException if the existing store cannot be used
    */
   Store store();
@@ -133,8 +134,7 @@ public interface ClusterTransport extends AutoCloseable {
    *
    * @param subject the subject of the queue
    * @return the queue as this node sees it
-   * @throws TransportException if there is no connection, or the network refuses
-   * it
+   * @throws TransportException if there is no connection, or the network refuses the queue
    * @throws IllegalStateException if the existing queue cannot be used
    */
   Queue queue(String subject);
@@ -148,18 +148,19 @@ public interface ClusterTransport extends AutoCloseable {
      * @param id the id of the work; work that is put with the same id within two minutes is not
      * stored again
      * @param work the encoded work
-     * @throws TransportException if it was not stored, or if that is not known
+     * @throws TransportException if the work was not stored, or if that is not known
      * @throws IllegalArgumentException if the work is too large
      */
     void put(String id, byte[] work);
 
     /**
-     * Takes pieces of work, the oldest first. If the node of a piece crashes, another node gets the
-     * piece some seconds later.
+     * Takes pieces of work, the oldest first. Some seconds after a node has crashed, other nodes
+     * get the pieces that the node had taken.
      *
      * @param maxParallel how many pieces may be worked on at the same time
      * @param worker called with each piece; must not wait
-     * @return closing it stops the taking; this node keeps the pieces that it has taken
+     * @return the subscription; closing it stops the taking, but this node keeps the pieces that it
+     * has taken
      */
     Subscription take(int maxParallel, Consumer<WorkItem> worker);
 
@@ -168,8 +169,8 @@ public interface ClusterTransport extends AutoCloseable {
      *
      * @param minNumber the smallest number of a piece; 0 for all pieces
      * @param maxPieces how many pieces to return at most
-     * @return the oldest first
-     * @throws TransportException if it cannot be read
+     * @return the pieces, the oldest first
+     * @throws TransportException if the queue cannot be read
      */
     List<PendingWork> list(long minNumber, int maxPieces);
 
@@ -177,15 +178,15 @@ public interface ClusterTransport extends AutoCloseable {
      * Removes a piece of work.
      *
      * @param number the number of the piece
-     * @return whether it was removed; false if it is not in the queue any more
-     * @throws TransportException if it is not known whether it was removed
+     * @return whether the piece was removed; false if it is not in the queue any more
+     * @throws TransportException if it is not known whether the piece was removed
      */
     boolean remove(long number);
 
     /**
      * {@return the number of pieces that wait or are being worked on}
      *
-     * @throws TransportException if it cannot be read
+     * @throws TransportException if the queue cannot be read
      */
     long size();
   }
@@ -199,8 +200,8 @@ public interface ClusterTransport extends AutoCloseable {
   record PendingWork(long number, byte[] work) {}
 
   /**
-   * A piece that this node has taken. It is ended once: by {@link #acknowledge} or {@link
-   * #release}.
+   * A piece that this node has taken. The node calls {@link #acknowledge} or {@link #release},
+   * once.
    */
   interface WorkItem {
 
@@ -216,7 +217,8 @@ public interface ClusterTransport extends AutoCloseable {
     /**
      * Removes the piece from the queue, because it is done.
      *
-     * @return whether it was removed; if false, this is not known, and it may be done again
+     * @return whether the piece was removed; if false, this is not known, and the piece may be done
+     * again
      */
     boolean acknowledge();
 

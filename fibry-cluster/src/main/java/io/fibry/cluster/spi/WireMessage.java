@@ -10,7 +10,7 @@ import java.util.Optional;
  * A message from one node to another. Thread-safe, as long as no thread changes the bytes of the
  * body.
  *
- * @param subject the address of the receivers: names with dots between them
+ * @param subject the address of the receivers, which consists of names with dots between them
  * @param replyTo the subject of the answer, or empty if no answer is expected
  * @param headers texts by name; the texts may have any characters
  * @param body the encoded message

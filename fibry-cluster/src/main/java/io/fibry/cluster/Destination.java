@@ -10,18 +10,19 @@ import java.util.function.Supplier;
 /**
  * Where messages to an actor, or to the entities of a partition, are sent.
  *
- * @param name names the route in logs and dumps
- * @param maxTells how many messages a bundle may have; if several nodes offer an actor, each
- * bundle goes to one of them
+ * @param name names the destination in logs and dumps
+ * @param maxTells how many messages a bundle may have; if several nodes offer an actor, each bundle
+ * goes to one of these nodes
  * @param subject the subject of the messages
- * @param cancelSubject the subject of cancellations: an asker has stopped waiting for its answer
- * @param ids makes ids of messages. A node recognizes by them the cancelled requests, and the
- * duplicates that the previous owner of a partition forwards
+ * @param cancelSubject the subject of cancellations, by which a node tells that an asker has
+ * stopped waiting for its answer
+ * @param messageIds makes ids of messages. A node recognizes cancelled requests by their ids, and
+ * also duplicates that the previous owner of a partition forwards
  * @param epoch the epoch of the last owner of the partition that answered, or 0 if none did
  * @param absenceReason returns why no node receives the messages at the moment; empty if a node
  * should receive them, so that they are sent again
  */
-record Route(String name, int maxTells, String subject, String cancelSubject, Supplier<String> ids,
+record Destination(String name, int maxTells, String subject, String cancelSubject, Supplier<String> messageIds,
     AtomicLong epoch, Supplier<Optional<String>> absenceReason) {
   private static final int MAX_TELLS_TO_PARTITION = 256;
   private static final int MAX_TELLS_TO_NAME = 8;
@@ -30,7 +31,7 @@ record Route(String name, int maxTells, String subject, String cancelSubject, Su
   static final String BUNDLE_SIZE = "Fb-N"; // the number of messages in a bundle
   static final String DELIVER_PENDING = "Fb-Look"; // a message for the entity is pending in the store
   static final String PRESENCE_QUERY = "Fb-There"; // asks whether a node offers the actor
-  static final String ID = "Fb-Id"; // the id of the message
+  static final String MESSAGE_ID = "Fb-Id"; // the id of the message
   static final String TIME_LEFT = "Fb-Ttl"; // how long the asker still waits, in milliseconds
   // In an answer, the epoch of its sender; in a request, the last epoch that its sender knows.
   static final String EPOCH = "Fb-Epoch";
@@ -38,15 +39,16 @@ record Route(String name, int maxTells, String subject, String cancelSubject, Su
   static final String CONTEXT = "Fb-Ctx"; // the texts of the sender's context propagators; missing if there are none
   static final String FROM = "Fb-From"; // the node that published a message of a topic
 
-  static Route toName(String name, Subjects subjects, Supplier<String> ids) {
-    return new Route("far " + name, MAX_TELLS_TO_NAME, subjects.ofName(name), subjects.ofCancel(), ids,
+  static Destination toName(String name, Subjects subjects, Supplier<String> ids) {
+    return new Destination("remote " + name, MAX_TELLS_TO_NAME, subjects.ofActor(name), subjects.ofCancellations(), ids,
         new AtomicLong(), () -> Optional.of("no node offers it"));
   }
 
-  static Route toPartition(String kind, int partition, Subjects subjects, Supplier<String> ids,
+  static Destination toPartition(String kind, int partition, Subjects subjects, Supplier<String> ids,
       Supplier<Optional<String>> absenceReason) {
-    return new Route("far " + kind + "/" + partition, MAX_TELLS_TO_PARTITION, subjects.ofPartition(kind, partition),
-        subjects.ofCancel(), ids, new AtomicLong(), absenceReason);
+    return new Destination("remote " + kind + "/" + partition, MAX_TELLS_TO_PARTITION,
+        subjects.ofPartition(kind, partition),
+        subjects.ofCancellations(), ids, new AtomicLong(), absenceReason);
   }
 
   /**
@@ -57,12 +59,12 @@ record Route(String name, int maxTells, String subject, String cancelSubject, Su
   }
 
   /** {@return the last epoch that the sender knows, or 0 if it knows none} */
-  static long epoch(WireMessage wire) {
+  static long epochOf(WireMessage wire) {
     return parseNumber(wire, EPOCH).orElse(0L);
   }
 
   /** {@return the text of the context propagators of the sender, or an empty text} */
-  static String context(WireMessage wire) {
+  static String contextOf(WireMessage wire) {
     return wire.header(CONTEXT).orElse("");
   }
 
@@ -79,13 +81,13 @@ record Route(String name, int maxTells, String subject, String cancelSubject, Su
    * owner does not handle them.
    */
   void onAnswer(WireMessage answer) {
-    epoch.accumulateAndGet(epoch(answer), Math::max);
+    epoch.accumulateAndGet(epochOf(answer), Math::max);
   }
 
   Map<String, String> headers(Optional<String> key) {
     var headers = new HashMap<String, String>();
     key.ifPresent(text -> headers.put(KEY, text));
-    headers.put(ID, ids.get());
+    headers.put(MESSAGE_ID, messageIds.get());
     return headers;
   }
 }

@@ -16,11 +16,11 @@ import java.util.function.Consumer;
  * A store that several nodes share, as one node sees it. Closing it does not close the shared
  * store.
  */
-final class NodeStore implements Store {
+final class CloseShieldStore implements Store {
   private final Store store;
   private volatile boolean isClosed;
 
-  NodeStore(Store store) {
+  CloseShieldStore(Store store) {
     this.store = store;
   }
 

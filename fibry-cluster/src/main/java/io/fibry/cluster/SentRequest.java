@@ -15,16 +15,16 @@ import java.util.concurrent.CompletableFuture;
 import org.slf4j.LoggerFactory;
 
 /**
- * A request to another node. If no node receives it, it was certainly not handled. Therefore it is
- * sent again while a partition moves between nodes.
+ * A request to another node. A request that no node receives was certainly not handled, so it is
+ * sent again, for example while its partition moves between nodes.
  */
-final class RemoteRequest<R> {
+final class SentRequest<R> {
   private static final Duration INITIAL_BACKOFF = Duration.ofMillis(2); // twice as long after each further attempt
   private static final Duration MAX_BACKOFF = Duration.ofMillis(100);
 
   private final NodeContext nodeContext;
-  private final Route route;
-  private final RemoteSender.OutboundRequest<R> sent;
+  private final Destination destination;
+  private final RemoteSender.OutboundRequest<R> outbound;
   private final Duration limit;
   private final long deadline; // in nanoseconds of the clock
   private final Map<String, String> headers;
@@ -32,18 +32,19 @@ final class RemoteRequest<R> {
   private final Object jfrEvent = ClusterEvents.beginRequest(); // null: it is not recorded
   private Duration pause = INITIAL_BACKOFF; // before the next sending
   private int attempts; // how often it was sent; also used by the actor's thread
-  private volatile long lastClaimAt; // or when it was last sent; in nanoseconds of the clock
-  private volatile Optional<String> holder = Optional.empty(); // the node that last claimed it
+  private volatile long lastKeepAliveAt; // or the last sending; in nanoseconds of the clock
+  private volatile Optional<String> holder = Optional.empty(); // the node that last named it in a keep-alive
 
-  RemoteRequest(NodeContext nodeContext, Route route, RemoteSender.OutboundRequest<R> sent, Duration limit) {
+  SentRequest(NodeContext nodeContext, Destination destination, RemoteSender.OutboundRequest<R> outbound,
+      Duration limit) {
     this.nodeContext = nodeContext;
-    this.route = route;
-    this.sent = sent;
+    this.destination = destination;
+    this.outbound = outbound;
     this.limit = limit;
     this.deadline = nodeContext.clock().nanoTime() + Math.min(Long.MAX_VALUE / 2, limit.toNanos());
-    this.headers = sent.headers(route);
+    this.headers = outbound.headers(destination);
     if (jfrEvent != null) answer.whenComplete(
-        (value, failure) -> ClusterEvents.endRequest(jfrEvent, sent.address().actor(), sent.request(), attempts,
+        (value, failure) -> ClusterEvents.endRequest(jfrEvent, outbound.address().actor(), outbound.request(), attempts,
             failure));
   }
 
@@ -52,20 +53,21 @@ final class RemoteRequest<R> {
   }
 
   void addAskers(List<String> askers) {
-    if (!askers.isEmpty()) headers.put(Route.ASKERS, AskChainEntry.header(askers));
+    if (!askers.isEmpty()) headers.put(Destination.ASKERS, AskChainEntry.toHeader(askers));
   }
 
   void send() {
     var remaining = Duration.ofNanos(Math.max(1, deadline - nodeContext.clock().nanoTime()));
     attempts++;
     holder = Optional.empty();
-    onSent();
-    if (attempts == 1) nodeContext.pendingRequests().addSent(headers.get(Route.ID), this);
-    headers.put(Route.TIME_LEFT, Long.toString(Math.max(1, remaining.toMillis())));
-    if (route.epoch().get() > 0) headers.put(Route.EPOCH, Long.toString(route.epoch().get()));
+    restartSilence();
+    if (attempts == 1) nodeContext.requests().addSent(headers.get(Destination.MESSAGE_ID), this);
+    headers.put(Destination.TIME_LEFT, Long.toString(Math.max(1, remaining.toMillis())));
+    if (destination.epoch().get() > 0) headers.put(Destination.EPOCH, Long.toString(destination.epoch().get()));
     try {
       nodeContext.transport()
-          .request(WireMessage.to(route.subject(), headers, sent.body()), remaining.minus(marginBefore(remaining)))
+          .request(WireMessage.to(destination.subject(), headers, outbound.body()),
+              remaining.minus(timeoutMargin(remaining)))
           .whenComplete(this::onEnd);
     } catch (RuntimeException failure) {
       answer.completeExceptionally(failure);
@@ -73,16 +75,17 @@ final class RemoteRequest<R> {
   }
 
   /**
-   * Returns how much earlier than its asker a request times out, so that it can report the reason.
-   * The handler times out earlier by twice this time: see {@link RemoteSender#limit}.
+   * Returns how much earlier than its asker a request times out, so that the time-out can report
+   * the reason. The handler times out earlier than the asker by twice this time: see
+   * {@link RemoteSender#handlerLimit}.
    */
-  private static Duration marginBefore(Duration remaining) {
+  private static Duration timeoutMargin(Duration remaining) {
     return Duration.ofMillis(Math.min(remaining.toMillis() / 2, Math.clamp(remaining.toMillis() / 40, 5, 50)));
   }
 
   /**
    * Cancels the request, because its asker has stopped waiting. A node that has not begun to handle
-   * it does not begin.
+   * the request does not begin.
    */
   void cancel() {
     if (answer.cancel(false)) sendCancel();
@@ -91,58 +94,59 @@ final class RemoteRequest<R> {
   private void sendCancel() {
     try {
       nodeContext.transport()
-          .publish(WireMessage.to(route.cancelSubject(), Map.of(Route.ID, headers.get(Route.ID)), new byte[0]));
+          .publish(WireMessage.to(destination.cancelSubject(),
+              Map.of(Destination.MESSAGE_ID, headers.get(Destination.MESSAGE_ID)), new byte[0]));
     } catch (TransportException failure) {
       LoggerFactory.getLogger(Cluster.class).debug("the cancellation of a request to actor '{}' was not sent",
-          sent.address().actor(), failure);
+          outbound.address().actor(), failure);
     }
   }
 
-  // ---- while it waits; RequestClaims explains why this is safe
+  // ---- keep-alives, and their absence; see RequestKeepAlive
 
-  void onSent() {
-    lastClaimAt = nodeContext.clock().nanoTime();
+  void restartSilence() {
+    lastKeepAliveAt = nodeContext.clock().nanoTime();
   }
 
-  void onClaimed(String node) {
+  void onKeepAlive(String node) {
     holder = Optional.of(node);
-    onSent();
+    restartSilence();
   }
 
-  /** Fails the request if no node has claimed it for longer than {@code maxSilence}. */
+  /** Fails the request if no node has named it for longer than {@code maxSilence}. */
   void failIfSilent(long now, Duration maxSilence) {
-    long silentNanos = now - lastClaimAt;
+    long silentNanos = now - lastKeepAliveAt;
     if (silentNanos <= maxSilence.toNanos()) return;
     if (answer.completeExceptionally(silenceException(silentNanos))) sendCancel();
   }
 
   private UnreachableException silenceException(long silentNanos) {
-    String actor = sent.address().actor();
+    String actor = outbound.address().actor();
     String silence = Durations.textOfNanos(silentNanos);
     String holderText = holder.map(node -> "node '" + node + "', which had it, has not been heard of for " + silence)
         .orElse("no node has said for " + silence + " that it has it");
     return new UnreachableException(describeRequest() + " to actor '" + actor + "' has no answer, and " + holderText
-        + ": its node ended, or a connection broke. " + (sent.address().storesMessages()
+        + ": its node ended, or a connection broke. " + (outbound.address().storesMessages()
             ? "If it was stored, it will be handled; ask again with the same id for the answer"
             : "It may have been handled"),
-        actor, sent.request(), null, Outcome.UNKNOWN);
+        actor, outbound.request(), null, Outcome.UNKNOWN);
   }
 
   // ---- the end
 
   private void onEnd(WireMessage wire, Throwable failure) {
-    if (failure == null) route.onAnswer(wire);
+    if (failure == null) destination.onAnswer(wire);
     try {
       boolean hasNoReceiver = failure == null ? ReplyCodec.isWithdrawn(wire) : kindOf(failure) == Failure.NO_RECEIVER;
-      if (hasNoReceiver && !answer.isDone() && route.absenceReason().get().isEmpty()
+      if (hasNoReceiver && !answer.isDone() && destination.absenceReason().get().isEmpty()
           && nodeContext.clock().nanoTime() + pause.toNanos() - deadline < 0)
         sendLater();
-      else if (failure == null) ReplyCodec.completeAsker(answer, sent, wire, nodeContext);
+      else if (failure == null) ReplyCodec.completeAsker(answer, outbound, wire, nodeContext);
       else answer.completeExceptionally(toLossException(failure));
     } catch (Throwable decodeFailure) { // the codec failed, or memory ran out
-      answer.completeExceptionally(new UnreachableException("the answer of actor '" + sent.address().actor()
-          + "' to " + describeRequest() + " cannot be read", sent.address().actor(), sent.request(), decodeFailure,
-          Outcome.UNKNOWN));
+      answer.completeExceptionally(new UnreachableException("the answer of actor '" + outbound.address().actor()
+          + "' to " + describeRequest() + " cannot be read", outbound.address().actor(), outbound.request(),
+          decodeFailure, Outcome.UNKNOWN));
     }
   }
 
@@ -162,16 +166,16 @@ final class RemoteRequest<R> {
   }
 
   private Throwable toLossException(Throwable failure) {
-    String actor = sent.address().actor();
-    Request<?, R> request = sent.request();
+    String actor = outbound.address().actor();
+    Request<?, R> request = outbound.request();
     if (kindOf(failure) == Failure.TIMED_OUT)
       return new AskTimeoutException("actor '" + actor + "' did not answer " + describeRequest()
           + " within " + Durations.text(limit) + ": " + holder.map(node -> "node '" + node + "' had it "
-              + Durations.textOfNanos(nodeContext.clock().nanoTime() - lastClaimAt) + " ago")
+              + Durations.textOfNanos(nodeContext.clock().nanoTime() - lastKeepAliveAt) + " ago")
               .orElse("it was sent, and no node has said so far that it has it")
           + "; it may be handled all the same", actor, request, limit, null);
     String reason = kindOf(failure) == Failure.NO_RECEIVER
-        ? route.absenceReason().get().orElse("at the moment no node has its key") : Lines.message(failure);
+        ? destination.absenceReason().get().orElse("at the moment no node has its key") : Lines.message(failure);
     return new UnreachableException(describeRequest() + " did not reach actor '" + actor + "': " + reason, actor,
         request, failure,
         kindOf(failure) == Failure.UNKNOWN ? Outcome.UNKNOWN : Outcome.NOT_DONE);
@@ -179,6 +183,6 @@ final class RemoteRequest<R> {
 
   /** {@return the text by which exceptions name the request} */
   private String describeRequest() {
-    return nodeContext.describeRequest(sent.describedMessage());
+    return nodeContext.describeRequest(outbound.describedMessage());
   }
 }

@@ -11,16 +11,17 @@ import org.slf4j.LoggerFactory;
  * The right to a partition, as an entry of the table. It names the owner or, if the right is free,
  * the last owner.
  *
- * @param node the name of that node
+ * @param node the name of the owner, or of the last owner
  * @param life the id of its life
  * @param free whether another node may take the partition
  * @param after the version of the previous entry
  */
-record Right(String node, String life, boolean free, long after) {
-  private static final Codec<Right> CODEC = Codec.of(Right.class);
+record PartitionRight(String node, String life, boolean free, long after) {
+  private static final Codec<PartitionRight> CODEC =
+      Codec.of(PartitionRight.class, forms -> forms.named(PartitionRight.class, "Right"));
 
   /** Returns an empty value if the entry was deleted, or is no right. */
-  static Optional<Right> of(ClusterTransport.Entry entry) {
+  static Optional<PartitionRight> of(ClusterTransport.Entry entry) {
     try {
       return entry.value().map(CODEC::decode);
     } catch (CodecException failure) {

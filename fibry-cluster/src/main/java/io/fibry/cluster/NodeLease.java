@@ -29,12 +29,12 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Keeps the entry of this node in the table, which tells other nodes that it is alive. Five
- * heartbeats in each lease renew the entry. A node declares itself dead two seconds before others
- * may do so. It measures this by two clocks, because a suspended machine stops one of them and an
- * administrator can set the other. The lease is over as soon as it is over by one of the clocks. A
- * node that has lapsed joins again, with another life. Only the actor that sends heartbeats uses
- * fields without a remark.
+ * Keeps the entry of this node in the table, by which other nodes know that this node is alive.
+ * Five heartbeats in each lease renew the entry. A node declares itself dead two seconds before
+ * others may do so. It measures this by two clocks, because a suspended machine stops one of them
+ * and an administrator can set the other. The lease is over as soon as one of the clocks has
+ * reached its end. A node that has lapsed joins again, with another life. Fields without a remark
+ * are used only by the actor that sends heartbeats.
  *
  * <p>No clock of a server matters. A life goes through these states in the table:
  *
@@ -55,9 +55,9 @@ import org.slf4j.LoggerFactory;
  * whole lease from then on, because it may not have seen this heartbeat. After that no heartbeat of
  * this life can be confirmed, because a life whose entry is over or gone is never written again.
  */
-final class Lease {
+final class NodeLease {
   private static final Logger LOG = LoggerFactory.getLogger(Cluster.class);
-  private static final int MAX_ENDED_OFFERS = 64; // whose reasons other nodes can read
+  private static final int MAX_ENDED_OFFERS = 64; // ended offers whose reasons other nodes can read
   private static final Duration EXPIRY_MARGIN = Duration.ofSeconds(2);
 
   private sealed interface LeaseEvent {}
@@ -66,9 +66,9 @@ final class Lease {
 
   private record HostKind(String kind, boolean isHosted) implements LeaseEvent, Request<HostKind, Done> {}
 
-  private record AddOffer(String name, Object offer) implements LeaseEvent, Request<AddOffer, Done> {}
+  private record AddOffer(String actorName, Object offer) implements LeaseEvent, Request<AddOffer, Done> {}
 
-  private record RemoveOffer(String name, Object offer, String reason) implements LeaseEvent {}
+  private record RemoveOffer(String actorName, Object offer, String reason) implements LeaseEvent {}
 
   private record LeaveRequest() implements LeaseEvent, Request<LeaveRequest, Done> {}
 
@@ -91,7 +91,7 @@ final class Lease {
   private boolean hasLeft; // the node does not join again
   private Actor<LeaseEvent> heartbeatActor; // written before others know this object
 
-  private Lease(ClusterTransport transport, Subjects subjects, Cluster.Options options, Scheduler clock,
+  private NodeLease(ClusterTransport transport, Subjects subjects, Cluster.Options options, Scheduler clock,
       HeartbeatTracker heartbeats) {
     this.transport = transport;
     this.heartbeats = heartbeats;
@@ -108,9 +108,9 @@ final class Lease {
     return UUID.randomUUID().toString();
   }
 
-  static Lease begin(ActorScope scope, ClusterTransport transport, Subjects subjects, Cluster.Options options,
+  static NodeLease begin(ActorScope scope, ClusterTransport transport, Subjects subjects, Cluster.Options options,
       HeartbeatTracker heartbeats) {
-    var lease = new Lease(transport, subjects, options, BlockBuilder.of(scope.anonymous()).scheduler(), heartbeats);
+    var lease = new NodeLease(transport, subjects, options, BlockBuilder.of(scope.anonymous()).scheduler(), heartbeats);
     lease.join(scope, subjects.app());
     boolean begun = false;
     try {
@@ -119,24 +119,24 @@ final class Lease {
       begun = true;
       return lease;
     } finally {
-      if (!begun) lease.delete(); // otherwise it counts as alive until its lease expires
+      if (!begun) lease.endLife(); // or the node counts as alive until its lease expires
     }
   }
 
   /**
-   * Creates the entry of this node, and waits if another entry has its name. If the node of that
-   * entry is alive, its next heartbeat changes the entry, and this method throws. If its process
-   * was killed, this method ends its life after a whole lease. The network may be unavailable
-   * during the wait, but for no longer than a lease, because a server may have crashed together
-   * with the node.
+   * Creates the entry of this node, and waits if the table has an entry of the same name. If the
+   * node of that entry is alive, its next heartbeat changes the entry, and this method throws. If
+   * the entry does not change for a whole lease, its node was killed, and this method ends the life
+   * of that node. A server may have crashed together with the node, so the network may be
+   * unavailable during the wait, for a lease at most.
    */
   private void join(ActorScope scope, String app) {
     if (create()) return;
     var previousEntry = transport.get(key);
     previousEntry.ifPresent(entry -> {
-      LOG.info("app '{}' still has a node '{}'{}; this one joins when the lease of that node expires", app,
+      LOG.info("app '{}' still has a node '{}'{}; this node joins when the lease of that node expires", app,
           self().name(), since(entry));
-      State.of(entry).ifPresent(heartbeats::onEntry);
+      NodeState.of(entry).ifPresent(heartbeats::onEntry);
     });
     long previousReadAt = clock.nanoTime();
     for (long lastReadAt = previousReadAt;;) try {
@@ -144,29 +144,29 @@ final class Lease {
       if (create()) return;
       var currentEntry = transport.get(key);
       lastReadAt = clock.nanoTime();
-      if (currentEntry.isEmpty() || State.memberOf(currentEntry.get()).filter(this::isOurs).isPresent()) continue;
+      if (currentEntry.isEmpty() || NodeState.memberOf(currentEntry.get()).filter(this::isOurs).isPresent()) continue;
       if (previousEntry.isEmpty()) {
         previousEntry = currentEntry;
         previousReadAt = lastReadAt;
-        State.of(currentEntry.get()).ifPresent(heartbeats::onEntry);
+        NodeState.of(currentEntry.get()).ifPresent(heartbeats::onEntry);
       } else if (currentEntry.get().version() == previousEntry.get().version()) {
         if (lastReadAt - previousReadAt >= leaseOf(currentEntry.get()).toNanos()) endSilent(currentEntry.get());
-      } else if (State.memberOf(currentEntry.get()).isPresent()) throw new IllegalStateException(
+      } else if (NodeState.memberOf(currentEntry.get()).isPresent()) throw new IllegalStateException(
           "a node '" + self().name() + "' of app '" + app + "' is alive" + since(currentEntry.get())
               + "; give this one another name");
-    } catch (TransportException failure) { // the entry may be written; then the next pass replaces it
+    } catch (TransportException failure) { // if the entry was written, the next pass replaces it
       if (clock.nanoTime() - lastReadAt > leaseTime.toNanos()) throw failure;
     }
   }
 
   private Duration leaseOf(ClusterTransport.Entry entry) {
-    return State.of(entry).flatMap(State::lease).orElse(leaseTime);
+    return NodeState.of(entry).flatMap(NodeState::lease).orElse(leaseTime);
   }
 
   /** Ends the life of an entry that has not changed for a whole lease. */
   private void endSilent(ClusterTransport.Entry entry) {
-    var state = State.of(entry);
-    if (state.isEmpty()) transport.delete(key, entry.version()); // the entry is not of a node
+    var state = NodeState.of(entry);
+    if (state.isEmpty()) transport.delete(key, entry.version()); // the entry does not belong to a node
     else state.get().end(transport, key, entry.version(), "its process was started again");
   }
 
@@ -175,7 +175,7 @@ final class Lease {
   }
 
   private static String since(ClusterTransport.Entry entry) {
-    return State.memberOf(entry).map(member -> ", since " + member.since()).orElse("");
+    return NodeState.memberOf(entry).map(member -> ", since " + member.since()).orElse("");
   }
 
   private void pause(ActorScope scope, String app) {
@@ -200,21 +200,24 @@ final class Lease {
   private boolean create() {
     var member = member(self().name());
     return write(member, () -> {
-      var version = transport.create(key, bytes(member), State.retention(leaseTime));
+      var version = transport.create(key, bytes(member), NodeState.retention(leaseTime));
       return version.isPresent() ? version : replace(member);
     });
   }
 
-  /** Replaces the entry of a life that is over, or of a life of this node. */
+  /**
+   * Replaces the entry if its life is over, or is a life of this node. Returns an empty value if
+   * the entry was not replaced.
+   */
   private OptionalLong replace(Member member) {
     var entry = transport.get(key);
-    var previous = entry.flatMap(State::of);
+    var previous = entry.flatMap(NodeState::of);
     if (previous.isEmpty() || !previous.get().isOver() && !isOurs(previous.get().member())) return OptionalLong.empty();
     if (previous.get().isOver() && previous.get().member().id().equals(member.id())) {
       joiningId = newId(); // another node has ended this life before it began
       return OptionalLong.empty();
     }
-    return transport.update(key, bytes(member), entry.get().version(), State.retention(leaseTime));
+    return transport.update(key, bytes(member), entry.get().version(), NodeState.retention(leaseTime));
   }
 
   private Member member(String node) {
@@ -222,7 +225,7 @@ final class Lease {
   }
 
   private byte[] bytes(Member member) {
-    return new State(member, new LinkedHashMap<>(endedOffers), Optional.of(leaseTime), Optional.empty()).bytes();
+    return new NodeState(member, new LinkedHashMap<>(endedOffers), Optional.of(leaseTime), Optional.empty()).bytes();
   }
 
   // ---- called by any thread
@@ -247,19 +250,22 @@ final class Lease {
         && wallClock.millis() < leaseLife.untilMillis;
   }
 
-  /** Runs code, which must not wait, each time that the lease has expired. */
+  /**
+   * Calls the callback each time that the lease has expired, on the thread of the actor that sends
+   * heartbeats. The callback must not wait.
+   */
   Subscription onExpired(Runnable callback) {
     onExpired.add(callback);
     return () -> onExpired.remove(callback);
   }
 
-  /** Writes whether this node hosts a kind; returns when other nodes can read it. */
-  void host(String kind, boolean isHosted) {
+  /** Writes whether this node hosts a kind. If the write fails, a later heartbeat writes it. */
+  void setHosted(String kind, boolean isHosted) {
     heartbeatActor.ask(new HostKind(kind, isHosted));
   }
 
-  /** Writes that this node offers an actor; returns when other nodes can read it. */
-  void offer(String name, Object offer) {
+  /** Writes that this node offers an actor. If the write fails, a later heartbeat writes it. */
+  void addOffer(String name, Object offer) {
     heartbeatActor.ask(new AddOffer(name, offer));
   }
 
@@ -269,10 +275,10 @@ final class Lease {
   }
 
   /**
-   * Tells the other nodes that this node has left. If that takes too long, they learn it when its
-   * lease expires.
+   * Tells the other nodes that this node has left. If the write takes too long, other nodes notice
+   * when the lease of this node expires.
    */
-  void endLease() {
+  void announceLeave() {
     try {
       heartbeatActor.ask(new LeaveRequest());
     } catch (AskTimeoutException timeout) {
@@ -294,19 +300,19 @@ final class Lease {
         context.reply(host, Done.DONE);
       }
       case AddOffer add -> {
-        offers.put(add.name, add.offer);
-        endedOffers.remove(add.name);
+        offers.put(add.actorName, add.offer);
+        endedOffers.remove(add.actorName);
         renew();
         context.reply(add, Done.DONE);
       }
       case RemoveOffer remove -> {
-        if (!offers.remove(remove.name, remove.offer)) break;
-        endedOffers.put(remove.name, remove.reason);
+        if (!offers.remove(remove.actorName, remove.offer)) break;
+        endedOffers.put(remove.actorName, remove.reason);
         if (endedOffers.size() > MAX_ENDED_OFFERS) endedOffers.remove(endedOffers.keySet().iterator().next());
         renew();
       }
       case LeaveRequest request -> {
-        delete();
+        endLife();
         context.reply(request, Done.DONE);
       }
     }
@@ -325,8 +331,8 @@ final class Lease {
   }
 
   /**
-   * Sends a heartbeat. Returns false if the entry has another version, perhaps the version of a
-   * heartbeat whose answer was lost.
+   * Sends a heartbeat. Returns false if the entry has another version, perhaps because a former
+   * heartbeat arrived and its answer was lost.
    */
   private boolean update() {
     var member = new Member(self().name(), self().id(), Set.copyOf(hostedKinds), Set.copyOf(offers.keySet()),
@@ -337,7 +343,7 @@ final class Lease {
   private OptionalLong sendHeartbeat(Member member) {
     var jfrEvent = ClusterEvents.beginHeartbeat();
     try {
-      var next = transport.update(key, bytes(member), version.getAsLong(), State.retention(leaseTime));
+      var next = transport.update(key, bytes(member), version.getAsLong(), NodeState.retention(leaseTime));
       ClusterEvents.endHeartbeat(jfrEvent, member.name(), null);
       return next;
     } catch (TransportException failure) {
@@ -364,16 +370,16 @@ final class Lease {
   }
 
   /**
-   * Returns whether the entry still belongs to this life. Otherwise this life expires. An entry
-   * that is gone is not written again, because other nodes may be about to take the partitions of
-   * this life.
+   * Returns whether the entry still belongs to this life; if not, ends this life. An entry that is
+   * gone is not written again, because other nodes may be about to take the partitions of this
+   * life.
    */
   private boolean isStillOurs() {
     var entry = transport.get(key);
-    boolean ours = entry.flatMap(State::memberOf).filter(this::isOurs).isPresent();
-    if (ours) version = OptionalLong.of(entry.get().version());
-    else expire(entry.flatMap(State::of).flatMap(State::over).orElse("other nodes declared it dead"));
-    return ours;
+    boolean belongsToLife = entry.flatMap(NodeState::memberOf).filter(this::isOurs).isPresent();
+    if (belongsToLife) version = OptionalLong.of(entry.get().version());
+    else expire(entry.flatMap(NodeState::of).flatMap(NodeState::over).orElse("other nodes declared it dead"));
+    return belongsToLife;
   }
 
   private void expire(String reason) {
@@ -395,13 +401,16 @@ final class Lease {
     if (!create()) LOG.error("node '{}' cannot join again: another node has its name", self().name());
   }
 
-  /** Ends this life. Called by the actor that sends heartbeats, or when this actor has ended. */
-  void delete() {
+  /**
+   * Ends this life, and writes that it is over. Called on the thread of the actor that sends
+   * heartbeats, or while this actor does not run.
+   */
+  void endLife() {
     hasLeft = true;
     var lastVersion = version;
     endOwnLife();
     try {
-      if (lastVersion.isPresent()) new State(self(), Map.of(), Optional.of(leaseTime), Optional.empty())
+      if (lastVersion.isPresent()) new NodeState(self(), Map.of(), Optional.of(leaseTime), Optional.empty())
           .end(transport, key, lastVersion.getAsLong(), "it left");
     } catch (TransportException failure) {
       LOG.debug("node '{}' left without notice", self().name(), failure);

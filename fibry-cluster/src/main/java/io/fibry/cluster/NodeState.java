@@ -19,12 +19,13 @@ import org.slf4j.LoggerFactory;
  * nodes
  * @param over why the life is over, or empty while it is not
  */
-record State(Member member, Map<String, String> ended, Optional<Duration> lease, Optional<String> over) {
+record NodeState(Member member, Map<String, String> ended, Optional<Duration> lease, Optional<String> over) {
   private static final Duration MIN_RETENTION = Duration.ofHours(1); // of an entry on the server
-  private static final Codec<State> CODEC = Codec.of(State.class);
+  private static final Codec<NodeState> CODEC =
+      Codec.of(NodeState.class, forms -> forms.named(NodeState.class, "State"));
 
-  /** Returns an empty value if the entry is gone, or does not belong to a node. */
-  static Optional<State> of(ClusterTransport.Entry entry) {
+  /** Decodes an entry. Returns an empty value if the entry was deleted, or is not of a node. */
+  static Optional<NodeState> of(ClusterTransport.Entry entry) {
     try {
       return entry.value().map(CODEC::decode);
     } catch (CodecException failure) {
@@ -34,11 +35,11 @@ record State(Member member, Map<String, String> ended, Optional<Duration> lease,
   }
 
   /**
-   * Returns an empty value if the entry is gone, does not belong to a node, or says that the life
-   * is over.
+   * Returns the member of an entry. Returns an empty value if the entry was deleted, is not of a
+   * node, or says that the life is over.
    */
   static Optional<Member> memberOf(ClusterTransport.Entry entry) {
-    return of(entry).filter(state -> !state.isOver()).map(State::member);
+    return of(entry).filter(state -> !state.isOver()).map(NodeState::member);
   }
 
   /** {@return how long the server keeps an entry without a heartbeat: at least the lease} */
@@ -64,7 +65,7 @@ record State(Member member, Map<String, String> ended, Optional<Duration> lease,
   boolean end(ClusterTransport transport, String key, long version, String reason) {
     // Without hosts and offers, because older nodes ignore `over`.
     var emptyMember = new Member(member.name(), member.id(), Set.of(), Set.of(), member.since());
-    var next = new State(emptyMember, Map.of(), lease, Optional.of(reason));
+    var next = new NodeState(emptyMember, Map.of(), lease, Optional.of(reason));
     return transport.update(key, next.bytes(), version, MIN_RETENTION).isPresent();
   }
 }

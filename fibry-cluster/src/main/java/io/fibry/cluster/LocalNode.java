@@ -33,13 +33,14 @@ import java.util.function.Supplier;
 import org.slf4j.LoggerFactory;
 
 /**
- * A node: a scope with actors for the names and partitions to which it sends, and for its offers.
+ * This process as a node of an app. The node's scope contains the actors that send to names and
+ * partitions of the app, and the gates of the actors that this node offers.
  */
-final class ClusterNode implements Cluster {
-  private static final Codec<Kind> KIND = Codec.of(Kind.class);
+final class LocalNode implements Cluster {
+  private static final Codec<Kind> KIND_CODEC = Codec.of(Kind.class);
   private static final Duration LEAVE_TIMEOUT = Duration.ofSeconds(20);
   private static final Duration ARRIVAL_TIMEOUT = Duration.ofSeconds(2); // when the node leaves
-  private static final Codec<Form> FORM = Codec.of(Form.class);
+  private static final Codec<Form> FORM_CODEC = Codec.of(Form.class);
   private static final Form CURRENT_FORM = new Form(1);
 
   /** The table entry of a kind of entities, with its number of partitions. */
@@ -56,17 +57,17 @@ final class ClusterNode implements Cluster {
   private final Map<String, ExposedActor<?>> offers = new ConcurrentHashMap<>(); // by name
   private final Map<String, CompletableFuture<ExitReason>> exitFutures = new ConcurrentHashMap<>(); // by name
   private final Map<String, PartitionCoordinator<?>> partitionCoordinators = new ConcurrentHashMap<>(); // by kind
-  private final Map<String, Exitable> hostingHandles = new ConcurrentHashMap<>(); // by kind; their end ends the hosting
+  private final Map<String, Exitable> hostingHandles = new ConcurrentHashMap<>(); // by kind; end the hosting
   private final Map<Store, Subscription> unownedSubscriptions = new ConcurrentHashMap<>(); // by store; see notifyOwner
   private volatile boolean isLeaving;
   private final AtomicLong lastMessageId = new AtomicLong(); // of messages to other nodes
 
-  private ClusterNode(NodeContext nodeContext, Options options) {
+  private LocalNode(NodeContext nodeContext, Options options) {
     this.nodeContext = nodeContext;
     this.options = options;
   }
 
-  static ClusterNode join(String app, ClusterNetwork network, Options options) {
+  static LocalNode join(String app, ClusterNetwork network, Options options) {
     Objects.requireNonNull(network, "network");
     var subjects = new Subjects(app);
     var transport = network.connect(app, options.node());
@@ -75,35 +76,36 @@ final class ClusterNode implements Cluster {
       checkForm(transport, subjects);
       var scope = options.scope().openScope(app + "-" + options.node(),
           scopeOptions -> options.askLimit().map(scopeOptions::withAskLimit).orElse(scopeOptions));
-      var lease = Optional.<Lease>empty();
+      var lease = Optional.<NodeLease>empty();
       try {
         var clock = BlockBuilder.of(scope.anonymous()).scheduler();
         var heartbeats = new HeartbeatTracker(clock, options.lease());
-        lease = Optional.of(Lease.begin(scope, transport, subjects, options, heartbeats));
+        lease = Optional.of(NodeLease.begin(scope, transport, subjects, options, heartbeats));
         var membership = new Membership(scope, transport, subjects, options, heartbeats);
         var nodeContext = new NodeContext(scope, clock, transport, subjects, lease.get(), membership, options.node(),
-            options.settleTime(), new PendingRequests());
-        var node = new ClusterNode(nodeContext, options);
-        RequestClaims.begin(nodeContext, options.lease());
+            options.settleTime(), new RequestRegistry());
+        var node = new LocalNode(nodeContext, options);
+        RequestKeepAlive.begin(nodeContext, options.lease());
         transport.subscribe(subjects.ofNode(options.node()), Optional.empty(), node::receive);
-        transport.subscribe(subjects.ofCancel(), Optional.empty(), nodeContext.pendingRequests()::cancel);
+        transport.subscribe(subjects.ofCancellations(), Optional.empty(), nodeContext.requests()::cancel);
         scope.onClosing(() -> node.unownedSubscriptions.values().forEach(Subscription::close));
         joined = true;
         return node;
       } finally {
         if (!joined) scope.close();
-        if (!joined) lease.ifPresent(Lease::delete); // otherwise it counts as alive until its lease expires
+        if (!joined) lease.ifPresent(NodeLease::endLife); // or it counts as alive until its lease expires
       }
     } finally {
       if (!joined) transport.close();
     }
   }
 
-  /** Checks that the app uses the version of messages of this library. The first node decides. */
+  /** Checks the version of messages, which the first node of the app has written to the table. */
   private static void checkForm(ClusterTransport transport, Subjects subjects) {
-    transport.create(subjects.keyOfForm(), FORM.encode(CURRENT_FORM), ClusterTransport.FOREVER);
-    var form = transport.get(subjects.keyOfForm()).flatMap(ClusterTransport.Entry::value).map(FORM::decode)
-        .orElse(CURRENT_FORM);
+    transport.create(subjects.keyOfMessageVersion(), FORM_CODEC.encode(CURRENT_FORM), ClusterTransport.FOREVER);
+    var form =
+        transport.get(subjects.keyOfMessageVersion()).flatMap(ClusterTransport.Entry::value).map(FORM_CODEC::decode)
+            .orElse(CURRENT_FORM);
     if (!form.equals(CURRENT_FORM))
       throw new IllegalStateException("the nodes of app '" + subjects.app() + "' talk in form "
           + form.version + ", and this version of the library in form " + CURRENT_FORM.version
@@ -128,8 +130,8 @@ final class ClusterNode implements Cluster {
   }
 
   @Override
-  public Subscription watchMembers(Handler<List<Member>> follower) {
-    return nodeContext.membership().observableMembers().subscribe(follower);
+  public Subscription watchMembers(Handler<List<Member>> handler) {
+    return nodeContext.membership().observableMembers().subscribe(handler);
   }
 
   /**
@@ -149,7 +151,7 @@ final class ClusterNode implements Cluster {
     partitionCoordinators.forEach((kind, coordinator) -> partitions.put(kind, coordinator.stats().localPartitions()));
     return new Health(nodeContext.lease().isValid(), nodeContext.transport().connectionProblem(),
         Collections.unmodifiableMap(partitions),
-        nodeContext.pendingRequests().size());
+        nodeContext.requests().askedCount());
   }
 
   @Override
@@ -165,16 +167,14 @@ final class ClusterNode implements Cluster {
 
   @Override
   public <M> Actor<M> actor(String name, Class<M> messages) {
-    var route = Route.toName(name, nodeContext.subjects(), newIdSource());
+    var destination = Destination.toName(name, nodeContext.subjects(), newIdSource());
     var protocol = Protocol.of(messages);
-    return new RemoteActor<>(new RemoteSender.RemoteAddress(name, Optional.empty(), false), protocol, senderTo(route),
-        nodeContext.askLimit(),
+    return new RemoteActor<>(new RemoteSender.RemoteAddress(name, Optional.empty(), false), protocol,
+        senderTo(destination), nodeContext.askLimit(),
         Optional.of(() -> exitOf(name)));
   }
 
-  /**
-   * Returns the exit of the actor that has the name now. A completed exit is of a previous actor.
-   */
+  /** Returns the exit of the present actor of a name. Exits of previous actors are completed. */
   private CompletableFuture<ExitReason> exitOf(String name) {
     var exit = exitFutures.compute(name,
         (key, previous) -> previous != null && !previous.isDone() ? previous : RemoteExitWatch.of(name, nodeContext));
@@ -182,14 +182,14 @@ final class ClusterNode implements Cluster {
     return exit.copy();
   }
 
-  private RemoteSender senderTo(Route route) {
-    return senders.computeIfAbsent(route.subject(),
-        subject -> RemoteSender.begin(nodeContext, route, nodeContext.askLimit()));
+  private RemoteSender senderTo(Destination destination) {
+    return senders.computeIfAbsent(destination.subject(),
+        subject -> RemoteSender.begin(nodeContext, destination, nodeContext.askLimit()));
   }
 
   @Override
   public <M> Exitable expose(String name, Class<M> messages, Actor<? super M> actor) {
-    String subject = nodeContext.subjects().ofName(name);
+    String subject = nodeContext.subjects().ofActor(name);
     var protocol = Protocol.of(messages);
     Objects.requireNonNull(actor, "actor");
     return offers.compute(name, (key, previous) -> {
@@ -202,7 +202,7 @@ final class ClusterNode implements Cluster {
   private <M> ExposedActor<M> register(String name, ExposedActor<M> offer) {
     boolean isWritten = false;
     try {
-      nodeContext.lease().offer(name, offer);
+      nodeContext.lease().addOffer(name, offer);
       isWritten = true;
       offer.onExit().thenRun(() -> {
         if (!isLeaving) nodeContext.lease().endOffer(name, offer, offer.endReason());
@@ -214,7 +214,7 @@ final class ClusterNode implements Cluster {
   }
 
   @Override
-  @SuppressWarnings("unchecked") // the type is compared
+  @SuppressWarnings("unchecked") // the classes of the messages are compared
   public <M> Topic<M> topic(String name, Class<M> messages) {
     String subject = nodeContext.subjects().ofTopic(name);
     var protocol = Protocol.of(messages);
@@ -272,7 +272,7 @@ final class ClusterNode implements Cluster {
     int partitions = partitionsOf(access.kind());
     // Checks the arguments.
     access.entities(builder, Objects.requireNonNull(store, "store"), idle, key -> false).close();
-    var entityFactory = new EntityFactory<M>() {
+    var entityFactory = new HostedKind<M>() {
       @Override
       public Entities<String, M> entities(int partition) {
         return access.entities(builder, store, idle,
@@ -300,7 +300,7 @@ final class ClusterNode implements Cluster {
   }
 
   private <M> Entities<String, M> host(String kind, Protocol<M> protocol, boolean storesMessages,
-      EntityFactory<M> entityFactory) {
+      HostedKind<M> entityFactory) {
     int partitions = partitionsOf(kind);
     var coordinator = new PartitionCoordinator<M>(nodeContext, kind, partitions, protocol, entityFactory);
     if (partitionCoordinators.putIfAbsent(kind, coordinator) != null) {
@@ -331,19 +331,20 @@ final class ClusterNode implements Cluster {
     int partitions = partitionsOf(kind);
     var ids = newIdSource();
     IntFunction<RemoteSender> senderOf = partition -> senderTo(
-        Route.toPartition(kind, partition, nodeContext.subjects(), ids, () -> absenceReason(kind)));
+        Destination.toPartition(kind, partition, nodeContext.subjects(), ids, () -> absenceReason(kind)));
     return new RemoteEntities<>(exitable, kind, partitions, protocol, storesMessages, senderOf, () -> size(kind),
         nodeContext.askLimit());
   }
 
   /**
-   * Notifies the owner of an actor that a turn of this node has stored a message for the actor.
+   * Notifies the owner of an entity that a turn of this node has stored a message for the entity.
    * Called on a thread of the store.
    */
   private void notifyOwner(Store.ActorId actor, int partitions) {
     String subject =
         nodeContext.subjects().ofPartition(actor.kind(), PartitionAssignment.partitionOf(actor.key(), partitions));
-    var notice = WireMessage.to(subject, Map.of(Route.KEY, actor.key(), Route.DELIVER_PENDING, ""), new byte[0]);
+    var notice =
+        WireMessage.to(subject, Map.of(Destination.KEY, actor.key(), Destination.DELIVER_PENDING, ""), new byte[0]);
     try {
       nodeContext.transport().publish(notice);
     } catch (TransportException failure) {
@@ -351,9 +352,9 @@ final class ClusterNode implements Cluster {
     }
   }
 
-  /** Returns ids for messages of this node. */
+  /** Returns a source of message ids, which consist of the life of this node and a number. */
   private Supplier<String> newIdSource() {
-    String prefix = nodeContext.life() + ".";
+    String prefix = nodeContext.nameAndLife() + ".";
     return () -> prefix + lastMessageId.incrementAndGet();
   }
 
@@ -370,8 +371,8 @@ final class ClusterNode implements Cluster {
   /** Returns the number of partitions of a kind, which the first node sets for all nodes. */
   private int partitionsOf(String kind) {
     String key = nodeContext.subjects().keyOfKind(kind);
-    nodeContext.transport().create(key, KIND.encode(new Kind(options.partitions())), ClusterTransport.FOREVER);
-    int partitions = nodeContext.transport().get(key).flatMap(ClusterTransport.Entry::value).map(KIND::decode)
+    nodeContext.transport().create(key, KIND_CODEC.encode(new Kind(options.partitions())), ClusterTransport.FOREVER);
+    int partitions = nodeContext.transport().get(key).flatMap(ClusterTransport.Entry::value).map(KIND_CODEC::decode)
         .orElseThrow(() -> new IllegalStateException("the entry '" + key + "' was deleted")).parts;
     if (partitions != options.partitions())
       throw new IllegalStateException("the keys of '" + kind + "' are split into " + partitions
@@ -394,15 +395,13 @@ final class ClusterNode implements Cluster {
       topics.values().forEach(ClusterTopic::close);
       workers.values().forEach(QueueWorkers::stopAndRelease);
       awaitArrivals();
-      if (!nodeContext.scope().isClosed()) nodeContext.lease().endLease();
+      if (!nodeContext.scope().isClosed()) nodeContext.lease().announceLeave();
     } finally {
       closeAll();
     }
   }
 
-  /**
-   * Waits until messages without answers have arrived, and logs senders whose messages have not.
-   */
+  /** Waits for the arrival of messages that expect no answer, and logs senders of late messages. */
   private void awaitArrivals() {
     long deadline = System.nanoTime() + ARRIVAL_TIMEOUT.toNanos();
     senders.forEach((subject, sender) -> {
