@@ -40,7 +40,7 @@ final class RemoteNetwork implements ClusterNetwork {
   private final Map<String, Machine> machines = new LinkedHashMap<>(); // by node
   private final Map<String, List<RemoteQueue.Taking>> takings = new HashMap<>(); // by the subject of the queue
   private final ReentrantLock turn = new ReentrantLock();
-  private final Map<String, State> nodes = new HashMap<>(); // that watches were told of, by key
+  private final Map<String, NodeState> nodes = new HashMap<>(); // that watches were told of, by key
   private Odds odds = Odds.NONE;
   private boolean expiryIsAnEnd;
   private int latestLearning = 1; // ms, exclusive
@@ -94,9 +94,9 @@ final class RemoteNetwork implements ClusterNetwork {
   ClusterTransport.Entry told(ClusterTransport.Entry entry) {
     if (!expiryIsAnEnd) return entry;
     var node = entry.value().isEmpty() ? nodes.get(entry.key()) : null;
-    if (entry.key().contains(".node.")) State.of(entry).ifPresent(one -> nodes.put(entry.key(), one));
+    if (entry.key().contains(".node.")) NodeState.of(entry).ifPresent(one -> nodes.put(entry.key(), one));
     return node == null ? entry
-        : new ClusterTransport.Entry(entry.key(), Optional.of(new State(node.member(), node.ended(), node.lease(),
+        : new ClusterTransport.Entry(entry.key(), Optional.of(new NodeState(node.member(), node.ended(), node.lease(),
             Optional.of("its entry was dropped")).bytes()), entry.version());
   }
 

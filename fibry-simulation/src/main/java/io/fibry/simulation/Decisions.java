@@ -34,8 +34,8 @@ final class Decisions {
   }
 
   /**
-   * {@return a copy in which some decisions have rank zero} The decisions are
-   * {@code indices[from]} to {@code indices[to - 1]}; indices behind the last decision are ignored.
+   * Returns a copy in which the decisions {@code indices[from]} to {@code indices[to - 1]} have
+   * rank zero. Indices behind the last decision are ignored.
    */
   Decisions withoutDeviations(int[] indices, int from, int to) {
     var copy = new Decisions();

@@ -24,9 +24,10 @@ final class FailureDomain {
    */
   static final Environment ENVIRONMENT = new Environment() {
     @Override
-    public <T> T instanceFor(T ofProcess, Supplier<? extends T> maker) {
-      return MachineLookup.machine() instanceof SimulationRun run ? run.currentDomain().localCopy(ofProcess, maker)
-          : ofProcess;
+    public <T> T instanceFor(T processInstance, Supplier<? extends T> maker) {
+      return MachineLookup.machine() instanceof SimulationRun run
+          ? run.currentDomain().localCopy(processInstance, maker)
+          : processInstance;
     }
 
     @Override
@@ -39,7 +40,7 @@ final class FailureDomain {
   final String name;
   boolean isCrashed;
   private final SimulationRun run;
-  private final Map<Object, Object> objects = new IdentityHashMap<>(); // the instances, by the instance of the process
+  private final Map<Object, Object> instances = new IdentityHashMap<>(); // by the instance of the process
   private final List<Runnable> heldTasks = new ArrayList<>(); // steps and timers that became due during the pause
   private boolean isPaused;
   private long pausedUntil; // ns by the run's clock
@@ -61,7 +62,7 @@ final class FailureDomain {
     isPaused = true;
   }
 
-  /** Runs all held tasks in their order, unless a longer pause has not ended. */
+  /** Runs all held tasks in their order, unless the domain has crashed or is paused for longer. */
   void resume(long now) {
     if (isCrashed || !isPaused || now < pausedUntil) return;
     isPaused = false;
@@ -70,7 +71,7 @@ final class FailureDomain {
     tasks.forEach(Runnable::run);
   }
 
-  /** Keeps a task until the pause has ended. */
+  /** Keeps a task that {@link #resume} runs when the pause has ended. */
   void hold(Runnable task) {
     heldTasks.add(task);
   }
@@ -78,13 +79,13 @@ final class FailureDomain {
   // ---- objects that a process has once
 
   @SuppressWarnings("unchecked") // each instance has the type of the process's instance
-  private <T> T localCopy(T ofProcess, Supplier<? extends T> maker) {
-    var copy = objects.get(ofProcess);
+  private <T> T localCopy(T processInstance, Supplier<? extends T> maker) {
+    var copy = instances.get(processInstance);
     if (copy == null) {
       YieldPoints.beginInitializer(); // so that no other thread runs and makes a second instance
       try {
         copy = adapt(maker.get());
-        objects.put(ofProcess, copy);
+        instances.put(processInstance, copy);
       } finally {
         YieldPoints.endInitializer();
       }

@@ -12,20 +12,20 @@ final class FailureReport {
   /**
    * Makes the failure.
    *
-   * @param first the run that failed first
-   * @param shown the shortest run that fails, with its trace
-   * @param note a text behind the number of steps, about the shorter run
+   * @param firstRun the run that failed first
+   * @param shownRun the shortest run that fails, with its trace
+   * @param note a text about the shorter run, printed after the number of steps
    */
-  static SimulationFailure of(RunOutcome first, RunOutcome shown, String note) {
-    var failure = shown.failure() == null ? first.failure() : shown.failure();
-    var text = new StringBuilder("seed ").append(first.replay().seed()).append(" fails after ").append(first.steps())
-        .append(" steps").append(note).append('\n').append(failure.text()).append('\n');
-    if (!shown.struckFaults().isEmpty())
+  static SimulationFailure of(RunOutcome firstRun, RunOutcome shownRun, String note) {
+    var failure = shownRun.failure() == null ? firstRun.failure() : shownRun.failure();
+    var text = new StringBuilder("seed ").append(firstRun.replay().seed()).append(" fails after ")
+        .append(firstRun.steps()).append(" steps").append(note).append('\n').append(failure.text()).append('\n');
+    if (!shownRun.struckFaults().isEmpty())
       text.append("faults: ")
-          .append(shown.struckFaults().stream().map(FaultKind::label).collect(Collectors.joining(", ")))
+          .append(shownRun.struckFaults().stream().map(FaultKind::label).collect(Collectors.joining(", ")))
           .append('\n');
-    if (shown.trace() != null) text.append(shown.trace());
-    text.append("again: -Dfibry.simulation=").append(shown.replay().shortened());
-    return new SimulationFailure(text.toString(), shown, failure.cause());
+    if (shownRun.trace() != null) text.append(shownRun.trace());
+    text.append("again: -Dfibry.simulation=").append(shownRun.replay().shortened());
+    return new SimulationFailure(text.toString(), shownRun, failure.cause());
   }
 }

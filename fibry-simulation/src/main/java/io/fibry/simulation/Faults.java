@@ -17,7 +17,7 @@ import java.util.function.Predicate;
  * Injects the faults that a program asks for, from the call that asks for a fault until
  * {@link #stop}, or until the program returns. In each run, chance disables about half of the kinds
  * of faults, so that there are runs with a single kind. After {@link #withAllKinds}, no further
- * kind is disabled. For threads of the simulation.
+ * kind is disabled. Only threads of the simulation may use it.
  */
 public final class Faults {
 
@@ -26,18 +26,18 @@ public final class Faults {
 
   private final Map<FaultKind, SplittableRandom> randoms = new EnumMap<>(FaultKind.class);
   private final Map<FaultKind, FaultOdds> odds = new EnumMap<>(FaultKind.class);
-  private final Set<FaultKind> disabled; // kinds that the replay leaves out
-  private final Set<FaultKind> struck = EnumSet.noneOf(FaultKind.class);
+  private final Set<FaultKind> disabledKinds; // kinds that the replay leaves out
+  private final Set<FaultKind> struckKinds = EnumSet.noneOf(FaultKind.class);
   private final SplittableRandom kindRandom; // decides which kinds this run has
   // The actors to which messages were sent, for kills.
   private final Map<Actor<?>, FailureDomain> knownActors = new LinkedHashMap<>();
   private Predicate<Actor<?>> mayKill = actor -> false;
   private boolean hasAllKinds;
 
-  Faults(SplittableRandom random, Set<FaultKind> disabled) {
+  Faults(SplittableRandom random, Set<FaultKind> disabledKinds) {
     for (var fault : FaultKind.values()) randoms.put(fault, random.split());
     this.kindRandom = random.split();
-    this.disabled = disabled;
+    this.disabledKinds = disabledKinds;
   }
 
   // ---- called by the program
@@ -66,8 +66,8 @@ public final class Faults {
   }
 
   /**
-   * Delays a thread that could run. So its message arrives later, but the messages of one sender
-   * keep their order.
+   * Delays a thread that could run. So it handles its messages later, but the messages of one
+   * sender keep their order.
    *
    * @param probability of a delay each time a thread becomes ready
    * @param max the longest delay
@@ -147,9 +147,9 @@ public final class Faults {
   /** Decides by chance whether a fault strikes now, and returns whether it does. */
   boolean tryStrike(FaultKind fault) {
     var faultOdds = odds.get(fault);
-    if (faultOdds == null || randoms.get(fault).nextDouble() >= faultOdds.probability || disabled.contains(fault))
+    if (faultOdds == null || randoms.get(fault).nextDouble() >= faultOdds.probability || disabledKinds.contains(fault))
       return false;
-    struck.add(fault);
+    struckKinds.add(fault);
     return true;
   }
 
@@ -177,8 +177,8 @@ public final class Faults {
     return randoms.get(fault).nextLong(max);
   }
 
-  Set<FaultKind> struck() {
-    return struck;
+  Set<FaultKind> struckKinds() {
+    return struckKinds;
   }
 
   /** Returns a random actor that may be killed, or null if there is none. */

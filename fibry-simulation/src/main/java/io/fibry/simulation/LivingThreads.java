@@ -12,24 +12,24 @@ import org.jspecify.annotations.Nullable;
 final class LivingThreads {
   static final Comparator<SimulatedThread> BY_NUMBER = Comparator.comparingLong(thread -> thread.number);
 
-  private final Map<Runnable, SimulatedThread> living = new IdentityHashMap<>(); // by the runnable of their steps
+  private final Map<Runnable, SimulatedThread> livingThreads = new IdentityHashMap<>(); // by their continuations
   private final Map<Thread, Long> numbers = new WeakHashMap<>(); // never iterated, as its order is random
   private long lastNumber; // the number that was given last
 
   /** Returns the thread that a runnable runs, or null if no thread was added with this runnable. */
   @Nullable
   SimulatedThread of(Runnable step) {
-    return living.get(step);
+    return livingThreads.get(step);
   }
 
   SimulatedThread add(Runnable step, Thread thread, FailureDomain domain) {
     var fiber = new SimulatedThread(step, thread, idOf(thread), domain);
-    living.put(step, fiber);
+    livingThreads.put(step, fiber);
     return fiber;
   }
 
   void remove(SimulatedThread fiber) {
-    living.remove(fiber.continuation);
+    livingThreads.remove(fiber.continuation);
   }
 
   /**
@@ -45,14 +45,14 @@ final class LivingThreads {
    */
   List<SimulatedThread> list() {
     var threads = new ArrayList<SimulatedThread>();
-    for (var fiber : living.values()) if (fiber.thread.isAlive() && !fiber.isCrashed()) threads.add(fiber);
+    for (var fiber : livingThreads.values()) if (fiber.thread.isAlive() && !fiber.isCrashed()) threads.add(fiber);
     threads.sort(BY_NUMBER);
     return threads;
   }
 
   /** Removes all threads, also from the JDK's list, which would keep threads that never end. */
   void forgetAll() {
-    for (var fiber : living.values()) if (fiber.thread.isAlive()) VirtualThreadInternals.forget(fiber.thread);
-    living.clear();
+    for (var fiber : livingThreads.values()) if (fiber.thread.isAlive()) VirtualThreadInternals.forget(fiber.thread);
+    livingThreads.clear();
   }
 }

@@ -7,8 +7,8 @@ import io.fibry.simulation.tap.MachineLookup;
 /**
  * A context propagator that calls the simulation at each send and at each handling of a message. At
  * a send, other threads may run first, and a fault may kill an actor. While a message is handled,
- * the thread belongs to the failure domain of the actor. The context is the sender's name in the
- * trace.
+ * the thread belongs to the failure domain of the actor. The context is the name of the sender in
+ * the trace.
  */
 final class MessageProbe implements ContextPropagator<String> {
   private final SimulationRun run;
@@ -61,7 +61,7 @@ final class MessageProbe implements ContextPropagator<String> {
     var previousDomain = fiber.domain;
     fiber.actor = receiver;
     fiber.domain = domain;
-    if (fiber.isCrashed()) SimulatedThread.parkForever();
+    if (fiber.isCrashed()) SimulatedThread.parkAsCrashed();
     if (domain.isPaused()) Thread.yield(); // the thread came from another domain, so the pause has not stopped it yet
     run.hasMessages = true;
     if (run.trace != null) run.trace.onHandle(run, sender, receiver, message);

@@ -14,7 +14,7 @@ import org.jspecify.annotations.Nullable;
  * Records the events of a run: messages between actors, and notes. Only a shown run has a trace.
  */
 final class MessageTrace {
-  private static final int MAX_EVENTS = 60; // the last events, which are shown
+  private static final int MAX_EVENTS = 60; // max events shown, the last of the run
   private static final int MAX_TEXT = 60; // characters shown of a message
 
   private enum TraceArrow {
@@ -30,6 +30,7 @@ final class MessageTrace {
   }
 
   /**
+   * @param time ns by the run's clock
    * @param isOvertaking whether another thread had been ready for longer than the thread that ran
    */
   private record TraceEvent(long step, long time, TraceArrow arrow, String from, String to, String text,

@@ -7,25 +7,25 @@ import java.util.List;
 
 /**
  * The disk of a node. Before each operation, other threads may run; after a crash, no operation
- * begins. Both happen here and not inside of the wrapped disk, which holds a lock in its
- * operations.
+ * begins. Both happen here and not inside of the wrapped disk, because that disk holds a lock
+ * during its operations.
  */
 final class NodeDisk implements StorageDirectory {
   private final SimulationRun run;
   private final FailureDomain domain;
-  private final StorageDirectory files;
+  private final StorageDirectory disk;
 
-  NodeDisk(SimulationRun run, FailureDomain domain, StorageDirectory files) {
+  NodeDisk(SimulationRun run, FailureDomain domain, StorageDirectory disk) {
     this.run = run;
     this.domain = domain;
-    this.files = files;
+    this.disk = disk;
   }
 
   /** Lets other threads run, and returns the disk. After a crash it does not return. */
   private StorageDirectory beforeOperation() {
     run.yieldPoint();
-    if (domain.isCrashed) SimulatedThread.parkForever();
-    return files;
+    if (domain.isCrashed) SimulatedThread.parkAsCrashed();
+    return disk;
   }
 
   @Override

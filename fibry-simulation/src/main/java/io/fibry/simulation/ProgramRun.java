@@ -11,7 +11,7 @@ import java.util.concurrent.locks.LockSupport;
 /** Runs a program once, with one seed, and checks that no thread or message remains afterwards. */
 final class ProgramRun {
   private static final Duration CLOSE_LIMIT = Duration.ofMinutes(5);
-  private static final int MAX_CHECKS = 100; // checks whether the handlers that still ran have ended
+  private static final int MAX_CHECKS = 100; // checks whether handlers that still run at the limit have ended
 
   private final SimulationRun run;
   private final Program program;
@@ -27,7 +27,7 @@ final class ProgramRun {
   /**
    * Runs a program.
    *
-   * @param steps an estimate of the number of steps
+   * @param steps an estimate of the number of steps of the run
    * @param isTraced whether the events of the run are recorded
    */
   static RunOutcome of(Program program, Options options, RunReplay replay, long steps, RunEvents events,
@@ -45,7 +45,7 @@ final class ProgramRun {
     var failure = programRun.failure();
     run.livingThreads().forgetAll();
     return new RunOutcome(replay.withDecisions(run.decisions()), failure, run.steps(), run.hash(), run.clock.now(),
-        faults.struck(), trace);
+        faults.struckKinds(), trace);
   }
 
   private static ThreadChooser chooser(Options options, long seed, long steps) {
@@ -96,10 +96,10 @@ final class ProgramRun {
 
   private RunFailure failure() {
     if (run.failure() != null) return run.failure();
-    var alive = run.livingThreads().list();
+    var remainingThreads = run.livingThreads().list();
     if (!isEnded) return RunFailure.of(RunFailure.FailureKind.DEADLOCK,
-        "deadlock: nothing can run, and nothing is due; these wait\n" + ThreadReport.of(alive));
-    return alive.isEmpty() ? null : RunFailure.of(RunFailure.FailureKind.LEFTOVER,
-        "when all scopes had closed, threads were left\n" + ThreadReport.of(alive));
+        "deadlock: nothing can run, and nothing is due; these wait\n" + ThreadReport.of(remainingThreads));
+    return remainingThreads.isEmpty() ? null : RunFailure.of(RunFailure.FailureKind.LEFTOVER,
+        "when all scopes had closed, threads were left\n" + ThreadReport.of(remainingThreads));
   }
 }

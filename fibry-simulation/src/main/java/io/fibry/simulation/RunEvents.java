@@ -5,7 +5,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Records all events of a run as numbers, to find the first event at which two runs of a seed
- * differ. Only runs for that search record events. Used by simulated threads and the carrier.
+ * differ. Only runs that are repeated for this search record events. Used by simulated threads and
+ * the carrier.
  */
 final class RunEvents {
 

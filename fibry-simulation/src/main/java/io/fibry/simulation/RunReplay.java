@@ -24,10 +24,12 @@ record RunReplay(long seed, @Nullable Decisions decisions, Set<FaultKind> disabl
   static RunReplay parse(String text) {
     try {
       var runAndFaults = text.split("!", 2);
-      var parts = runAndFaults[0].split(":", 2);
-      var without = EnumSet.noneOf(FaultKind.class);
-      if (runAndFaults.length == 2) for (var label : runAndFaults[1].split("!")) without.add(FaultKind.of(label));
-      return new RunReplay(Long.parseLong(parts[0]), parts.length == 1 ? null : Decisions.parse(parts[1]), without);
+      var seedAndDecisions = runAndFaults[0].split(":", 2);
+      var disabledFaults = EnumSet.noneOf(FaultKind.class);
+      if (runAndFaults.length == 2)
+        for (var label : runAndFaults[1].split("!")) disabledFaults.add(FaultKind.of(label));
+      return new RunReplay(Long.parseLong(seedAndDecisions[0]),
+          seedAndDecisions.length == 1 ? null : Decisions.parse(seedAndDecisions[1]), disabledFaults);
     } catch (IllegalArgumentException malformed) {
       throw new IllegalArgumentException("'" + text + "' is not a run of a simulation; give what a failure printed,"
           + " such as 4:0=1 or only a seed", malformed);
@@ -45,8 +47,8 @@ record RunReplay(long seed, @Nullable Decisions decisions, Set<FaultKind> disabl
   }
 
   /**
-   * Returns this replay, or one without decisions if this one is too long to copy. The seed alone
-   * repeats the failure, too, but with more decisions.
+   * Returns this replay, or a copy without decisions if the text is too long to copy by hand. The
+   * seed alone repeats the failure, too, but with more decisions.
    */
   RunReplay shortened() {
     return toString().length() > MAX_LENGTH ? new RunReplay(seed, null, disabledFaults) : this;

@@ -16,14 +16,14 @@ final class RunShrinker {
   private int runs; // runs so far
   private final long startNanos = System.nanoTime();
 
-  private RunShrinker(RunOutcome failed, Function<RunReplay, RunOutcome> runner) {
-    this.original = failed;
-    this.shortest = failed;
+  private RunShrinker(RunOutcome failedRun, Function<RunReplay, RunOutcome> runner) {
+    this.original = failedRun;
+    this.shortest = failedRun;
     this.runner = runner;
   }
 
-  static RunShrinker shrink(RunOutcome failed, Function<RunReplay, RunOutcome> runner) {
-    var shrinker = new RunShrinker(failed, runner);
+  static RunShrinker shrink(RunOutcome failedRun, Function<RunReplay, RunOutcome> runner) {
+    var shrinker = new RunShrinker(failedRun, runner);
     shrinker.shrinkDecisions();
     shrinker.shrinkFaults();
     return shrinker;
@@ -34,10 +34,10 @@ final class RunShrinker {
   }
 
   /**
-   * Removes all differing decisions, then each half, each quarter, and so on to single decisions.
+   * Tries to remove all deviations, then each half of them, each quarter, and so on to single ones.
    */
   private void shrinkDecisions() {
-    for (int size = deviations(shortest); size >= 1; size /= 2) {
+    for (int size = countDeviations(shortest); size >= 1; size /= 2) {
       boolean isShorter;
       do {
         isShorter = false;
@@ -60,28 +60,30 @@ final class RunShrinker {
   }
 
   /**
-   * Runs a replay; returns whether it is shorter and fails in the same way, so that it was taken.
+   * Runs a replay. If it is shorter and fails in the same way, makes it the shortest run. Returns
+   * whether it became the shortest run.
    */
   private boolean tryReplay(RunReplay replay) {
     runs++;
     var outcome = runner.apply(replay);
     boolean isShorter =
-        deviations(outcome) + outcome.struckFaults().size() < deviations(shortest) + shortest.struckFaults().size();
+        countDeviations(outcome) + outcome.struckFaults().size()
+            < countDeviations(shortest) + shortest.struckFaults().size();
     if (!outcome.hasFailed() || !outcome.failure().isSameFault(original.failure()) || !isShorter) return false;
     shortest = outcome;
     return true;
   }
 
-  private static int deviations(RunOutcome outcome) {
+  private static int countDeviations(RunOutcome outcome) {
     return outcome.decisions().deviationIndices().length;
   }
 
   /** Returns a text for the failure: how much shorter the run became. */
   @Override
   public String toString() {
-    int originalCount = deviations(original);
+    int originalCount = countDeviations(original);
     if (originalCount == 0) return ", in the order of a quiet machine";
-    return "; " + originalCount + " decisions against the order of a quiet machine, " + deviations(shortest)
+    return "; " + originalCount + " decisions against the order of a quiet machine, " + countDeviations(shortest)
         + " after " + runs + " more runs";
   }
 }

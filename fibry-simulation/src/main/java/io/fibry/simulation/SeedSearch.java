@@ -77,7 +77,7 @@ final class SeedSearch {
   }
 
   private Simulation.Summary replay(RunReplay replay) {
-    run(replay, false); // not shown, because it may initialize a class that was not used before
+    run(replay, false); // without a check, because it may initialize a class that was not used before
     var outcome = run(replay, true);
     if (outcome.hasFailed()) throw FailureReport.of(outcome, outcome, "");
     return new Simulation.Summary(1, 1, outcome.steps(), outcome.simulatedNanos() / 1e9);
@@ -123,14 +123,14 @@ final class SeedSearch {
   private String difference(RunReplay replay) {
     for (int i = 0; i < MAX_COMPARISONS; i++) {
       var first = recordEvents(replay, -1);
-      int position = first.mismatch(recordEvents(replay, -1));
-      if (position < 0) continue;
-      var text = new StringBuilder("two runs part at event " + position);
+      int mismatch = first.mismatch(recordEvents(replay, -1));
+      if (mismatch < 0) continue;
+      var text = new StringBuilder("two runs part at event " + mismatch);
       for (int j = 0; j < 2; j++) {
-        var domain = recordEvents(replay, position).stackTrace();
-        if (domain == null) continue;
-        text.append('\n').append(domain.getMessage());
-        for (var frame : domain.getStackTrace())
+        var stackTrace = recordEvents(replay, mismatch).stackTrace();
+        if (stackTrace == null) continue;
+        text.append('\n').append(stackTrace.getMessage());
+        for (var frame : stackTrace.getStackTrace())
           if (!frame.getClassName().startsWith("io.fibry.simulation.")) text.append("\n    at ").append(frame);
       }
       return text.toString();

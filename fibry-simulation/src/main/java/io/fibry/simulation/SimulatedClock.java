@@ -138,11 +138,11 @@ final class SimulatedClock {
 
   /** Runs the next timer, after moving the clock to its time. */
   void runNext() {
-    var first = timers.pollFirst();
-    if (first == null || first.domain.isCrashed) return;
-    now = Math.max(now, first.time);
+    var nextTimer = timers.pollFirst();
+    if (nextTimer == null || nextTimer.domain.isCrashed) return;
+    now = Math.max(now, nextTimer.time);
     events.add(RunEvents.RunEventKind.TIME, now);
-    if (first.domain.isPaused()) first.domain.hold(first);
-    else first.run();
+    if (nextTimer.domain.isPaused()) nextTimer.domain.hold(nextTimer);
+    else nextTimer.run();
   }
 }

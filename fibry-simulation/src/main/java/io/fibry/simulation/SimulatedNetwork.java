@@ -12,7 +12,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * The network between the sockets of a simulation, {@link java.net.Socket} and
  * {@link java.net.ServerSocket}. It has no latency by default, and connections do not break. A port
- * belongs to one server in the whole simulation, not on each node. For threads of the simulation.
+ * belongs to one server in the whole simulation, not on each node. Only threads of the simulation
+ * may use it.
  */
 public final class SimulatedNetwork {
   private static final int FIRST_PORT = 40_000;
@@ -31,7 +32,7 @@ public final class SimulatedNetwork {
   private long minLatency; // ns
   private long latencyRange; // ns; the max latency minus the min latency
   private boolean isFragmented;
-  private int lastPort = FIRST_PORT; // the free port that was given last
+  private int lastPort = FIRST_PORT; // the port that was last given as a free port
 
   SimulatedNetwork(SimulationRun run) {
     this.run = run;
@@ -144,9 +145,10 @@ public final class SimulatedNetwork {
     pipes.remove(pipe);
   }
 
-  /** Called when a node restarts: its former servers and connections end. */
+  /** Called when a crashed node restarts: ends the servers and connections of the crashed node. */
   void onRestart(FailureDomain domain) {
     servers.values().removeIf(server -> server.domain() == domain);
-    for (var pipe : List.copyOf(pipes)) if (pipe.from() == domain || pipe.to() == domain) pipe.breakConnection();
+    for (var pipe : List.copyOf(pipes))
+      if (pipe.writerDomain() == domain || pipe.readerDomain() == domain) pipe.breakConnection();
   }
 }

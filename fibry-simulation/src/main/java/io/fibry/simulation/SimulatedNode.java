@@ -14,7 +14,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * A simulated machine: actors and threads that can be paused or crash, and a disk that survives a
- * crash. For threads of the simulation.
+ * crash. Only threads of the simulation may use a node.
  */
 public final class SimulatedNode {
   private final Simulation simulation;
@@ -43,7 +43,7 @@ public final class SimulatedNode {
    */
   public Thread start(String name, Callable<?> code) {
     checkRuns();
-    return simulation.thread(name, domain, code);
+    return simulation.startThread(name, domain, code);
   }
 
   /**
@@ -101,7 +101,7 @@ public final class SimulatedNode {
     if (domain.isCrashed) return;
     domain.isCrashed = true;
     simulation.trace("crash of " + domain.name);
-    if (simulation.run().currentDomain() == domain) SimulatedThread.parkForever();
+    if (simulation.run().currentDomain() == domain) SimulatedThread.parkAsCrashed();
   }
 
   /**

@@ -31,21 +31,21 @@ final class SimulatedSocket extends SocketBase {
 
   private final SimulationRun run;
   private final SimulatedNetwork network;
-  private final boolean server;
+  private final boolean isServer;
   private final Map<SocketOption<?>, Object> options = new HashMap<>();
   private FailureDomain domain;
   private boolean closed;
   private int timeout; // ms of accept and read; 0: none
-  private @Nullable SocketPipe in; // the pipe from which this side reads; null: not connected
-  private @Nullable SocketPipe out; // the pipe to which this side writes; null: not connected
+  private @Nullable SocketPipe inPipe; // the pipe from which this side reads; null: not connected
+  private @Nullable SocketPipe outPipe; // the pipe to which this side writes; null: not connected
   private @Nullable ArrayDeque<SimulatedSocket> backlog; // connections to accept; null: not listening
   private int maxBacklog;
   private @Nullable Thread accepter; // the thread that waits, or waited last, in accept
 
-  SimulatedSocket(SimulationRun run, SimulatedNetwork network, boolean server) {
+  SimulatedSocket(SimulationRun run, SimulatedNetwork network, boolean isServer) {
     this.run = run;
     this.network = network;
-    this.server = server;
+    this.isServer = isServer;
     this.domain = run.currentDomain();
     this.fd = new FileDescriptor();
   }
@@ -67,7 +67,7 @@ final class SimulatedSocket extends SocketBase {
    * Parks the current thread until it is unparked, or until a deadline. If the thread is
    * interrupted, it closes the socket, as a virtual thread does with sockets of the JDK.
    *
-   * @param deadline in nanoseconds of the run's clock; 0 for none
+   * @param deadline in nanoseconds of the run's clock; 0 or {@link #NO_DEADLINE} for none
    */
   void park(long deadline) throws IOException {
     if (deadline > 0 && deadline < NO_DEADLINE) LockSupport.parkNanos(deadline - run.clock.now());
@@ -82,7 +82,7 @@ final class SimulatedSocket extends SocketBase {
   @Override
   protected void bind(InetAddress host, int port) throws IOException {
     int boundPort = port == 0 ? network.freePort() : port;
-    if (server && !network.bind(boundPort, this)) throw new BindException("Address already in use");
+    if (isServer && !network.bind(boundPort, this)) throw new BindException("Address already in use");
     address = host;
     localport = boundPort;
   }
@@ -106,14 +106,14 @@ final class SimulatedSocket extends SocketBase {
     ((SimulatedSocket) accepted).copyConnection(backlog.remove());
   }
 
-  /** Makes this socket the server's end of a connection, in the place of the given socket. */
+  /** Makes this socket the server's end of a connection, instead of the given socket. */
   private void copyConnection(SimulatedSocket serverEnd) {
     address = serverEnd.address;
     port = serverEnd.port;
     localport = serverEnd.localport;
     domain = serverEnd.domain;
-    in = serverEnd.in;
-    out = serverEnd.out;
+    inPipe = serverEnd.inPipe;
+    outPipe = serverEnd.outPipe;
   }
 
   // ---- clients
@@ -153,15 +153,15 @@ final class SimulatedSocket extends SocketBase {
     if (listener.accepter != null) LockSupport.unpark(listener.accepter);
   }
 
-  /** Makes the two pipes of a connection, and returns the server's end of it. */
+  /** Makes the two pipes of a connection, and returns the socket of the server's end. */
   private SimulatedSocket connectTo(SimulatedSocket listener) {
     var serverEnd = new SimulatedSocket(run, network, false);
     serverEnd.domain = listener.domain;
     serverEnd.address = address;
     serverEnd.localport = port;
     serverEnd.port = localport;
-    in = serverEnd.out = new SocketPipe(run, network, serverEnd.domain, domain);
-    out = serverEnd.in = new SocketPipe(run, network, domain, serverEnd.domain);
+    inPipe = serverEnd.outPipe = new SocketPipe(run, network, serverEnd.domain, domain);
+    outPipe = serverEnd.inPipe = new SocketPipe(run, network, domain, serverEnd.domain);
     return serverEnd;
   }
 
@@ -178,12 +178,12 @@ final class SimulatedSocket extends SocketBase {
 
       @Override
       public int read(byte[] bytes, int offset, int length) throws IOException {
-        return in.read(SimulatedSocket.this, bytes, offset, length);
+        return inPipe.read(SimulatedSocket.this, bytes, offset, length);
       }
 
       @Override
       public int available() {
-        return in.available();
+        return inPipe.available();
       }
     };
   }
@@ -199,44 +199,44 @@ final class SimulatedSocket extends SocketBase {
       @Override
       public void write(byte[] bytes, int offset, int length) throws IOException {
         if (closed) throw new SocketException("Socket closed");
-        out.write(SimulatedSocket.this, bytes, offset, length);
+        outPipe.write(SimulatedSocket.this, bytes, offset, length);
       }
     };
   }
 
   @Override
   protected int available() {
-    return in == null ? 0 : in.available();
+    return inPipe == null ? 0 : inPipe.available();
   }
 
   @Override
   protected void shutdownInput() {
-    in.end();
+    inPipe.end();
   }
 
   @Override
   protected void shutdownOutput() {
-    out.end();
+    outPipe.end();
   }
 
   /** Called for a fault: breaks the connection, for both sides. */
   void breakConnection() {
-    in.breakConnection();
-    out.breakConnection();
+    inPipe.breakConnection();
+    outPipe.breakConnection();
   }
 
   @Override
   protected void close() {
     if (closed) return;
     closed = true;
-    if (server) network.unbind(localport, this);
+    if (isServer) network.unbind(localport, this);
     if (backlog != null) for (var connection : backlog) connection.close();
     if (accepter != null) LockSupport.unpark(accepter);
-    if (in == null) return;
-    boolean isReset = !in.isEmpty() || Integer.valueOf(0).equals(options.get(StandardSocketOptions.SO_LINGER));
-    in.breakConnection();
-    if (isReset) out.breakConnection();
-    else out.end();
+    if (inPipe == null) return;
+    boolean isReset = !inPipe.isEmpty() || Integer.valueOf(0).equals(options.get(StandardSocketOptions.SO_LINGER));
+    inPipe.breakConnection();
+    if (isReset) outPipe.breakConnection();
+    else outPipe.end();
   }
 
   // ---- options
@@ -270,13 +270,13 @@ final class SimulatedSocket extends SocketBase {
 
   @Override
   protected <T> T getOption(SocketOption<T> option) {
-    Object unset = option.type() == Boolean.class ? (Object) false : BUFFER_SIZE;
-    return option.type().cast(options.getOrDefault(option, unset));
+    Object defaultValue = option.type() == Boolean.class ? (Object) false : BUFFER_SIZE;
+    return option.type().cast(options.getOrDefault(option, defaultValue));
   }
 
   @Override
   protected Set<SocketOption<?>> supportedOptions() {
-    return server
+    return isServer
         ? Set.of(StandardSocketOptions.SO_REUSEADDR, StandardSocketOptions.SO_RCVBUF)
         : Set.of(StandardSocketOptions.SO_KEEPALIVE, StandardSocketOptions.TCP_NODELAY,
             StandardSocketOptions.SO_LINGER, StandardSocketOptions.SO_RCVBUF, StandardSocketOptions.SO_SNDBUF,

@@ -8,7 +8,7 @@ import org.jspecify.annotations.Nullable;
 
 /** A simulated thread, as its scheduler sees it. Used by the carrier and by simulated threads. */
 final class SimulatedThread {
-  private static final String THREAD_START_PACKAGE = "io.fibry.engine.jvm."; // starts the library's threads
+  private static final String THREAD_START_PACKAGE = "io.fibry.engine.jvm."; // its classes start threads
 
   final Runnable continuation; // of the JDK; runs the thread until it waits, yields or ends
   final Thread thread;
@@ -32,15 +32,15 @@ final class SimulatedThread {
 
   /**
    * Returns whether the library itself starts a thread now. If a handler starts a thread, the stack
-   * has frames of the library, too, but not as its nearest caller.
+   * has frames of the library, too, but the nearest caller is the handler.
    */
   static boolean isStartedByLibrary() {
-    return starter(name -> false).filter(name -> name.startsWith(THREAD_START_PACKAGE)).isPresent();
+    return findStarter(name -> false).filter(name -> name.startsWith(THREAD_START_PACKAGE)).isPresent();
   }
 
   /** Returns whether a thread starts for an actor that gets a message, and not for another task. */
   static boolean isStartedForActor() {
-    return starter(name -> name.startsWith(THREAD_START_PACKAGE) || name.startsWith("io.fibry.Strategies"))
+    return findStarter(name -> name.startsWith(THREAD_START_PACKAGE) || name.startsWith("io.fibry.Strategies"))
         .filter("io.fibry.engine.cell.Dispatch"::equals).isPresent();
   }
 
@@ -48,7 +48,7 @@ final class SimulatedThread {
    * {@return the nearest class on the stack that starts a thread; {@code skipped} classes do not
    * count}
    */
-  private static Optional<String> starter(Predicate<String> skipped) {
+  private static Optional<String> findStarter(Predicate<String> skipped) {
     return StackWalker.getInstance().walk(frames -> frames.map(StackWalker.StackFrame::getClassName)
         .filter(name -> !name.startsWith("java.") && !name.startsWith("io.fibry.simulation.") && !skipped.test(name))
         .findFirst());
@@ -63,7 +63,7 @@ final class SimulatedThread {
    * Stops the current thread forever, without finally blocks, because its failure domain has
    * crashed.
    */
-  static void parkForever() {
+  static void parkAsCrashed() {
     while (true) LockSupport.park();
   }
 

@@ -22,7 +22,7 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>A run fails if the program or a client throws, if a condition of {@link #assertAlways} is
  * false, or if no thread can continue. It also fails if a thread, a handler or a message is left
- * when the program and its scopes have ended. For threads of the simulation.
+ * when the program and its scopes have ended. Only threads of the simulation may use an instance.
  */
 public final class Simulation {
 
@@ -119,19 +119,19 @@ public final class Simulation {
 
   /**
    * Starts a thread that belongs to no node. After the program, and before the scopes close, the
-   * run waits until it has ended.
+   * run waits until this thread has ended.
    *
    * @param name the name of the thread
    * @param code the code of the client; an exception that it throws fails the run
    * @return the thread
    */
   public Thread client(String name, Callable<?> code) {
-    var client = thread(name, run.outsideNodes, code);
+    var client = startThread(name, run.outsideNodes, code);
     clients.add(client);
     return client;
   }
 
-  Thread thread(String name, FailureDomain domain, Callable<?> code) {
+  Thread startThread(String name, FailureDomain domain, Callable<?> code) {
     Objects.requireNonNull(code, "code");
     return run.start(Objects.requireNonNull(name, "name"), domain, () -> {
       try {
@@ -168,7 +168,7 @@ public final class Simulation {
    *
    * @param description the text for the failure
    * @param limit the longest wait, by the run's clock
-   * @param condition is called again and again
+   * @param condition is checked again and again, with pauses of 1 µs to 1 s
    * @throws InterruptedException if interrupted
    */
   public void assertEventually(String description, Duration limit, BooleanSupplier condition)

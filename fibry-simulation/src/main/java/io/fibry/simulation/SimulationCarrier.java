@@ -16,7 +16,7 @@ import org.jspecify.annotations.Nullable;
  * run fails, and the next run gets a new carrier.
  */
 final class SimulationCarrier {
-  // S of a step; tests change it.
+  // The max time of a step in seconds; tests change it.
   static volatile int maxStepSeconds = Integer.getInteger("fibry.simulation.patience", 10);
   private static final ReentrantLock LOCK = new ReentrantLock(); // held by the thread that simulates
   private static @Nullable SimulationCarrier current; // guarded by LOCK; null: none
@@ -100,8 +100,8 @@ final class SimulationCarrier {
   }
 
   /**
-   * Returns whether a step waits. Between two steps the carrier itself runs, and never counts as
-   * waiting.
+   * Returns whether a step waits. Between two steps no simulated thread runs, and the carrier
+   * itself never counts as waiting.
    */
   private boolean isWaiting(@Nullable SimulatedThread fiber) {
     return fiber != null && fiber.thread.getState() != Thread.State.RUNNABLE;

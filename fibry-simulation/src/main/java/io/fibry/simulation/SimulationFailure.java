@@ -3,17 +3,18 @@ package io.fibry.simulation;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Reports that a run of a program failed. The message has the seed, the reason, the events of the
- * shortest run found that fails in the same way, and the line that repeats it. Immutable.
+ * Reports that a run of a program failed. The search then looks for a shorter run that fails in the
+ * same way. The message has the seed, the reason, the events of the shortest run, and the line that
+ * repeats this run. Immutable.
  */
 public final class SimulationFailure extends AssertionError {
   private static final long serialVersionUID = 1;
 
   /** The seed of the run that failed. */
   private final long seed;
-  /** The line that repeats the shortest run found that fails. */
+  /** The line that repeats the shortest run that fails in the same way. */
   private final String replay;
-  /** A diagram of the events of that run, or empty if they were not recorded. */
+  /** A diagram of the events of the shortest run, or empty if they were not recorded. */
   private final String diagram;
 
   SimulationFailure(String text, RunOutcome outcome, @Nullable Throwable cause) {

@@ -19,11 +19,11 @@ import org.jspecify.annotations.Nullable;
  * One run: the scheduler, clock and random numbers of its threads. A step is the code that a thread
  * runs until it waits, yields or ends. One step runs at a time, on the thread that called play.
  *
- * <p>So no field needs a lock, because simulated threads use the fields only during their steps.
- * All other threads use only {@code externalSteps}, and {@code failure} to end the run.
+ * <p>No field needs a lock, because simulated threads use the fields only during their steps. All
+ * other threads use only {@code externalSteps}, and {@code failure} to end the run.
  */
 final class SimulationRun implements SimulatedMachine, SmallMailboxes.MailboxLimiter {
-  private static final long MAX_TIME_AFTER_PROGRAM = 3_600_000_000_000L; // ns of its clock until all must have ended
+  private static final long MAX_TIME_AFTER_PROGRAM = 3_600_000_000_000L; // ns by the run's clock until all must end
   private static final int MAX_IDLE_STEPS = 100; // silent steps without progress, plus 10 for each ready thread
   private static final int SILENT_STEP_WEIGHT = 100; // of a step without messages; a step with messages has weight 1
   private static final MonitorBarrier MONITOR_BARRIER = new MonitorBarrier();
@@ -62,11 +62,11 @@ final class SimulationRun implements SimulatedMachine, SmallMailboxes.MailboxLim
   private boolean hasProgress; // the step made another thread ready, or set a timer
   boolean hasMessages; // the step sent or handled a message
   private int idleWeight; // the sum of the weights of steps since the last progress
-  private long endTime = Long.MAX_VALUE; // ns by its clock; no later timer runs
+  private long endTime = Long.MAX_VALUE; // ns by the run's clock; no later timer runs
 
-  SimulationRun(Faults faults, SplittableRandom chance, ThreadChooser chooser, RunEvents events, long maxSteps,
+  SimulationRun(Faults faults, SplittableRandom programRandom, ThreadChooser chooser, RunEvents events, long maxSteps,
       @Nullable MessageTrace trace) {
-    this.random = chance;
+    this.random = programRandom;
     this.faults = faults;
     this.chooser = chooser;
     this.events = events;
@@ -249,7 +249,7 @@ final class SimulationRun implements SimulatedMachine, SmallMailboxes.MailboxLim
     }
   }
 
-  /** Runs one step, or timers. Returns false if the run failed, or has no step and no timer. */
+  /** Runs one step, or the next timer. Returns false if the run is over. */
   private boolean runStep() {
     takeExternalSteps();
     if (isOver) return false;
@@ -281,13 +281,13 @@ final class SimulationRun implements SimulatedMachine, SmallMailboxes.MailboxLim
     return true;
   }
 
-  /** Waits until an outside thread wakes a thread of a traced run; returns whether one did. */
+  /** In a traced run, waits for a wake-up by a thread from outside; returns whether it came. */
   private boolean awaitExternalStep() {
     if (trace == null || livingThreads.list().isEmpty()) return false;
     long limit = externalWaitNanos;
     long deadline = System.nanoTime() + limit; // real time, because the player is no simulated thread
-    for (long left = limit; externalSteps.isEmpty() && left > 0; left = deadline - System.nanoTime())
-      LockSupport.parkNanos(left);
+    for (long remaining = limit; externalSteps.isEmpty() && remaining > 0; remaining = deadline - System.nanoTime())
+      LockSupport.parkNanos(remaining);
     return !externalSteps.isEmpty();
   }
 
@@ -326,7 +326,7 @@ final class SimulationRun implements SimulatedMachine, SmallMailboxes.MailboxLim
     fiber.continuation.run();
     current = null;
     if (!fiber.thread.isAlive()) livingThreads.remove(fiber);
-    else if (VirtualThreadInternals.waitsForMonitor(fiber.thread)) waitingForMonitors.add(fiber);
+    else if (VirtualThreadInternals.isWaitingForMonitor(fiber.thread)) waitingForMonitors.add(fiber);
     if (!waitingForMonitors.isEmpty()) wakeFromMonitors();
     if (endedAtYieldPoint && !hasProgress) return; // not idle: the thread is in the middle of its work
     fiber.yieldCount = hasProgress || !fiber.isReady ? 0 : fiber.yieldCount + 1;
@@ -353,7 +353,7 @@ final class SimulationRun implements SimulatedMachine, SmallMailboxes.MailboxLim
       woken.add(fiber);
     }
     for (var fiber : woken) onReady(fiber.continuation);
-    waitingForMonitors.removeIf(fiber -> !VirtualThreadInternals.waitsForMonitor(fiber.thread));
+    waitingForMonitors.removeIf(fiber -> !VirtualThreadInternals.isWaitingForMonitor(fiber.thread));
   }
 
   private void takeExternalSteps() {

@@ -15,13 +15,13 @@ import org.jspecify.annotations.Nullable;
 final class SocketPipe {
   private static final int MAX_BYTES = 64 * 1024; // a writer waits while the pipe has so many
 
-  /** @param due when the bytes arrive, by the run's clock, if no partition separates the sides */
+  /** @param due ns by the run's clock when the bytes arrive, unless a partition delays them */
   private record PipeChunk(byte[] bytes, long due) {}
 
   private final SimulationRun run;
   private final SimulatedNetwork network;
-  private final FailureDomain from;
-  private final FailureDomain to;
+  private final FailureDomain writerDomain;
+  private final FailureDomain readerDomain;
   private final ArrayDeque<PipeChunk> chunks = new ArrayDeque<>();
   private int readBytes; // bytes of the first chunk that were read
   private int size; // bytes that were written and not read
@@ -31,20 +31,20 @@ final class SocketPipe {
   private @Nullable Thread reader; // the thread that waits, or waited last, for bytes
   private @Nullable Thread writer; // the thread that waits, or waited last, for capacity
 
-  SocketPipe(SimulationRun run, SimulatedNetwork network, FailureDomain from, FailureDomain to) {
+  SocketPipe(SimulationRun run, SimulatedNetwork network, FailureDomain writerDomain, FailureDomain readerDomain) {
     this.run = run;
     this.network = network;
-    this.from = from;
-    this.to = to;
+    this.writerDomain = writerDomain;
+    this.readerDomain = readerDomain;
     network.add(this);
   }
 
-  FailureDomain from() {
-    return from;
+  FailureDomain writerDomain() {
+    return writerDomain;
   }
 
-  FailureDomain to() {
-    return to;
+  FailureDomain readerDomain() {
+    return readerDomain;
   }
 
   void write(SimulatedSocket socket, byte[] bytes, int offset, int length) throws IOException {
@@ -70,13 +70,13 @@ final class SocketPipe {
   /** Wakes the reader when the last chunk, or the end, arrives. */
   void wakeReaderOnArrival() {
     long delay = lastDue - run.clock.now();
-    if (delay > 0) run.clock.schedule(() -> wake(reader), delay, to);
+    if (delay > 0) run.clock.schedule(() -> wake(reader), delay, readerDomain);
     else wake(reader);
   }
 
   private boolean isReadable() {
     var first = chunks.peek();
-    return first != null && first.due <= run.clock.now() && !network.isSeparated(from, to);
+    return first != null && first.due <= run.clock.now() && !network.isSeparated(writerDomain, readerDomain);
   }
 
   /**
@@ -89,7 +89,9 @@ final class SocketPipe {
     while (!isReadable()) {
       if (socket.isClosed()) throw new SocketException("Socket closed");
       if (broken) throw new SocketException("Connection reset");
-      if (ended && chunks.isEmpty() && run.clock.now() >= lastDue && !network.isSeparated(from, to)) return -1;
+      if (ended && chunks.isEmpty() && run.clock.now() >= lastDue
+          && !network.isSeparated(writerDomain, readerDomain))
+        return -1;
       if (run.clock.now() >= deadline) throw new SocketTimeoutException("Read timed out");
       reader = Thread.currentThread();
       var first = chunks.peek();

@@ -23,8 +23,8 @@ final class StepWatchdog {
 
   private final int patience; // s of processor time, and number of checks
   private long lastStep = -1; // the step at the last check; -1: none
-  private long startTime; // ns of processor time of the carrier at the first check of the step
-  private long lastTime; // ns of processor time of the carrier at the last check
+  private long startProcessorTime; // ns; of the carrier, at the first check of the step
+  private long lastProcessorTime; // ns; of the carrier, at the last check
   private int waitingChecks; // checks in a row at which the thread waited
   private int idleChecks; // checks in a row at which it waited, or had used no processor time
 
@@ -42,15 +42,15 @@ final class StepWatchdog {
   StepVerdict check(long step, long processorTime, boolean isWaiting) {
     if (step != lastStep) {
       lastStep = step;
-      startTime = lastTime = processorTime;
+      startProcessorTime = lastProcessorTime = processorTime;
       waitingChecks = idleChecks = 0;
       return StepVerdict.CONTINUES;
     }
     waitingChecks = isWaiting ? waitingChecks + 1 : 0;
-    idleChecks = isWaiting || processorTime == lastTime ? idleChecks + 1 : 0;
-    lastTime = processorTime;
+    idleChecks = isWaiting || processorTime == lastProcessorTime ? idleChecks + 1 : 0;
+    lastProcessorTime = processorTime;
     if (waitingChecks >= patience || idleChecks >= STARVATION_FACTOR * patience) return StepVerdict.WAITS;
-    return processorTime - startTime >= TimeUnit.SECONDS.toNanos(patience) ? StepVerdict.COMPUTES
+    return processorTime - startProcessorTime >= TimeUnit.SECONDS.toNanos(patience) ? StepVerdict.COMPUTES
         : StepVerdict.CONTINUES;
   }
 }

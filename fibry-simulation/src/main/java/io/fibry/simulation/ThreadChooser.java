@@ -41,26 +41,26 @@ interface ThreadChooser {
   static ThreadChooser sticky(long seed) {
     var random = new SplittableRandom(seed);
     return new ThreadChooser() {
-      private @Nullable SimulatedThread last;
+      private @Nullable SimulatedThread lastThread;
 
       @Override
       public int choose(List<SimulatedThread> ready, long step) {
-        int index = random.nextInt(4) == 0 ? -1 : ready.indexOf(last);
+        int index = random.nextInt(4) == 0 ? -1 : ready.indexOf(lastThread);
         if (index < 0) index = random.nextInt(ready.size());
-        last = ready.get(index);
+        lastThread = ready.get(index);
         return index;
       }
 
       @Override
       public void onYield(SimulatedThread fiber) {
-        last = null;
+        lastThread = null;
       }
     };
   }
 
-  static ThreadChooser priorities(long seed, int changes, long steps) {
+  static ThreadChooser priorities(long seed, int changeCount, long steps) {
     var random = new SplittableRandom(seed);
-    long[] changeSteps = random.longs(changes, 0, Math.max(1, steps)).sorted().toArray();
+    long[] changeSteps = random.longs(changeCount, 0, Math.max(1, steps)).sorted().toArray();
     return new ThreadChooser() {
       private int lowestPriority;
       private int nextChange; // index in changeSteps
@@ -118,9 +118,10 @@ interface ThreadChooser {
   }
 
   private static int indexOfHighest(List<SimulatedThread> ready) {
-    int highest = 0;
-    for (int i = 1; i < ready.size(); i++) if (ready.get(i).priority > ready.get(highest).priority) highest = i;
-    return highest;
+    int highestIndex = 0;
+    for (int i = 1; i < ready.size(); i++)
+      if (ready.get(i).priority > ready.get(highestIndex).priority) highestIndex = i;
+    return highestIndex;
   }
 
   static ThreadChooser of(Decisions decisions) {

@@ -26,10 +26,11 @@ final class ThreadReport {
   }
 
   private static List<StackTraceElement> frames(StackTraceElement[] stack, boolean withLibrary) {
-    var shown = new ArrayList<StackTraceElement>();
+    var shownFrames = new ArrayList<StackTraceElement>();
     for (var frame : stack)
-      if (shown.size() < MAX_FRAMES && !isJdkFrame(frame) && (withLibrary || !isLibraryFrame(frame))) shown.add(frame);
-    return shown;
+      if (shownFrames.size() < MAX_FRAMES && !isJdkFrame(frame) && (withLibrary || !isLibraryFrame(frame)))
+        shownFrames.add(frame);
+    return shownFrames;
   }
 
   private static boolean isJdkFrame(StackTraceElement frame) {

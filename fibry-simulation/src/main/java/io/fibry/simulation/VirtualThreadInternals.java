@@ -14,11 +14,11 @@ import org.jspecify.annotations.Nullable;
  * that names it.
  */
 final class VirtualThreadInternals {
-  private static final Class<?> VIRTUAL = JdkInternals.type("java.lang.VirtualThread");
+  private static final Class<?> VIRTUAL_THREAD = JdkInternals.type("java.lang.VirtualThread");
   private static final MethodHandle BUILDER =
       JdkInternals.constructor(JdkInternals.type("java.lang.ThreadBuilders$VirtualThreadBuilder"), Executor.class)
           .asType(MethodType.methodType(Thread.Builder.OfVirtual.class, Executor.class));
-  private static final VarHandle STATE = JdkInternals.field(VIRTUAL, "state", int.class);
+  private static final VarHandle STATE = JdkInternals.field(VIRTUAL_THREAD, "state", int.class);
   /**
    * The states of a virtual thread that has left its carrier to wait for a monitor. Empty before
    * Java 24, where such a thread keeps its carrier.
@@ -32,7 +32,7 @@ final class VirtualThreadInternals {
    * Reads the thread from a runnable of the JDK; null before the first use. Written and read by any
    * thread, because all readers are equal.
    */
-  private static volatile @Nullable CapturedThread captured;
+  private static volatile @Nullable CapturedThread threadGetter;
 
   private VirtualThreadInternals() {}
 
@@ -52,9 +52,9 @@ final class VirtualThreadInternals {
    * Returns the thread that a runnable runs. The JDK uses one runnable for all steps of a thread.
    */
   static Thread of(Runnable runnable) {
-    var reader = captured;
+    var reader = threadGetter;
     if (reader == null || reader.type != runnable.getClass())
-      captured = reader = new CapturedThread(runnable.getClass());
+      threadGetter = reader = new CapturedThread(runnable.getClass());
     try {
       return (Thread) reader.thread.invokeExact(runnable);
     } catch (Throwable failure) {
@@ -65,7 +65,7 @@ final class VirtualThreadInternals {
   /**
    * Returns whether a thread has left its carrier to wait for a monitor, or in {@link Object#wait}.
    */
-  static boolean waitsForMonitor(Thread thread) {
+  static boolean isWaitingForMonitor(Thread thread) {
     return !MONITOR_STATES.isEmpty() && MONITOR_STATES.contains((int) STATE.getVolatile(thread));
   }
 
@@ -79,7 +79,7 @@ final class VirtualThreadInternals {
   }
 
   private static int state(String name) {
-    return (int) JdkInternals.staticField(VIRTUAL, name, int.class).get();
+    return (int) JdkInternals.staticField(VIRTUAL_THREAD, name, int.class).get();
   }
 
   private static MethodHandle findForget() {

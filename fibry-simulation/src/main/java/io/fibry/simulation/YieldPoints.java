@@ -25,8 +25,8 @@ public final class YieldPoints {
 
   /**
    * Called when a static initializer begins. Until it ends, the thread does not give way at yield
-   * points. Other threads would wait for the class, and the initializer runs once in a JVM, not in
-   * each run.
+   * points, because other threads would wait for the class. Besides, the initializer runs once in a
+   * JVM, and not in each run.
    */
   public static void beginInitializer() {
     changeDepth(1);
@@ -44,7 +44,7 @@ public final class YieldPoints {
 
   /**
    * Returns the present run, or null if this thread does not belong to it. The carrier does not
-   * belong to it, because it must not wait.
+   * belong to the run, because the carrier must not wait.
    */
   private static @Nullable SimulationRun currentRun() {
     var current = run;

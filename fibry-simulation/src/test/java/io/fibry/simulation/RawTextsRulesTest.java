@@ -10,7 +10,7 @@ class RawTextsRulesTest {
   /** Places at which a text is needed as it is, each with its reason. */
   private static final Map<String, String> REASONS = Map.ofEntries(
       Map.entry("RunFailure.java: cause", "for the report of a test, in full"),
-      Map.entry("SeedSearch.java: domain", "a text of the simulation's, with a line for each event"),
+      Map.entry("SeedSearch.java: stackTrace", "a text of the simulation's, with a line for each event"),
       Map.entry("MessageTrace.java: message", "text(..) removes line breaks"));
 
   @Test

@@ -50,14 +50,14 @@ class VirtualThreadsTest {
     var owner = given.remove();
     var waits = VirtualThreadInternals.builder(given::add).start(() -> hold(monitors, 0));
 
-    assertFalse(VirtualThreadInternals.waitsForMonitor(waits));
+    assertFalse(VirtualThreadInternals.isWaitingForMonitor(waits));
     given.remove().run();
-    assertTrue(VirtualThreadInternals.waitsForMonitor(waits));
+    assertTrue(VirtualThreadInternals.isWaitingForMonitor(waits));
     owner.run();
     new MonitorBarrier().settle();
 
     given.remove().run();
-    assertFalse(VirtualThreadInternals.waitsForMonitor(waits));
+    assertFalse(VirtualThreadInternals.isWaitingForMonitor(waits));
   }
 
   /** A thread that holds all monitors lets them go at once. */

@@ -108,7 +108,7 @@ public final class CrashDisk implements StorageDirectory {
     change(new NameChange(name, content, null));
     afterStep.run();
     content.current = SparseFile.zeros(size);
-    content.synced = SparseFile.zeros(size / 2);
+    content.synced = SparseFile.zeros(size / 2); // a power cut in create may leave a file of half the size
     afterStep.run();
     content.synced = content.current.copy();
     afterStep.run();
@@ -276,7 +276,7 @@ public final class CrashDisk implements StorageDirectory {
    * Flips a bit of a file, as a decaying disk does.
    *
    * @param name of the file
-   * @param bit its position: 8 times the offset of its byte, plus 0 to 7 for the bit in it
+   * @param bit its position: 8 times the offset of its byte, plus 0 to 7 for the bit in that byte
    */
   public synchronized void flipBit(String name, long bit) {
     var changed = names.get(name).current.copy();
@@ -304,6 +304,6 @@ public final class CrashDisk implements StorageDirectory {
 
   /** {@return a disk with the same files, all of them synced} */
   public synchronized CrashDisk copy() {
-    return image(choices -> choices - 1);
+    return image(choices -> choices - 1); // each change happened, and each sector has its newest version
   }
 }

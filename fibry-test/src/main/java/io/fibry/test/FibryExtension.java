@@ -11,15 +11,15 @@ import org.junit.jupiter.api.extension.ParameterResolutionException;
 import org.junit.jupiter.api.extension.ParameterResolver;
 
 /**
- * Gives each JUnit test a scope with a clock, and closes it afterwards. Immutable and thread-safe.
+ * Gives each JUnit test a scope with a clock, and closes the scope afterwards. Immutable and
+ * thread-safe.
  * {@snippet class="io.fibry.test.SnippetsTest" region="extension"}
  *
  * <p>Tests, {@code @BeforeEach} and {@code @AfterEach} methods may have parameters of type
  * {@link TestScope}, {@link ActorScope} (the same object) and {@link ManualScheduler} (its clock).
  *
- * <p>An actor of the scope that must be interrupted after the test is a leak. It fails the test
- * with a text that says what each actor was doing. Other actors first handle their waiting
- * messages.
+ * <p>After the test, actors handle their waiting messages. An actor that must be interrupted is a
+ * leak, and fails the test with a text that says what each actor was doing.
  */
 public final class FibryExtension implements ParameterResolver, AfterEachCallback {
   private static final ExtensionContext.Namespace NAMESPACE = ExtensionContext.Namespace.create(FibryExtension.class);

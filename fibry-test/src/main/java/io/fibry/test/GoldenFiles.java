@@ -45,8 +45,9 @@ public final class GoldenFiles {
       for (var sample : samples(folder)) checkReadable(codec, sample);
       var schema = folder.resolve(SCHEMA);
       String oldSchema = Files.exists(schema) ? Files.readString(schema) : "";
-      var missing = missing(codec, folder);
-      if (!oldSchema.equals(codec.schema()) || !missing.isEmpty()) throw changed(codec, folder, oldSchema, missing);
+      var missingSamples = missingSamples(codec, folder);
+      if (!oldSchema.equals(codec.schema()) || !missingSamples.isEmpty())
+        throw changed(codec, folder, oldSchema, missingSamples);
     } catch (IOException failure) {
       throw new UncheckedIOException(failure);
     }
@@ -59,28 +60,29 @@ public final class GoldenFiles {
   }
 
   private static void checkReadable(TypeCodec<?> codec, Path sample) throws IOException {
-    var unknown = new LinkedHashSet<String>();
+    var unknownFields = new LinkedHashSet<String>();
     try {
-      codec.decode(Files.readAllBytes(sample), unknown::add);
+      codec.decode(Files.readAllBytes(sample), unknownFields::add);
     } catch (CodecException unreadable) {
       throw new AssertionError("stored bytes like " + sample + " can no longer be read: " + unreadable.getMessage()
           + "\nTell the " + codec + " what the old form means, with evolution.readOld(..), or take the change back.",
           unreadable);
     }
-    if (!unknown.isEmpty()) throw new AssertionError("stored bytes like " + sample + " have " + unknown
+    if (!unknownFields.isEmpty()) throw new AssertionError("stored bytes like " + sample + " have " + unknownFields
         + ", which the types no longer have: an actor whose state has them would not store it again."
         + "\nTell the " + codec + " that they are gone, with evolution.ignoreRemoved(..), or take the change back.");
   }
 
   /** Returns the codec's samples that the codec can decode, and that the folder lacks. */
-  private static Map<String, byte[]> missing(TypeCodec<?> codec, Path folder) throws IOException {
-    var present = new ArrayList<byte[]>();
-    for (var sample : samples(folder)) present.add(Files.readAllBytes(sample));
-    var missing = new LinkedHashMap<>(codec.samples());
-    missing.values()
+  private static Map<String, byte[]> missingSamples(TypeCodec<?> codec, Path folder) throws IOException {
+    var existingSamples = new ArrayList<byte[]>();
+    for (var sample : samples(folder)) existingSamples.add(Files.readAllBytes(sample));
+    var missingSamples = new LinkedHashMap<>(codec.samples());
+    missingSamples.values()
         .removeIf(
-            bytes -> present.stream().anyMatch(old -> Arrays.equals(old, bytes)) || refusal(codec, bytes).isPresent());
-    return missing;
+            bytes -> existingSamples.stream().anyMatch(old -> Arrays.equals(old, bytes))
+                || refusal(codec, bytes).isPresent());
+    return missingSamples;
   }
 
   /** Returns why the codec refuses bytes of the right form, such as by a record's constructor. */
@@ -93,18 +95,19 @@ public final class GoldenFiles {
     }
   }
 
-  private static AssertionError changed(TypeCodec<?> codec, Path folder, String oldSchema, Map<String, byte[]> missing)
-      throws IOException {
-    var added = new ArrayList<String>();
-    for (var sample : missing.entrySet()) added.add(write(codec, folder, sample.getKey(), sample.getValue()));
+  private static AssertionError changed(TypeCodec<?> codec, Path folder, String oldSchema,
+      Map<String, byte[]> missingSamples) throws IOException {
+    var addedFiles = new ArrayList<String>();
+    for (var sample : missingSamples.entrySet())
+      addedFiles.add(write(codec, folder, sample.getKey(), sample.getValue()));
     codec.samples().forEach((name, bytes) -> refusal(codec, bytes)
-        .ifPresent(reason -> added.add(name + " is missing, because it was refused: " + reason)));
+        .ifPresent(reason -> addedFiles.add(name + " is missing, because it was refused: " + reason)));
     Files.writeString(folder.resolve(SCHEMA), codec.schema());
     String change = oldSchema.isEmpty() ? "no samples yet"
         : oldSchema.equals(codec.schema()) ? "some samples that were missing" : "changed; old bytes can be read";
     return new AssertionError(
         "the types have " + change + ". Look at " + folder + ", and commit it: its " + SCHEMA + " is new, and "
-            + added);
+            + addedFiles);
   }
 
   private static String write(TypeCodec<?> codec, Path folder, String name, byte[] bytes) throws IOException {

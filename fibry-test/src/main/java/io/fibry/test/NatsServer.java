@@ -39,7 +39,7 @@ public final class NatsServer implements AutoCloseable {
   private static final String LOOPBACK = "127.0.0.1";
   private static final Duration START_TIMEOUT = Duration.ofSeconds(30);
   private static final int FIRST_PORT = 20_000; // below the ephemeral ports of operating systems
-  private static final int PORTS = 12_000;
+  private static final int PORTS = 12_000; // number of ports from FIRST_PORT on
   private static final int MAX_PORT_ATTEMPTS = 20; // attempts, each with other ports
 
   /** A port is in use. */
@@ -94,18 +94,18 @@ public final class NatsServer implements AutoCloseable {
    * Starts a server, and returns when it answers clients.
    *
    * @param folder for its data and its log
-   * @param more additional lines of configuration
+   * @param extraConfiguration additional lines of configuration
    * @return the running server
    * @throws IllegalStateException if this machine has no nats-server, or it does not start
    */
-  public static NatsServer start(Path folder, String more) {
-    return start(folder, more, () -> freePorts(2));
+  public static NatsServer start(Path folder, String extraConfiguration) {
+    return start(folder, extraConfiguration, () -> freePorts(2));
   }
 
-  static NatsServer start(Path folder, String more, Supplier<List<Integer>> ports) {
-    return withOtherPorts(() -> {
+  static NatsServer start(Path folder, String extraConfiguration, Supplier<List<Integer>> ports) {
+    return retryIfPortTaken(() -> {
       var free = ports.get();
-      return create(folder, "single", free.get(0), free.get(1), more).awaitStarted();
+      return create(folder, "single", free.get(0), free.get(1), extraConfiguration).awaitStarted();
     });
   }
 
@@ -118,31 +118,32 @@ public final class NatsServer implements AutoCloseable {
    * @throws IllegalStateException if this machine has no nats-server, or a server does not start
    */
   public static List<NatsServer> cluster(Path folder, int servers) {
-    return withOtherPorts(() -> cluster(folder, servers, freePorts(3 * servers)));
+    return retryIfPortTaken(() -> cluster(folder, servers, freePorts(3 * servers)));
   }
 
   private static List<NatsServer> cluster(Path folder, int servers, List<Integer> ports) {
     String routes = IntStream.range(0, servers).mapToObj(i -> "nats://" + LOOPBACK + ":" + ports.get(3 * i + 2))
         .collect(Collectors.joining(", "));
     var started = new ArrayList<NatsServer>();
-    boolean ready = false;
+    boolean isReady = false;
     try {
       for (int i = 0; i < servers; i++) {
-        String more = "cluster { name: fibry, listen: \"" + LOOPBACK + ":" + ports.get(3 * i + 2) + "\", routes: ["
-            + routes + "] }\n";
+        String clusterLines = "cluster { name: fibry, listen: \"" + LOOPBACK + ":" + ports.get(3 * i + 2)
+            + "\", routes: [" + routes + "] }\n";
         started.add(
-            create(folder.resolve("n" + i), "n" + i, ports.get(3 * i), ports.get(3 * i + 1), more).awaitStarted());
+            create(folder.resolve("n" + i), "n" + i, ports.get(3 * i), ports.get(3 * i + 1), clusterLines)
+                .awaitStarted());
       }
       started.forEach(NatsServer::awaitReady);
-      ready = true;
+      isReady = true;
       return started;
     } finally {
-      if (!ready) started.forEach(NatsServer::close);
+      if (!isReady) started.forEach(NatsServer::close);
     }
   }
 
-  /** Tries again with other ports if another program took a port after it was found free. */
-  private static <T> T withOtherPorts(Supplier<T> start) {
+  /** Tries to start again, up to 20 times, if another program has taken a port meanwhile. */
+  private static <T> T retryIfPortTaken(Supplier<T> start) {
     for (int attempt = 1;; attempt++) try {
       return start.get();
     } catch (PortTakenException portTaken) {
@@ -150,14 +151,14 @@ public final class NatsServer implements AutoCloseable {
     }
   }
 
-  private static NatsServer create(Path folder, String name, int port, int healthPort, String more) {
+  private static NatsServer create(Path folder, String name, int port, int healthPort, String extraConfiguration) {
     var server = new NatsServer(folder, port, healthPort);
     try {
       Files.createDirectories(folder);
       Files.writeString(server.configuration(), "server_name: " + name + "\nlisten: \"" + LOOPBACK + ":" + port
           + "\"\nhttp: \"" + LOOPBACK + ":" + healthPort + "\"\nlog_file: \"" + server.log()
           + "\"\njetstream { store_dir: \"" + folder.resolve("data")
-          + "\" }\nports_file_dir: \"" + folder.toAbsolutePath() + "\"\nping_interval: 5s\n" + more);
+          + "\" }\nports_file_dir: \"" + folder.toAbsolutePath() + "\"\nping_interval: 5s\n" + extraConfiguration);
       return server;
     } catch (IOException failure) {
       throw new UncheckedIOException(failure);
@@ -194,19 +195,19 @@ public final class NatsServer implements AutoCloseable {
   }
 
   private NatsServer awaitStarted() {
-    boolean listens = false;
+    boolean isListening = false;
     try {
       Files.deleteIfExists(output()); // so that the file has the lines of this start only
       process = new ProcessBuilder(program(), "-c", configuration().toString()).redirectErrorStream(true)
           .redirectOutput(output().toFile()).start();
       OrphanServers.add(process);
       awaitUp();
-      listens = true;
+      isListening = true;
       return this;
     } catch (IOException failure) {
       throw new UncheckedIOException(failure);
     } finally {
-      if (!listens) close();
+      if (!isListening) close();
     }
   }
 
@@ -215,12 +216,12 @@ public final class NatsServer implements AutoCloseable {
   }
 
   /**
-   * Waits until the server has written the file with its ports, which it does when it listens. So
-   * another program at its port is not mistaken for it. Finally the server must send its INFO line.
+   * Waits until the server has written the file with its ports, and sends its INFO line. It writes
+   * the file when it listens, so another program at its port is not mistaken for the server.
    */
   private void awaitUp() {
-    var ports = folder.resolve("nats-server_" + process.pid() + ".ports");
-    await("it does not listen", () -> Files.exists(ports));
+    var portsFile = folder.resolve("nats-server_" + process.pid() + ".ports");
+    await("it does not listen", () -> Files.exists(portsFile));
     await("it does not answer", () -> {
       try (var socket = new Socket()) {
         socket.connect(new InetSocketAddress(LOOPBACK, port), 1_000);
@@ -244,7 +245,7 @@ public final class NatsServer implements AutoCloseable {
     boolean passes() throws IOException, InterruptedException;
   }
 
-  /** Waits for a fact. The time-out begins again while the server uses processor time. */
+  /** Waits until a check passes. The time-out begins again while the server uses processor time. */
   private void await(String problem, ServerCheck check) {
     long deadline = System.nanoTime() + START_TIMEOUT.toNanos();
     for (var lastCpuTime = Duration.ZERO; !passesUninterrupted(check);) {
@@ -252,7 +253,7 @@ public final class NatsServer implements AutoCloseable {
       var cpuTime = process.info().totalCpuDuration().orElse(lastCpuTime);
       if (!cpuTime.equals(lastCpuTime)) deadline = System.nanoTime() + START_TIMEOUT.toNanos();
       else if (System.nanoTime() - deadline > 0) throw new IllegalStateException(
-          "nats-server " + problem + ": " + lastWords());
+          "nats-server " + problem + ": " + lastLogLines());
       lastCpuTime = cpuTime;
     }
   }
@@ -269,7 +270,7 @@ public final class NatsServer implements AutoCloseable {
   }
 
   private IllegalStateException endedException() {
-    String text = "nats-server ended: " + lastWords();
+    String text = "nats-server ended: " + lastLogLines();
     return text.contains("address already in use") ? new PortTakenException(text) : new IllegalStateException(text);
   }
 
@@ -281,7 +282,7 @@ public final class NatsServer implements AutoCloseable {
     }
   }
 
-  private String lastWords() {
+  private String lastLogLines() {
     try {
       var lines = new ArrayList<String>();
       for (var file : List.of(log(), output()))
@@ -312,7 +313,7 @@ public final class NatsServer implements AutoCloseable {
   /** Starts the server again, with the same ports and data. */
   public void restart() {
     if (process.isAlive()) kill();
-    withOtherPorts(this::awaitStarted); // with the same ports: a program that took one soon releases it
+    retryIfPortTaken(this::awaitStarted); // with the same ports: a program that took a port releases it soon
   }
 
   /** Pauses the server until {@link #resume}. When this returns, all its threads are stopped. */
@@ -321,7 +322,7 @@ public final class NatsServer implements AutoCloseable {
     awaitStopped();
   }
 
-  /** Waits until all threads are stopped: on a busy machine they run on after the signal. */
+  /** Waits until all threads are stopped: on a busy machine they still run after the signal. */
   private void awaitStopped() {
     long begin = System.nanoTime();
     while (isRunning()) {

@@ -23,8 +23,9 @@ import java.util.function.Predicate;
  * An actor that records its messages for a test. Thread-safe.
  * {@snippet class="io.fibry.test.SnippetsTest" region="probe"}
  *
- * <p>If no {@link #answer} is set for a request, it fails with {@link io.fibry.NoReplyException}.
- * The probe waits for a message at most 5 s of real time, or {@code -Dfibry.test.limit} seconds.
+ * <p>If no {@link #answer} is set for a request, the request fails with
+ * {@link io.fibry.NoReplyException}. The probe waits for a message at most 5 s of real time, or
+ * {@code -Dfibry.test.limit} seconds.
  *
  * @param <M> the messages
  */
@@ -32,8 +33,8 @@ public final class Probe<M> {
   private final ActorScope scope;
   private final String name;
   // added by handlers, removed by the test
-  private final LinkedBlockingQueue<M> unseen = new LinkedBlockingQueue<>();
-  private final Queue<M> received = new ConcurrentLinkedQueue<>(); // added by handlers, read by the test
+  private final LinkedBlockingQueue<M> untakenMessages = new LinkedBlockingQueue<>();
+  private final Queue<M> receivedMessages = new ConcurrentLinkedQueue<>(); // added by handlers, read by the test
   // answers by the class of the request; written by the test, read by the handler
   private final Map<Class<?>, Handler.Returning<Object, Object>> answers = new ConcurrentHashMap<>();
   private final Actor<M> actor;
@@ -82,7 +83,7 @@ public final class Probe<M> {
   }
 
   /**
-   * Records the messages of other actors, too, before their handlers see them.
+   * Records the messages of other actors in this probe, too, before their handlers get them.
    *
    * @param <N> the messages
    * @param builder the builder of the actors
@@ -96,8 +97,8 @@ public final class Probe<M> {
   }
 
   private void addMessage(M message) {
-    received.add(message);
-    unseen.add(message);
+    receivedMessages.add(message);
+    untakenMessages.add(message);
   }
 
   private void handle(M message, ActorContext<M> context) throws Exception {
@@ -111,7 +112,7 @@ public final class Probe<M> {
     try {
       context.reply((Request<?, Object>) request, value);
     } catch (IllegalArgumentException noAsker) {
-      // It was sent as a message, so no asker waits for the answer.
+      // The request was sent as a message, so no asker waits for the answer.
     }
   }
 
@@ -145,7 +146,7 @@ public final class Probe<M> {
 
   private M next(Duration limit, String wanted) {
     try {
-      var message = unseen.poll(TimeUnit.NANOSECONDS.convert(limit), TimeUnit.NANOSECONDS);
+      var message = untakenMessages.poll(TimeUnit.NANOSECONDS.convert(limit), TimeUnit.NANOSECONDS);
       if (message == null) throw failure(wanted, "nothing within " + TestScope.format(limit));
       return message;
     } catch (InterruptedException interrupt) {
@@ -188,7 +189,7 @@ public final class Probe<M> {
     var limit = limit();
     if (!scope.awaitQuiescence(limit))
       throw failure("nothing", "no certainty within " + TestScope.format(limit) + ": the scope did not become quiet");
-    if (!unseen.isEmpty()) throw failure("nothing", List.copyOf(unseen).toString());
+    if (!untakenMessages.isEmpty()) throw failure("nothing", List.copyOf(untakenMessages).toString());
   }
 
   /**
@@ -197,7 +198,7 @@ public final class Probe<M> {
    * @return the messages in the order of their arrival
    */
   public List<M> messages() {
-    return List.copyOf(received);
+    return List.copyOf(receivedMessages);
   }
 
   private AssertionError failure(String wanted, String actual) {

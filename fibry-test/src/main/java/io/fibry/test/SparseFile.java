@@ -7,17 +7,17 @@ import java.util.TreeMap;
 
 /**
  * The bytes of a file. Only sectors that were written take memory; the others are zeros. An array
- * in {@link #written} never changes, so copies share it. Not thread-safe.
+ * in {@link #writtenSectors} never changes, so copies share it. Not thread-safe.
  */
 final class SparseFile {
   private static final int SECTOR_SIZE = 512; // bytes
   private static final byte[] ZEROS = new byte[SECTOR_SIZE];
 
-  private final Map<Integer, byte[]> written; // sector -> its content
+  private final Map<Integer, byte[]> writtenSectors; // sector -> its content
   private final long size; // bytes
 
-  private SparseFile(Map<Integer, byte[]> written, long size) {
-    this.written = new TreeMap<>(written);
+  private SparseFile(Map<Integer, byte[]> writtenSectors, long size) {
+    this.writtenSectors = new TreeMap<>(writtenSectors);
     this.size = size;
   }
 
@@ -26,16 +26,16 @@ final class SparseFile {
   }
 
   SparseFile copy() {
-    return new SparseFile(written, size);
+    return new SparseFile(writtenSectors, size);
   }
 
   /** Returns a copy of this size: its end is cut off, or filled with zeros. */
   SparseFile resize(long size) {
-    var copy = new SparseFile(written, size);
+    var copy = new SparseFile(writtenSectors, size);
     if (size < this.size) {
-      int last = sectorOf(size);
-      copy.written.keySet().removeIf(sector -> sector > last);
-      copy.written.computeIfPresent(last,
+      int lastSector = sectorOf(size);
+      copy.writtenSectors.keySet().removeIf(sector -> sector > lastSector);
+      copy.writtenSectors.computeIfPresent(lastSector,
           (sector, bytes) -> Arrays.copyOf(Arrays.copyOf(bytes, (int) (size % SECTOR_SIZE)), SECTOR_SIZE));
     }
     return copy;
@@ -51,11 +51,11 @@ final class SparseFile {
 
   /** Returns the content of a sector; the caller must not change the array. */
   byte[] get(int sector) {
-    return written.getOrDefault(sector, ZEROS);
+    return writtenSectors.getOrDefault(sector, ZEROS);
   }
 
   void put(int sector, byte[] bytes) {
-    written.put(sector, bytes);
+    writtenSectors.put(sector, bytes);
   }
 
   /** Writes at most up to the end of the sector, and returns the number of bytes written. */

@@ -25,9 +25,9 @@ import java.util.function.UnaryOperator;
  * interrupted. Thread-safe.
  * {@snippet class="io.fibry.test.SnippetsTest" region="scope"}
  *
- * <p>All limits follow this clock, including the limit of {@code ask}. Without an answer, an ask
- * waits forever unless the test moves the clock, so give the test a time-out. Assertions wait at
- * most 5 s of real time, or {@code -Dfibry.test.limit} seconds.
+ * <p>All limits follow the test's clock, including the limit of {@code ask}. Without an answer, an
+ * ask waits forever unless the test moves the clock, so give the test a time-out. Assertions wait
+ * at most 5 s of real time, or {@code -Dfibry.test.limit} seconds.
  */
 public final class TestScope implements ActorScope {
   static final Duration LIMIT = Duration.ofSeconds(Long.getLong("fibry.test.limit", 5));
@@ -105,7 +105,7 @@ public final class TestScope implements ActorScope {
       if (steps == MAX_STEPS) throw new AssertionError("scope '" + name() + "' still sets timers after " + MAX_STEPS
           + " steps within " + format(by) + ", so that never ends:\n" + scope.dump());
       clock.advance(clock.untilNext().orElse(Duration.ZERO));
-      quiet = quiet && scope.awaitQuiescence(limit); // a handler that waits costs one limit only, not one a step
+      quiet = quiet && scope.awaitQuiescence(limit); // a waiting handler costs one limit, not one a step
     }
     clock.advance(Duration.ofNanos(Math.max(0, end - clock.nanoTime())));
     assertQuiet();

@@ -11,7 +11,7 @@ class RawTextsRulesTest {
   private static final Map<String, String> REASONS = Map.ofEntries(
       Map.entry("GoldenFiles.java: refused", "for the assertion of a test; a codec writes it safely"),
       Map.entry("GoldenFiles.java: unreadable", "for the assertion of a test; a codec writes it safely"),
-      Map.entry("Probe.java: List.copyOf(unseen)", "for the assertion of a test, in full"),
+      Map.entry("Probe.java: List.copyOf(untakenMessages)", "for the assertion of a test, in full"),
       Map.entry("Probe.java: message", "for the assertion of a test, in full"),
       Map.entry("Probe.java: messages()", "for the assertion of a test, in full"),
       Map.entry("TestScope.java: message", "for the assertion of a test, in full"));

@@ -28,14 +28,14 @@ public class TwoRelayed {
 
   @Actor
   public void firstStarter() {
-    starter.handOver(firstRuns::incrementAndGet);
+    starter.enqueue(firstRuns::incrementAndGet);
     runStarted();
     starter.startPending();
   }
 
   @Actor
   public void secondStarter() {
-    starter.handOver(secondRuns::incrementAndGet);
+    starter.enqueue(secondRuns::incrementAndGet);
     runStarted();
   }
 

@@ -30,7 +30,7 @@ public class PromiseAgainstCancel {
   public void drain() {
     request.markAnswered();
     actor.isPromised.setPlain(true);
-    request.checkAbandoned();
+    request.removePromiseIfSettled();
   }
 
   @Actor

@@ -67,8 +67,8 @@ class SharedQueueTest {
     @Operation
     public void offer() {
       int element = offered.incrementAndGet();
-      if (queue.offer(queue.entry(element, element, true, "the queue"), true) != EnterResult.RUN) return;
-      for (var slot = queue.serve(true); slot != null; slot = slot.isMoreReady() ? queue.serve(true) : null)
+      if (queue.offer(queue.newEntry(element, element, true, "the queue"), true) != EnterResult.RUN) return;
+      for (var slot = queue.assignNext(true); slot != null; slot = slot.isMoreReady() ? queue.assignNext(true) : null)
         for (var item = slot.item(); item != null; item = queue.next(slot, item)) handled++;
     }
 
@@ -114,7 +114,7 @@ class SharedQueueTest {
 
     private void offerOne(int sender) {
       int element = sender * EACH + ++sent[sender];
-      var entry = queue.entry(element, element, true, "the queue");
+      var entry = queue.newEntry(element, element, true, "the queue");
       entries.get(sender).add(entry);
       var answer = queue.offer(entry, true);
       if (answer == EnterResult.SHUT || answer == EnterResult.FULL) outcomes[element]++;
@@ -123,7 +123,7 @@ class SharedQueueTest {
 
     /** The thread that serves also works. */
     private void serve() {
-      for (var slot = queue.serve(true); slot != null; slot = queue.serve(true)) work(slot);
+      for (var slot = queue.assignNext(true); slot != null; slot = queue.assignNext(true)) work(slot);
       if (queue.isAtPill()) end();
     }
 

@@ -24,18 +24,18 @@ public final class Agent {
   static final String STATE_PROPERTY = "fibry.simulation.agent";
   static final String READY = "ready";
 
-  private static final String TAP = "io.fibry.simulation.tap.";
-  /** Packages of java.base that the tap uses. */
-  private static final List<String> PACKAGES = List.of("java.lang", "java.net", "java.util", "java.util.concurrent",
-      "jdk.internal.misc", "jdk.internal.vm", "sun.net");
+  private static final String TAP_PACKAGE = "io.fibry.simulation.tap.";
+  /** Packages of java.base that are opened to the tap. */
+  private static final List<String> OPENED_PACKAGES = List.of("java.lang", "java.net", "java.util",
+      "java.util.concurrent", "jdk.internal.misc", "jdk.internal.vm", "sun.net");
   /** Classes of the tap; they are initialized in this order before any call is redirected. */
-  private static final List<String> TAPS =
+  private static final List<String> TAP_CLASSES =
       List.of("MachineLookup", "ClockTap", "RandomTap", "ThreadTap", "PoolTap", "DelayTap", "SocketTap");
 
   /**
    * Packages of the core that a simulation uses, and that the core's module exports to no module.
    */
-  private static final List<String> SEAM = List.of("io.fibry.engine.scope", "io.fibry.engine.world");
+  private static final List<String> CORE_PACKAGES = List.of("io.fibry.engine.scope", "io.fibry.engine.world");
 
   private Agent() {}
 
@@ -57,34 +57,35 @@ public final class Agent {
     if (READY.equals(System.getProperty(STATE_PROPERTY))) return;
     try {
       var redirects = RedirectTable.of(RedirectTable.ALL_ROWS, Runtime.version().feature());
-      open(jvm);
-      redirect(jvm, redirects);
-      ModuleLayer.boot().findModule("io.fibry").ifPresent(core -> connect(jvm, core));
+      openJdk(jvm);
+      redirectCalls(jvm, redirects);
+      ModuleLayer.boot().findModule("io.fibry").ifPresent(core -> connectModules(jvm, core));
       System.setProperty(STATE_PROPERTY, READY);
     } catch (Throwable failure) {
       System.setProperty(STATE_PROPERTY, textOf(failure));
     }
   }
 
-  private static void open(Instrumentation jvm) throws IOException, ClassNotFoundException {
+  private static void openJdk(Instrumentation jvm) throws IOException, ClassNotFoundException {
     refuseCopies(jvm);
     jvm.appendToBootstrapClassLoaderSearch(new JarFile(bootJar()));
-    var boot = Class.forName(TAP + "JdkInternals", false, null).getModule();
-    var packages = PACKAGES.stream().collect(Collectors.toMap(name -> name, name -> Set.of(boot)));
+    var boot = Class.forName(TAP_PACKAGE + "JdkInternals", false, null).getModule();
+    var packages = OPENED_PACKAGES.stream().collect(Collectors.toMap(name -> name, name -> Set.of(boot)));
     jvm.redefineModule(Object.class.getModule(), Set.of(), Map.of(), packages, Set.of(), Map.of());
-    for (var name : TAPS) Class.forName(TAP + name, true, null);
-    Class.forName(TAP + "DelayTap$Of" + (Runtime.version().feature() < 25 ? "21" : "25"), true, null);
+    for (var name : TAP_CLASSES) Class.forName(TAP_PACKAGE + name, true, null);
+    Class.forName(TAP_PACKAGE + "DelayTap$Of" + (Runtime.version().feature() < 25 ? "21" : "25"), true, null);
   }
 
   /**
-   * Throws if a class of the tap was loaded from the class path, which has the tap's classes
-   * besides boot.jar if it is a folder. The JVM treats such a copy as another class, so no thread
-   * would be simulated.
+   * Throws if a class of the tap was loaded from the class path. The folder of this module's
+   * classes has a copy of the classes in boot.jar. The JVM treats such a copy as another class, so
+   * no thread would be simulated.
    */
   private static void refuseCopies(Instrumentation jvm) {
     for (Class<?> type : jvm.getAllLoadedClasses()) {
-      if (type.getName().startsWith(TAP) && type.getClassLoader() != null) throw new UnsupportedOperationException(
-          "cannot simulate: " + type + " was loaded before the agent was there; start the JVM with -javaagent");
+      if (type.getName().startsWith(TAP_PACKAGE) && type.getClassLoader() != null)
+        throw new UnsupportedOperationException(
+            "cannot simulate: " + type + " was loaded before the agent was there; start the JVM with -javaagent");
     }
   }
 
@@ -92,34 +93,34 @@ public final class Agent {
    * Copies boot.jar to a temporary file, because the boot class loader reads jars only from files.
    */
   private static String bootJar() throws IOException {
-    try (var packed = Agent.class.getResourceAsStream("/io/fibry/simulation/boot.jar")) {
-      if (packed == null)
+    try (var jarStream = Agent.class.getResourceAsStream("/io/fibry/simulation/boot.jar")) {
+      if (jarStream == null)
         throw new IOException("boot.jar is missing from fibry-simulation; Maven makes it in process-classes");
       var file = Files.createTempFile("fibry-simulation-boot", ".jar");
       file.toFile().deleteOnExit();
-      Files.copy(packed, file, StandardCopyOption.REPLACE_EXISTING);
+      Files.copy(jarStream, file, StandardCopyOption.REPLACE_EXISTING);
       return file.toString();
     }
   }
 
-  private static void redirect(Instrumentation jvm, RedirectTable redirects) throws UnmodifiableClassException {
+  private static void redirectCalls(Instrumentation jvm, RedirectTable redirects) throws UnmodifiableClassException {
     var transformer = new RedirectTransformer(redirects);
     jvm.addTransformer(transformer, true);
-    var loaded = Arrays.stream(jvm.getAllLoadedClasses())
+    var loadedClasses = Arrays.stream(jvm.getAllLoadedClasses())
         .filter(type -> jvm.isModifiableClass(type) && !type.isArray() && !type.isHidden())
         .filter(type -> RedirectTransformer.isChanged(type.getClassLoader(), type.getName().replace('.', '/')));
-    jvm.retransformClasses(loaded.toArray(Class<?>[]::new));
+    jvm.retransformClasses(loadedClasses.toArray(Class<?>[]::new));
   }
 
   /**
-   * Called if the core is a module. Exports the packages of {@link #SEAM} to this module alone.
-   * Lets all modules that read the core read this module, because calls in their code are
+   * Called if the core is a module. Exports the packages of {@link #CORE_PACKAGES} to this module
+   * alone. Lets all modules that read the core read this module, because calls in their code are
    * redirected to classes of this module.
    */
-  private static void connect(Instrumentation jvm, Module core) {
+  private static void connectModules(Instrumentation jvm, Module core) {
     var thisModule = Set.of(Agent.class.getModule());
-    var seam = SEAM.stream().collect(Collectors.toMap(name -> name, name -> thisModule));
-    jvm.redefineModule(core, Set.of(), seam, Map.of(), Set.of(), Map.of());
+    var exportedPackages = CORE_PACKAGES.stream().collect(Collectors.toMap(name -> name, name -> thisModule));
+    jvm.redefineModule(core, Set.of(), exportedPackages, Map.of(), Set.of(), Map.of());
     for (var module : ModuleLayer.boot().modules())
       if (module.canRead(core)) jvm.redefineModule(module, thisModule, Map.of(), Map.of(), Set.of(), Map.of());
   }

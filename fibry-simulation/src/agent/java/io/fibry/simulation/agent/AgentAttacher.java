@@ -59,7 +59,7 @@ public final class AgentAttacher {
     var source = AgentAttacher.class.getProtectionDomain().getCodeSource();
     var location = source == null ? URI.create("unknown:") : source.getLocation().toURI();
     if (!"file".equals(location.getScheme()))
-      throw new IOException("its classes are not in a file, but in " + location);
+      throw new IOException("the classes of fibry-simulation are not in a file, but in " + location);
     return Path.of(location);
   }
 
@@ -69,8 +69,8 @@ public final class AgentAttacher {
   }
 
   /**
-   * Makes a jar that consists of a manifest, which names the agent and refers to the classes. These
-   * may be in a folder, or in a jar with another manifest.
+   * Makes a jar that consists of a manifest, which names the agent and refers to the classes. The
+   * classes may be in a folder, or in a jar with another manifest.
    */
   private static Path agentJar(Path classes) throws IOException {
     var jar = Files.createTempFile("fibry-simulation-agent", ".jar");

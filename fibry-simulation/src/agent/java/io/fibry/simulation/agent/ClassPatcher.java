@@ -9,10 +9,10 @@ import java.util.Map;
 
 /**
  * Redirects calls in the bytecode of a class. A method call, and a read of a static field, become a
- * call of a static method. If the original method has an instance, it becomes the first argument.
- * The new instruction has the same length and the same effect on the stack. So no instruction
- * moves, no stack map frame changes, and no bytecode library is needed; only the constant pool
- * grows.
+ * call of a static method. If the original method has an instance, the instance becomes the first
+ * argument. The new instruction has the same length and the same effect on the stack. So no
+ * instruction moves, no stack map frame changes, and no bytecode library is needed; only the
+ * constant pool grows.
  */
 final class ClassPatcher {
   private static final int GETSTATIC = 178, INVOKEVIRTUAL = 182, INVOKESTATIC = 184, INVOKEINTERFACE = 185;
@@ -34,8 +34,8 @@ final class ClassPatcher {
   }
 
   /** Returns the changed class, or null if there is nothing to change. */
-  static byte[] patch(byte[] bytes, RedirectTable redirects, ThreadTypes ancestry) {
-    return new ClassPatcher(bytes).patch(redirects, ancestry);
+  static byte[] patch(byte[] bytes, RedirectTable redirects, ThreadTypes threadTypes) {
+    return new ClassPatcher(bytes).patch(redirects, threadTypes);
   }
 
   /** Returns the name of a class's superclass, or null for Object and for modules. */
@@ -45,30 +45,31 @@ final class ClassPatcher {
     return index == 0 ? null : constants.className(index);
   }
 
-  private byte[] patch(RedirectTable redirects, ThreadTypes ancestry) {
+  private byte[] patch(RedirectTable redirects, ThreadTypes threadTypes) {
     String patchedClass = constants.className(readU2(bytes, constants.endOffset() + 2));
     for (int i = 1; i < constants.count(); i++) {
       if (!constants.isReference(i)) continue;
-      var row = redirects.find(patchedClass, constants.owner(i), constants.name(i), constants.descriptor(i), ancestry);
+      var row =
+          redirects.find(patchedClass, constants.owner(i), constants.name(i), constants.descriptor(i), threadTypes);
       if (row != null)
         replacements.put(i, constants.addMethod(row.targetClass(), row.targetMethod(), row.targetDescriptor()));
     }
     if (replacements.isEmpty()) return null;
-    byte[] changed = bytes.clone();
-    patchHandles(changed);
-    patchMethods(changed);
-    return constants.withNewConstants(changed);
+    byte[] changedBytes = bytes.clone();
+    patchHandles(changedBytes);
+    patchMethods(changedBytes);
+    return constants.withNewConstants(changedBytes);
   }
 
   /** Changes method references, such as Thread::start, into references to static methods. */
-  private void patchHandles(byte[] changed) {
+  private void patchHandles(byte[] changedBytes) {
     for (int i = 1; i < constants.count(); i++) {
       if (constants.tag(i) != ConstantPool.METHOD_HANDLE) continue;
       int offset = constants.offset(i);
-      var call = replacements.get(readU2(bytes, offset + 2));
-      if (call == null || !isRedirectable(bytes[offset + 1])) continue;
-      changed[offset + 1] = 6; // REF_invokeStatic
-      writeU2(changed, offset + 2, call);
+      var replacement = replacements.get(readU2(bytes, offset + 2));
+      if (replacement == null || !isRedirectable(bytes[offset + 1])) continue;
+      changedBytes[offset + 1] = 6; // REF_invokeStatic
+      writeU2(changedBytes, offset + 2, replacement);
     }
   }
 
@@ -77,60 +78,60 @@ final class ClassPatcher {
     return kind == 2 || kind == 5 || kind == 6 || kind == 9;
   }
 
-  private void patchMethods(byte[] changed) {
-    int interfaces = constants.endOffset() + 6;
-    int fields = interfaces + 2 + 2 * readU2(bytes, interfaces);
-    int methods = patchMembers(fields, null);
-    patchMembers(methods, changed);
+  private void patchMethods(byte[] changedBytes) {
+    int interfacesOffset = constants.endOffset() + 6;
+    int fieldsOffset = interfacesOffset + 2 + 2 * readU2(bytes, interfacesOffset);
+    int methodsOffset = patchMembers(fieldsOffset, null);
+    patchMembers(methodsOffset, changedBytes);
   }
 
   /**
    * Walks over all fields, or all methods.
    *
-   * @param changed the bytes in which the code of methods is redirected; null if it stays unchanged
-   * @return the position behind the last of them
+   * @param changedBytes the class in which calls in methods are redirected; null for no redirection
+   * @return the position behind the last field or method
    */
-  private int patchMembers(int position, byte[] changed) {
+  private int patchMembers(int position, byte[] changedBytes) {
     int count = readU2(bytes, position);
     position += 2;
-    for (int i = 0; i < count; i++) position = patchAttributes(position + 6, changed);
+    for (int i = 0; i < count; i++) position = patchAttributes(position + 6, changedBytes);
     return position;
   }
 
-  private int patchAttributes(int position, byte[] changed) {
+  private int patchAttributes(int position, byte[] changedBytes) {
     int count = readU2(bytes, position);
     position += 2;
     for (int i = 0; i < count; i++) {
-      if (changed != null && constants.text(readU2(bytes, position)).equals("Code"))
-        patchCode(position + 14, readU4(bytes, position + 10), changed);
+      if (changedBytes != null && constants.text(readU2(bytes, position)).equals("Code"))
+        patchCode(position + 14, readU4(bytes, position + 10), changedBytes);
       position += 6 + readU4(bytes, position + 2);
     }
     return position;
   }
 
-  private void patchCode(int start, int length, byte[] changed) {
+  private void patchCode(int start, int length, byte[] changedBytes) {
     for (int position = start; position < start + length; position += length(start, position)) {
-      int instruction = bytes[position] & 255;
-      if (instruction != GETSTATIC && instruction != INVOKEVIRTUAL && instruction != INVOKESTATIC
-          && instruction != INVOKEINTERFACE)
+      int opcode = bytes[position] & 255;
+      if (opcode != GETSTATIC && opcode != INVOKEVIRTUAL && opcode != INVOKESTATIC
+          && opcode != INVOKEINTERFACE)
         continue;
-      var call = replacements.get(readU2(bytes, position + 1));
-      if (call == null) continue;
-      changed[position] = (byte) INVOKESTATIC;
-      writeU2(changed, position + 1, call);
-      // Two NOPs: INVOKEINTERFACE is 5 bytes long.
-      if (instruction == INVOKEINTERFACE) writeU2(changed, position + 3, 0);
+      var replacement = replacements.get(readU2(bytes, position + 1));
+      if (replacement == null) continue;
+      changedBytes[position] = (byte) INVOKESTATIC;
+      writeU2(changedBytes, position + 1, replacement);
+      // Fills the two bytes by which INVOKEINTERFACE is longer with NOPs.
+      if (opcode == INVOKEINTERFACE) writeU2(changedBytes, position + 3, 0);
     }
   }
 
   private int length(int codeStart, int position) {
-    int instruction = bytes[position] & 255;
+    int opcode = bytes[position] & 255;
     int aligned = position + 4 - (position - codeStart) % 4;
-    return switch (instruction) {
+    return switch (opcode) {
       case TABLESWITCH -> aligned + 12 + 4 * (readU4(bytes, aligned + 8) - readU4(bytes, aligned + 4) + 1) - position;
       case LOOKUPSWITCH -> aligned + 8 + 8 * readU4(bytes, aligned + 4) - position;
       case WIDE -> (bytes[position + 1] & 255) == IINC ? 6 : 4;
-      default -> LENGTHS.charAt(instruction) - '0';
+      default -> LENGTHS.charAt(opcode) - '0';
     };
   }
 

@@ -70,28 +70,28 @@ final class ConstantPool {
     return tag == FIELD || tag == METHOD || tag == INTERFACE_METHOD;
   }
 
-  String owner(int reference) {
-    return className(readU2(bytes, offsets[reference] + 1));
+  String owner(int referenceIndex) {
+    return className(readU2(bytes, offsets[referenceIndex] + 1));
   }
 
-  String name(int reference) {
-    return text(readU2(bytes, nameAndType(reference) + 1));
+  String name(int referenceIndex) {
+    return text(readU2(bytes, nameAndTypeOffset(referenceIndex) + 1));
   }
 
-  String descriptor(int reference) {
-    return text(readU2(bytes, nameAndType(reference) + 3));
+  String descriptor(int referenceIndex) {
+    return text(readU2(bytes, nameAndTypeOffset(referenceIndex) + 3));
   }
 
   String className(int index) {
     return text(readU2(bytes, offsets[index] + 1));
   }
 
-  String text(int utf8) {
-    return new String(bytes, offsets[utf8] + 3, readU2(bytes, offsets[utf8] + 1), StandardCharsets.UTF_8);
+  String text(int utf8Index) {
+    return new String(bytes, offsets[utf8Index] + 3, readU2(bytes, offsets[utf8Index] + 1), StandardCharsets.UTF_8);
   }
 
-  private int nameAndType(int reference) {
-    return offsets[readU2(bytes, offsets[reference] + 3)];
+  private int nameAndTypeOffset(int referenceIndex) {
+    return offsets[readU2(bytes, offsets[referenceIndex] + 3)];
   }
 
   /** Adds a reference to a static method, and returns its index. */
@@ -108,11 +108,11 @@ final class ConstantPool {
     return nextIndex - 1;
   }
 
-  private int add(int tag, int... parts) {
+  private int add(int tag, int... values) {
     newConstants.write(tag);
-    for (int part : parts) {
-      newConstants.write(part >> 8);
-      newConstants.write(part);
+    for (int value : values) {
+      newConstants.write(value >> 8);
+      newConstants.write(value);
     }
     return nextIndex++;
   }

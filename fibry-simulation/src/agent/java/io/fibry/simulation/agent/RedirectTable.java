@@ -13,8 +13,8 @@ final class RedirectTable {
   private static final String CHANNELS = "java/nio/channels/";
   private static final ClassFilter EVERYWHERE = type -> true;
   /**
-   * All classes but VirtualThread. Its hash code is computed from its thread id and must never
-   * change, so it must not get the id that a simulation gives.
+   * All classes but VirtualThread, whose code must see the real thread id. It computes the hash
+   * code of a thread from the id, and the hash code must never change.
    */
   private static final ClassFilter NOT_VIRTUAL_THREAD = type -> !type.equals("java/lang/VirtualThread");
 
@@ -105,7 +105,7 @@ final class RedirectTable {
           "(ILio/fibry/mailbox/Overflow;)Lio/fibry/mailbox/Mailbox;", RedirectTable::isUserClass));
 
   /** Prefixes of the names of those JDK classes whose calls are redirected. */
-  private static final List<String> PATCHED_JDK_CLASSES = List.of("java/lang/VirtualThread", CONCURRENT, "java/time/",
+  private static final List<String> PATCHED_JDK_PREFIXES = List.of("java/lang/VirtualThread", CONCURRENT, "java/time/",
       "java/util/Random", "java/util/Collections", "java/util/Date", "java/util/Calendar",
       "java/util/GregorianCalendar", "java/util/Timer", "java/net/Socket", "java/net/ServerSocket",
       "java/net/SocksSocket", "java/net/DatagramSocket", "java/net/MulticastSocket", CHANNELS);
@@ -121,7 +121,7 @@ final class RedirectTable {
   }
 
   /**
-   * Returns the rows for this JDK; throws if the JDK lacks a method or field that is redirected.
+   * Returns the rows for a JDK; throws if this JDK lacks a method or field that is redirected.
    */
   static RedirectTable of(List<Redirect> table, int feature) {
     if (feature < 25 && feature != 21)
@@ -137,30 +137,30 @@ final class RedirectTable {
 
   /** Returns whether calls in a class of the JDK are redirected. */
   static boolean isChanged(String type) {
-    return PATCHED_JDK_CLASSES.stream().anyMatch(type::startsWith);
+    return PATCHED_JDK_PREFIXES.stream().anyMatch(type::startsWith);
   }
 
   /**
    * Returns the row that redirects a reference, or null if it is not redirected.
    *
-   * @param within the class whose code has the reference
-   * @param ancestry finds subclasses of Thread, because a call of {@code start} may name one as
+   * @param patchedClass the class whose code has the reference
+   * @param threadTypes finds subclasses of Thread, because a call of {@code start} may name one as
    * owner
    */
-  Redirect find(String within, String owner, String name, String type, ThreadTypes ancestry) {
-    var row = rows.get(key(owner, name, type));
-    if (row == null) row = findForThreadSubclass(owner, name, type, ancestry);
-    return row != null && row.classFilter().accepts(within) ? row : null;
+  Redirect find(String patchedClass, String owner, String name, String descriptor, ThreadTypes threadTypes) {
+    var row = rows.get(key(owner, name, descriptor));
+    if (row == null) row = findForThreadSubclass(owner, name, descriptor, threadTypes);
+    return row != null && row.classFilter().accepts(patchedClass) ? row : null;
   }
 
-  private Redirect findForThreadSubclass(String owner, String name, String type, ThreadTypes ancestry) {
-    var row = rows.get(key(THREAD, name, type));
+  private Redirect findForThreadSubclass(String owner, String name, String descriptor, ThreadTypes threadTypes) {
+    var row = rows.get(key(THREAD, name, descriptor));
     // a static method of Thread, such as onSpinWait, keeps its descriptor
-    return row != null && !row.targetDescriptor().equals(type) && ancestry.isThread(owner) ? row : null;
+    return row != null && !row.targetDescriptor().equals(descriptor) && threadTypes.isThread(owner) ? row : null;
   }
 
-  private static String key(String owner, String name, String type) {
-    return owner + '.' + name + type;
+  private static String key(String owner, String name, String descriptor) {
+    return owner + '.' + name + descriptor;
   }
 
   private static boolean isUserClass(String type) {
@@ -172,34 +172,35 @@ final class RedirectTable {
     return (CONCURRENT + type)::equals;
   }
 
-  private static Redirect call(String owner, String name, String type, String target) {
-    return call(JdkVersions.ALL, owner, name, type, target);
+  private static Redirect call(String owner, String name, String descriptor, String target) {
+    return call(JdkVersions.ALL, owner, name, descriptor, target);
   }
 
-  private static Redirect call(JdkVersions jdks, String owner, String name, String type, String target) {
-    return new Redirect(jdks, owner, name, type, TAP + target, name, type, EVERYWHERE);
+  private static Redirect call(JdkVersions jdkVersions, String owner, String name, String descriptor, String target) {
+    return new Redirect(jdkVersions, owner, name, descriptor, TAP + target, name, descriptor, EVERYWHERE);
   }
 
-  private static Redirect read(JdkVersions jdks, String owner, String name, String type, String target, String method,
-      ClassFilter where) {
+  private static Redirect read(JdkVersions jdkVersions, String owner, String name, String type, String target,
+      String method, ClassFilter classFilter) {
     var descriptor = "L" + type + ";";
-    return new Redirect(jdks, owner, name, descriptor, TAP + target, method, "()" + descriptor, where);
+    return new Redirect(jdkVersions, owner, name, descriptor, TAP + target, method, "()" + descriptor, classFilter);
   }
 
   private static Redirect provider(String name, String method) {
     var owner = CHANNELS + "spi/" + name;
-    var type = "()L" + owner + ";";
-    return new Redirect(JdkVersions.ALL, owner, "provider", type, TAP + "SocketTap", method, type, EVERYWHERE);
+    var descriptor = "()L" + owner + ";";
+    return new Redirect(JdkVersions.ALL, owner, "provider", descriptor, TAP + "SocketTap", method, descriptor,
+        EVERYWHERE);
   }
 
-  private static Redirect ofThread(String name, String type) {
-    return new Redirect(JdkVersions.ALL, "java/lang/Thread", name, type, TAP + "ThreadTap", name,
-        "(Ljava/lang/Thread;" + type.substring(1), NOT_VIRTUAL_THREAD);
+  private static Redirect ofThread(String name, String descriptor) {
+    return new Redirect(JdkVersions.ALL, "java/lang/Thread", name, descriptor, TAP + "ThreadTap", name,
+        "(Ljava/lang/Thread;" + descriptor.substring(1), NOT_VIRTUAL_THREAD);
   }
 
-  private static Redirect ofSecureRandom(String name, String type) {
-    return new Redirect(JdkVersions.ALL, "java/security/SecureRandom", name, type, TAP + "RandomTap", name,
-        "(Ljava/security/SecureRandom;" + type.substring(1), EVERYWHERE);
+  private static Redirect ofSecureRandom(String name, String descriptor) {
+    return new Redirect(JdkVersions.ALL, "java/security/SecureRandom", name, descriptor, TAP + "RandomTap", name,
+        "(Ljava/security/SecureRandom;" + descriptor.substring(1), EVERYWHERE);
   }
 
   private static Redirect threadId(String name) {

@@ -27,8 +27,8 @@ final class ThreadTypes {
    * @param type the name of the class, with slashes
    */
   boolean isThread(String type) {
-    var known = isThreadByType.get(type);
-    if (known != null) return known;
+    var cachedResult = isThreadByType.get(type);
+    if (cachedResult != null) return cachedResult;
     var superclass = superclass(type);
     boolean isThread = superclass != null && isThread(superclass);
     isThreadByType.put(type, isThread);

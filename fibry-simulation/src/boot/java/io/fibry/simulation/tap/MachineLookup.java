@@ -7,7 +7,8 @@ import java.util.concurrent.Executor;
 /**
  * Finds the machine of a simulated thread. A virtual thread is simulated if its scheduler is a
  * {@link SimulatedMachine}; the carrier of that machine is simulated, too. The other classes of
- * this package call it in each redirected call, and let all other threads see the real machine.
+ * this package call it in each redirected call. Threads that are not simulated see the real
+ * machine.
  */
 public final class MachineLookup {
   /**

@@ -15,7 +15,7 @@ public final class PoolTap {
   /**
    * The default pool of futures: an {@link Executor} on Java 21, a {@link ForkJoinPool} on Java 25.
    */
-  private static final Object DEFAULT =
+  private static final Object DEFAULT_POOL =
       JdkInternals
           .staticField(CompletableFuture.class, "ASYNC_POOL",
               MachineLookup.IS_JAVA_25_OR_LATER ? ForkJoinPool.class : Executor.class)
@@ -33,12 +33,12 @@ public final class PoolTap {
 
   /** Java 21: replaces the default executor of futures and publishers. */
   public static Executor executor() {
-    return MachineLookup.machine() == null ? (Executor) DEFAULT : PoolTap::start;
+    return MachineLookup.machine() == null ? (Executor) DEFAULT_POOL : PoolTap::start;
   }
 
   /** Java 25: replaces the default pool of futures and publishers. */
   public static ForkJoinPool pool() {
-    return MachineLookup.machine() == null ? (ForkJoinPool) DEFAULT : SimulatedPool.POOL;
+    return MachineLookup.machine() == null ? (ForkJoinPool) DEFAULT_POOL : SimulatedPool.POOL;
   }
 
   /** Replaces the common pool, to which a task is forked outside of a pool's worker threads. */

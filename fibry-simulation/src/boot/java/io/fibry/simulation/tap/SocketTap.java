@@ -9,8 +9,8 @@ import java.nio.channels.spi.SelectorProvider;
 
 /**
  * Redirected calls that open sockets. A {@link java.net.Socket} and a {@link java.net.ServerSocket}
- * get an implementation in memory. Simulated threads cannot open sockets of other kinds: these are
- * real, and no seed decides how long a thread waits for them.
+ * get an implementation in memory. Simulated threads cannot open sockets of other kinds, because
+ * these are real, and no seed decides how long a thread waits for them.
  */
 public final class SocketTap {
   private static final MethodHandle STREAM =

@@ -54,7 +54,7 @@ public final class ThreadTap {
   }
 
   /**
-   * Returns the thread that runs the code: the shadow if there is one, or else the thread itself.
+   * Returns the thread that runs the code: the shadow, or the thread itself if it has no shadow.
    */
   private static Thread shadow(Thread thread) {
     return !thread.isVirtual() && SHADOW.getVolatile(thread) instanceof Thread shadow ? shadow : thread;
