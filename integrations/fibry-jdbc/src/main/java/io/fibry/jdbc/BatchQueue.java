@@ -6,11 +6,12 @@ import java.util.List;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
 
-/** A queue from many threads to one, in order. */
+/** A queue of writes, from many threads to the writing thread, in order. */
 final class BatchQueue {
   private final ReentrantLock lock = new ReentrantLock();
   private final Condition changed = lock.newCondition();
-  private final ArrayDeque<PendingWrite<?>> queue = new ArrayDeque<>(); // this and below: guarded by lock
+  // this field and the fields below: guarded by lock
+  private final ArrayDeque<PendingWrite<?>> queue = new ArrayDeque<>();
   private boolean isWaiting; // whether the taking thread waits
   private boolean closed;
 
@@ -46,17 +47,20 @@ final class BatchQueue {
     }
   }
 
-  /** Waits for entries, and takes them. Returns an empty list if the queue is closed and empty. */
-  List<PendingWrite<?>> take(int max, int maxBytes) {
+  /**
+   * Waits for entries, and takes at most {@code maxEntries} of at most {@code maxBytes} in all, but
+   * always at least one entry. Returns an empty list if the queue is closed and empty.
+   */
+  List<PendingWrite<?>> take(int maxEntries, int maxBytes) {
     lock.lock();
     try {
       isWaiting = true;
       while (queue.isEmpty() && !closed) changed.awaitUninterruptibly();
       isWaiting = false;
       // allocated first: if memory is short, no entry is lost
-      var batch = new ArrayList<PendingWrite<?>>(Math.min(max, queue.size()));
+      var batch = new ArrayList<PendingWrite<?>>(Math.min(maxEntries, queue.size()));
       long bytes = 0;
-      for (var head = queue.peek(); head != null && batch.size() < max; head = queue.peek()) {
+      for (var head = queue.peek(); head != null && batch.size() < maxEntries; head = queue.peek()) {
         bytes += head.size();
         if (bytes > maxBytes && !batch.isEmpty()) break;
         batch.add(queue.poll());

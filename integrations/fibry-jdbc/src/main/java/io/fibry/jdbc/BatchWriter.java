@@ -24,7 +24,7 @@ final class BatchWriter {
 
   private final Database database;
   private final SqlDialect dialect;
-  private final String store; // name of the store
+  private final String storeName;
   private final Consumer<WriteBatch> onCommit; // called after each commit
   private final Semaphore byteBudget; // one permit per byte
   private final BatchQueue inbox = new BatchQueue();
@@ -32,10 +32,11 @@ final class BatchWriter {
   private boolean isFailing; // whether the last commit failed; used by the thread only
 
   /** @param maxPendingBytes max bytes of entries that are being stored; further senders wait */
-  BatchWriter(Database database, SqlDialect dialect, String store, int maxPendingBytes, Consumer<WriteBatch> onCommit) {
+  BatchWriter(Database database, SqlDialect dialect, String storeName, int maxPendingBytes,
+      Consumer<WriteBatch> onCommit) {
     this.database = database;
     this.dialect = dialect;
-    this.store = store;
+    this.storeName = storeName;
     this.onCommit = onCommit;
     this.byteBudget = new Semaphore(maxPendingBytes, true);
   }
@@ -54,13 +55,14 @@ final class BatchWriter {
 
   /** Adds an entry, whose future gets the outcome. Waits until the pending bytes permit it. */
   void add(PendingWrite<?> entry) throws InterruptedException {
-    // only a waiting thread can be interrupted, and no thread overtakes it
+    // tryAcquire first, because acquire throws if interrupted, even if the thread need not wait;
+    // not while threads wait, because tryAcquire would overtake them
     if (byteBudget.hasQueuedThreads() || !byteBudget.tryAcquire(entry.size())) byteBudget.acquire(entry.size());
-    boolean added = false;
+    boolean isAdded = false;
     try {
-      added = inbox.add(entry);
+      isAdded = inbox.add(entry);
     } finally {
-      if (!added) refuse(entry, new StoreClosedException(store + " is closed"));
+      if (!isAdded) refuse(entry, new StoreClosedException(storeName + " is closed"));
     }
   }
 
@@ -95,7 +97,7 @@ final class BatchWriter {
 
   private void store(List<PendingWrite<?>> entries) {
     if (entries.stream().allMatch(PendingWrite.WriteBarrier.class::isInstance)) {
-      for (var entry : entries) completeEntry(entry, null); // there is no turn to store
+      for (var entry : entries) completeEntry(entry, null); // barriers store no rows
       return;
     }
     WriteBatch batch;
@@ -114,6 +116,7 @@ final class BatchWriter {
     }
   }
 
+  /** @param batch null if all entries are barriers, which do not read it */
   private void completeEntry(PendingWrite<?> entry, WriteBatch batch) {
     byteBudget.release(entry.size());
     try {
@@ -138,10 +141,11 @@ final class BatchWriter {
 
   private StoreException refusal(Throwable failure) {
     if (failure instanceof LostCommitException)
-      return new StoreBusyException(store + " lost the connection during a commit: " + Lines.message(failure), failure);
+      return new StoreBusyException(storeName + " lost the connection during a commit: " + Lines.message(failure),
+          failure);
     if (failure instanceof SQLException sqlFailure && DISK_FULL_STATE.equals(sqlFailure.getSQLState()))
-      return new StoreFullException(store + " is out of disk space; it stores again when there is some", failure);
-    return new StoreWriteException(store + " could not write: " + Lines.message(failure), failure);
+      return new StoreFullException(storeName + " is out of disk space; it stores again when there is some", failure);
+    return new StoreWriteException(storeName + " could not write: " + Lines.message(failure), failure);
   }
 
   private void refuse(PendingWrite<?> entry, Throwable reason) {
@@ -156,7 +160,7 @@ final class BatchWriter {
   // ---- the log
 
   private void logFailing(Throwable failure) {
-    if (!isFailing) log(store + " does not store; it tries again when there is something to store", failure);
+    if (!isFailing) log(storeName + " does not store; it tries again when there is something to store", failure);
     isFailing = true;
   }
 
@@ -164,7 +168,7 @@ final class BatchWriter {
     if (!isFailing) return;
     isFailing = false;
     try {
-      LoggerFactory.getLogger(JdbcStore.class).info("{} stores again", store);
+      LoggerFactory.getLogger(JdbcStore.class).info("{} stores again", storeName);
     } catch (Throwable loggerFailure) { // a logger is user code
     }
   }

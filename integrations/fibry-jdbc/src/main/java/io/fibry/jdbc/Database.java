@@ -10,13 +10,14 @@ import javax.sql.DataSource;
 
 /** Runs transactions, each on a connection that it borrows from a data source. Thread-safe. */
 final class Database {
-  private static final int ATTEMPTS = 3;
-  // of H2 (after two seconds), and of Postgres
+  private static final int MAX_ATTEMPTS = 3;
+  // SQL states after a wait for a lock that was too long: H2 (two seconds), Postgres
   private static final Set<String> LOCK_TIMEOUT_STATES = Set.of("HYT00", "55P03");
-  private static final long RETRY_NANOS = 10_000_000; // some databases are set not to wait for locks at all
+  // Pause after such a state, because some databases are set not to wait for locks at all.
+  private static final long RETRY_NANOS = 10_000_000;
   private static final String UNKNOWN_OUTCOME_STATE = "40003"; // class 40 means rolled back, except for this state
 
-  /** Work with a connection; it may run several times if the transaction was undone. */
+  /** Work with a connection. It runs again if its transaction was undone. */
   interface DatabaseWork<T> {
     T run(Connection connection) throws SQLException;
   }
@@ -31,22 +32,22 @@ final class Database {
   }
 
   private final DataSource source;
-  private final int limit;
+  private final int limitMillis;
 
-  /** @param limit how long the database may take for an answer, in milliseconds */
-  Database(DataSource source, int limit) {
+  /** @param limitMillis how long the database may take for an answer, in milliseconds */
+  Database(DataSource source, int limitMillis) {
     this.source = source;
-    this.limit = limit;
+    this.limitMillis = limitMillis;
   }
 
-  int limit() {
-    return limit;
+  int limitMillis() {
+    return limitMillis;
   }
 
   /**
-   * Runs work and commits it. If the database has rolled it back, or the connection breaks before
-   * the commit, the work runs again within the limit. It runs three times at most. A
-   * timeout of the database for a lock does not count.
+   * Runs work and commits it. If the database rolls the transaction back, or the connection breaks
+   * before the commit, the work runs again within the limit, three times at most. An attempt that
+   * waited too long for a lock does not count.
    */
   <T> T commit(SqlDialect dialect, DatabaseWork<T> work) throws SQLException {
     return run(connection -> {
@@ -62,24 +63,24 @@ final class Database {
    */
   private void begin(SqlDialect dialect, Connection connection) throws SQLException {
     try (var statement = connection.prepareStatement(dialect.setIdleLimit())) {
-      statement.setString(1, String.valueOf(limit));
+      statement.setString(1, String.valueOf(limitMillis));
       statement.execute();
     }
   }
 
-  /** Runs work that is one statement, and only reads. */
+  /** Runs work that only reads, and whose statements need no common transaction. */
   <T> T read(DatabaseWork<T> work) throws SQLException {
     return run(work, true);
   }
 
-  private <T> T run(DatabaseWork<T> work, boolean isSingleStatement) throws SQLException {
-    long deadline = System.nanoTime() + limit * 1_000_000L;
+  private <T> T run(DatabaseWork<T> work, boolean mayAutoCommit) throws SQLException {
+    long deadline = System.nanoTime() + limitMillis * 1_000_000L;
     for (int failures = 0;;) try {
-      return runOnce(work, isSingleStatement);
+      return runOnce(work, mayAutoCommit);
     } catch (SQLException failure) {
       if (System.nanoTime() - deadline > 0) throw failure;
       if (isLockedOut(failure)) LockSupport.parkNanos(RETRY_NANOS);
-      else if (++failures == ATTEMPTS || !isTransient(failure)) throw failure;
+      else if (++failures == MAX_ATTEMPTS || !isTransient(failure)) throw failure;
     }
   }
 
@@ -94,7 +95,7 @@ final class Database {
         && (isUndone(failure) || hasState(failure, "08") || hasState(failure, "57P"));
   }
 
-  /** Returns whether the transaction was rolled back: a deadlock, or two inserts of one row. */
+  /** Returns whether the transaction was rolled back, as after a deadlock or a duplicate key. */
   private static boolean isUndone(SQLException failure) {
     return hasState(failure, "40") && !hasState(failure, UNKNOWN_OUTCOME_STATE) || hasState(failure, "23");
   }
@@ -103,23 +104,23 @@ final class Database {
     return failure.getSQLState() != null && failure.getSQLState().startsWith(prefix);
   }
 
-  private <T> T runOnce(DatabaseWork<T> work, boolean isSingleStatement) throws SQLException {
+  private <T> T runOnce(DatabaseWork<T> work, boolean mayAutoCommit) throws SQLException {
     var connection = source.getConnection();
     boolean isAutoCommit = false; // whether the connection commits each statement
     int previousTimeout = 0;
     try {
       previousTimeout = connection.getNetworkTimeout();
-      connection.setNetworkTimeout(Runnable::run, limit);
+      connection.setNetworkTimeout(Runnable::run, limitMillis);
       isAutoCommit = connection.getAutoCommit();
-      if (isAutoCommit && !isSingleStatement) connection.setAutoCommit(false);
+      if (isAutoCommit && !mayAutoCommit) connection.setAutoCommit(false);
       T result = work.run(connection);
-      if (!isAutoCommit || !isSingleStatement) commit(connection);
+      if (!isAutoCommit || !mayAutoCommit) commit(connection);
       return result;
     } catch (Throwable failure) {
-      if (!isAutoCommit || !isSingleStatement) quietly(connection::rollback);
+      if (!isAutoCommit || !mayAutoCommit) quietly(connection::rollback);
       throw failure;
     } finally {
-      release(connection, isAutoCommit && !isSingleStatement, previousTimeout);
+      release(connection, isAutoCommit && !mayAutoCommit, previousTimeout);
     }
   }
 
@@ -133,7 +134,7 @@ final class Database {
     }
   }
 
-  /** Returns a connection to its source. A failure is ignored: the work may be committed. */
+  /** Returns a connection to its source. Ignores failures, as the work may be committed. */
   private static void release(Connection connection, boolean restoreAutoCommit, int previousTimeout) {
     if (restoreAutoCommit) quietly(() -> connection.setAutoCommit(true));
     quietly(() -> connection.setNetworkTimeout(Runnable::run, previousTimeout));

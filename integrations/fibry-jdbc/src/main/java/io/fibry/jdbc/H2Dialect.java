@@ -24,10 +24,10 @@ final class H2Dialect {
         primary key (kind, actor, id))""", """
       create table if not exists fibry_format (version integer not null) as select %d""".formatted(StoreSchema.FORMAT));
 
-  // sets no limit: H2 ends a transaction with its process
-  private static final String LIMIT = "select cast(? as varchar)";
+  // sets no limit, because H2 ends a transaction when the process of the transaction ends
+  private static final String SET_IDLE_LIMIT = "select cast(? as varchar)";
 
-  private static final String BEGIN = """
+  private static final String BEGIN_LIFE = """
       select life, last from final table (
         merge into fibry_actor a
         using (select cast(? as varchar) kind, cast(? as varchar) actor) g
@@ -35,7 +35,7 @@ final class H2Dialect {
         when matched then update set life = a.life + 1
         when not matched then insert values (g.kind, g.actor, 1, 0))""";
 
-  private static final String FENCE = """
+  private static final String ADVANCE_LAST_TURNS = """
       select kind, actor, life from final table (
         merge into fibry_actor a
         using (select * from unnest(cast(? as varchar array), cast(? as varchar array), cast(? as bigint array),
@@ -43,7 +43,7 @@ final class H2Dialect {
         on a.kind = g.kind and a.actor = g.actor and a.life = g.life and a.last = g.first - 1
         when matched then update set last = g.last)""";
 
-  private static final String MESSAGES = """
+  private static final String INSERT_MESSAGES = """
       select kind, actor, id from final table (
         merge into fibry_message m
         using (
@@ -56,7 +56,7 @@ final class H2Dialect {
         when matched then update set due = g.due, body = g.body, place = next value for fibry_place
         when not matched then insert (kind, actor, id, due, body) values (g.kind, g.actor, g.id, g.due, g.body))""";
 
-  private static final String SNAPSHOTS = """
+  private static final String INSERT_SNAPSHOTS = """
       merge into fibry_snapshot s
       using (
         select g.kind, g.actor, g.number, g.body
@@ -67,11 +67,11 @@ final class H2Dialect {
       when matched and g.number > s.number then update set number = g.number, body = g.body
       when not matched then insert values (g.kind, g.actor, g.number, g.body)""";
 
-  private static final String BEHIND = "(t.tx, t.place) > (cast(? as bigint), ?)";
+  private static final String IS_BEHIND = "(t.tx, t.place) > (cast(? as bigint), ?)";
 
   static final SqlDialect DIALECT =
-      new SqlDialect(SCHEMA, LIMIT, BEGIN, FENCE, MESSAGES, SNAPSHOTS, BEHIND, "false", "cast(? as bigint) < 0",
-          1 << 20);
+      new SqlDialect(SCHEMA, SET_IDLE_LIMIT, BEGIN_LIFE, ADVANCE_LAST_TURNS, INSERT_MESSAGES, INSERT_SNAPSHOTS,
+          IS_BEHIND, "false", "cast(? as bigint) < 0", 1 << 20);
 
   private H2Dialect() {}
 }

@@ -9,8 +9,8 @@ import javax.sql.DataSource;
 
 /**
  * A store in a database: Postgres, from version 15 on. Several stores, also of different processes,
- * may have one database open. For each actor, only the store that read it last stores turns.
- * Thread-safe.
+ * may use one database at the same time. For each actor, only the store that loaded the actor last
+ * can store turns. Thread-safe.
  *
  * {@snippet class="io.fibry.jdbc.JavadocSnippetsTest" region="store"}
  *
@@ -69,7 +69,7 @@ public abstract sealed class JdbcStore implements Store permits TableStore {
    * @param maxReaders the number of threads that read, with a connection each; the writing thread
    * has another connection
    * @param statementLimit how long the database may take for an answer
-   * @param pollInterval how often readers of the history look for turns of other processes
+   * @param pollInterval how often readers of the history check for turns of other processes
    * @param clock says when messages are due
    */
   public record Options(int maxPendingBytes, int maxReaders, Duration statementLimit, Duration pollInterval,
@@ -117,7 +117,7 @@ public abstract sealed class JdbcStore implements Store permits TableStore {
 
     /**
      * Sets how long the database may take for an answer. After that, the call fails and the
-     * connection is closed. The database ends a transaction that is idle for so long.
+     * connection is closed. The database ends a transaction that is idle for this time.
      *
      * @param limit by default 30 seconds
      * @return a changed copy
@@ -127,7 +127,7 @@ public abstract sealed class JdbcStore implements Store permits TableStore {
     }
 
     /**
-     * Sets how often readers of the history look for turns of other processes. They see turns of
+     * Sets how often readers of the history check for turns of other processes. They see turns of
      * this process at once, unless an older transaction still runs.
      *
      * @param interval by default a second

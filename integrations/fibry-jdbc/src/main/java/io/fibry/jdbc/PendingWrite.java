@@ -14,12 +14,12 @@ abstract sealed class PendingWrite<T> extends CompletableFuture<T> {
     size = (int) Math.min(Integer.MAX_VALUE, OVERHEAD_BYTES + bodyBytes);
   }
 
-  /** Returns the bytes that the entry counts among the pending bytes. */
+  /** Returns the number of bytes that the entry adds to the pending bytes. */
   int size() {
     return size;
   }
 
-  /** Completes the future. Called by the writing thread after the commit. */
+  /** Completes the future. Called by the writing thread after the commit of the batch. */
   abstract void completeFrom(WriteBatch batch);
 
   /** A turn of an actor. */

@@ -4,18 +4,18 @@ import java.util.List;
 
 /**
  * The SQL of Postgres. The position of a turn is the number of the transaction that stored it, and
- * a number of a sequence. Below the oldest running transaction no more turns can appear, so there
- * the positions are the order of the history.
+ * a number of a sequence. No more turns can appear before the oldest running transaction, so up to
+ * that transaction the positions are the order of the history.
  */
 final class PostgresDialect {
   static final int MIN_VERSION = 15; // the first version with `merge`
 
   /**
-   * Makes the database end a transaction that is idle, because its process may have crashed:
-   * otherwise its locks stay until the database notices the lost connection. It also makes commits
-   * wait for the disk, even if the settings of the user say otherwise.
+   * Makes the database end a transaction that is idle, because its process may have crashed.
+   * Without this limit its locks would stay until the database notices the lost connection. The
+   * statement also makes commits wait for the disk, even if the settings of the user say otherwise.
    */
-  private static final String LIMIT = """
+  private static final String SET_IDLE_LIMIT = """
       select set_config('idle_in_transaction_session_timeout', ?, true), set_config('synchronous_commit',
         case current_setting('synchronous_commit') when 'off' then 'on' else current_setting('synchronous_commit') end,
         true)""";
@@ -40,7 +40,7 @@ final class PostgresDialect {
         primary key (kind, actor, id))""", """
       insert into fibry_format values (%d)""".formatted(StoreSchema.FORMAT));
 
-  private static final String BEGIN = """
+  private static final String BEGIN_LIFE = """
       insert into fibry_actor as a (kind, actor, life, last)
       select cast(? as varchar), cast(? as varchar), 1, 0
       on conflict (kind, actor) do update set life = a.life + 1 returning life, last""";
@@ -48,7 +48,7 @@ final class PostgresDialect {
   /**
    * Skips an actor that another transaction has locked, because that transaction begins a new life.
    */
-  private static final String FENCE = """
+  private static final String ADVANCE_LAST_TURNS = """
       with free as (
         select a.kind, a.actor, g.last
         from unnest(cast(? as varchar array), cast(? as varchar array), cast(? as bigint array),
@@ -58,7 +58,7 @@ final class PostgresDialect {
       update fibry_actor a set last = free.last from free
       where a.kind = free.kind and a.actor = free.actor returning a.kind, a.actor, a.life""";
 
-  private static final String MESSAGES = """
+  private static final String INSERT_MESSAGES = """
       insert into fibry_message (kind, actor, id, due, body)
       select kind, actor, id, due, body
       from unnest(cast(? as varchar array), cast(? as varchar array), cast(? as varchar array),
@@ -68,7 +68,7 @@ final class PostgresDialect {
       on conflict (kind, actor, id) do update set due = excluded.due, body = excluded.body, place = excluded.place
       returning kind, actor, id""";
 
-  private static final String SNAPSHOTS = """
+  private static final String INSERT_SNAPSHOTS = """
       insert into fibry_snapshot as s (kind, actor, number, body)
       select g.kind, g.actor, g.number, g.body
       from unnest(cast(? as varchar array), cast(? as varchar array), cast(? as bigint array),
@@ -77,15 +77,16 @@ final class PostgresDialect {
       on conflict (kind, actor) do update set number = excluded.number, body = excluded.body
       where excluded.number > s.number""";
 
-  private static final String BEHIND =
+  private static final String IS_BEHIND =
       "(t.tx, t.place) > (cast(? as xid8), ?) and t.tx < pg_snapshot_xmin(pg_current_snapshot())";
 
-  /** The transaction has a number that this cluster has not reached. */
-  private static final String FOREIGN = "t.tx >= pg_snapshot_xmax(pg_current_snapshot())";
-  private static final String AHEAD = "cast(? as xid8) >= pg_snapshot_xmax(pg_current_snapshot())";
+  /** True if the turn's transaction has a number that this cluster has not reached. */
+  private static final String IS_FOREIGN = "t.tx >= pg_snapshot_xmax(pg_current_snapshot())";
+  private static final String IS_AHEAD = "cast(? as xid8) >= pg_snapshot_xmax(pg_current_snapshot())";
 
   static final SqlDialect DIALECT =
-      new SqlDialect(SCHEMA, LIMIT, BEGIN, FENCE, MESSAGES, SNAPSHOTS, BEHIND, FOREIGN, AHEAD, 16 << 20);
+      new SqlDialect(SCHEMA, SET_IDLE_LIMIT, BEGIN_LIFE, ADVANCE_LAST_TURNS, INSERT_MESSAGES, INSERT_SNAPSHOTS,
+          IS_BEHIND, IS_FOREIGN, IS_AHEAD, 16 << 20);
 
   private PostgresDialect() {}
 }

@@ -17,14 +17,14 @@ import java.util.List;
  * @param advanceLastTurns sets the last turns of actors with the expected life and last turn
  * (columns kind, actor, life, first, last), and returns their kind, actor and life
  * @param insertMessages stores a message if fewer than {@code most} messages of its actor are due
- * no later (columns kind, actor, id, due, body, most). Returns kind, actor and id of stored
- * messages
+ * no later than the message (columns kind, actor, id, due, body, most). Returns kind, actor and id
+ * of stored messages
  * @param insertSnapshots stores the snapshots whose turns are stored (columns kind, actor, life,
  * number, body)
  * @param isBehind a condition for turns {@code t}: they are behind a position (tx, place), and no
  * turn can be stored any more that would be before them
  * @param isForeign a condition for turns {@code t}: they were stored in another cluster
- * @param isAhead a condition (tx): this cluster has not reached that number of a transaction
+ * @param isAhead a condition (tx): this cluster has not yet used this transaction number
  * @param maxBodyBytes max bytes of a body
  */
 record SqlDialect(List<String> schema, String setIdleLimit, String beginLife, String advanceLastTurns,
@@ -65,7 +65,7 @@ record SqlDialect(List<String> schema, String setIdleLimit, String beginLife, St
 
   // ---- reading
 
-  /** Reads the actors after one (kind, actor, max rows). */
+  /** Reads the actors after an actor (kind, actor, max rows), by kind and key. */
   static final String ACTORS = """
       select kind, actor from (
         select kind, actor from fibry_actor where last > 0 union select kind, actor from fibry_message) a
@@ -95,7 +95,7 @@ record SqlDialect(List<String> schema, String setIdleLimit, String beginLife, St
 
   static final String NEXT_DUE_TIME = "select min(due) from fibry_message where kind = ? and actor = ? and due > ?";
 
-  /** Reads pending messages of a kind after one (kind, actor, id, max rows). */
+  /** Reads pending messages of a kind after a message (kind, actor, id, max rows). */
   static final String PENDING_OF_KIND = """
       select actor, id, due from fibry_message where kind = ? and (actor, id) > (?, ?) order by actor, id limit ?""";
 
@@ -110,7 +110,7 @@ record SqlDialect(List<String> schema, String setIdleLimit, String beginLife, St
   }
 
   /** Reads as {@link #history}, but with the number of the actor's snapshot instead of the body. */
-  String ages() {
+  String turnAges() {
     return """
         select cast(t.tx as varchar), t.place, t.actor, t.number, t.millis, s.number, t.whole
         from fibry_turn t left join fibry_snapshot s on s.kind = t.kind and s.actor = t.actor
@@ -122,7 +122,7 @@ record SqlDialect(List<String> schema, String setIdleLimit, String beginLife, St
    * if its number belongs to a turn at another position, or if its actor has fewer turns.
    * Parameters are tx, kind, actor, number, position, and again kind, actor, number.
    */
-  String lostTurns() {
+  String isTurnLost() {
     return """
         select %s
           or exists (select 1 from fibry_turn t where t.kind = ? and t.actor = ? and t.number = ?

@@ -7,7 +7,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.function.IntFunction;
 
-/** Rows for a statement that takes many at once: an array for each column. Used by one thread. */
+/** Rows for a statement that takes an array for each column. Used by one thread. */
 final class StatementRows {
   /** The type of a column. */
   enum ColumnType {

@@ -9,35 +9,36 @@ import java.util.concurrent.TimeUnit;
 
 /**
  * Reads the turns of a kind, page by page. A reader that waits is woken when this process has
- * stored turns. It also polls, with pauses that grow: turns are visible only when no older
- * transaction runs, and other processes store turns, too.
+ * stored turns. It also polls, with pauses that grow, because other processes store turns, too, and
+ * because turns are visible only when no older transaction runs.
  */
 final class TableHistory implements Store.History {
   private static final long FIRST_PAUSE_MILLIS = 5;
 
   private final TableStore store;
   private final String kind;
-  private final long maxPause; // milliseconds
+  private final long maxPauseMillis;
   private final Semaphore wakeUps = new Semaphore(0); // released by the writing thread and by close()
   private volatile boolean closed;
-  private TablePosition lastPosition; // of lastTurn
+  private TablePosition lastPosition; // of lastTurn; before the first turn, the start position
   private Optional<Store.StoredTurn> lastTurn = Optional.empty(); // the last turn that was returned
-  private boolean isChecked; // the turns have positions of this cluster
+  private boolean isChecked; // a check found that the turns have positions of this cluster
 
-  TableHistory(TableStore store, String kind, long maxPause, TablePosition startPosition) {
+  TableHistory(TableStore store, String kind, long maxPauseMillis, TablePosition startPosition) {
     this.store = store;
     this.kind = kind;
-    this.maxPause = maxPause;
+    this.maxPauseMillis = maxPauseMillis;
     this.lastPosition = startPosition;
   }
 
   @Override
   public List<Store.StoredTurn> take() throws InterruptedException {
-    for (long pause = FIRST_PAUSE_MILLIS;; pause *= 2) {
+    for (long pauseMillis = FIRST_PAUSE_MILLIS;; pauseMillis *= 2) {
       wakeUps.drainPermits(); // turns that are stored from now on give a permit again
       var turns = poll();
       if (!turns.isEmpty()) return turns;
-      if (wakeUps.tryAcquire(Math.min(pause, maxPause), TimeUnit.MILLISECONDS)) pause = FIRST_PAUSE_MILLIS;
+      if (wakeUps.tryAcquire(Math.min(pauseMillis, maxPauseMillis), TimeUnit.MILLISECONDS))
+        pauseMillis = FIRST_PAUSE_MILLIS;
     }
   }
 
@@ -53,7 +54,7 @@ final class TableHistory implements Store.History {
     return turns;
   }
 
-  /** Called by any thread when there is more to read, or the history is closed. */
+  /** Wakes the reader. Called by any thread when turns were stored, or the history is closed. */
   void wake() {
     if (wakeUps.availablePermits() == 0) wakeUps.release();
   }

@@ -15,14 +15,15 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Deletes turns that are older than the retention of their kind, and covered by a snapshot. It
- * checks the oldest turns of a kind when the retention is set, and after a snapshot if the last
- * check is long enough ago. Thread-safe.
+ * checks the oldest turns of a kind when the retention is set, and after snapshots, but at most 16
+ * times within the retention. Thread-safe.
  *
  * <p>It also deletes the turns of ended actors, when all views of the kind have passed the end. It
- * scans for ends up to the position of the slowest view, whenever a view begins or moves. The first
- * scan in a process starts at the beginning of the history, so it finds turns that an earlier
- * process left. Later scans continue from there. Two scans at a time, in one or two processes,
- * delete the same turns.
+ * scans for ends up to the position of the slowest view, whenever a view begins or moves. A view
+ * moves when it stores a new offset. The first scan in a process starts at the beginning of the
+ * history, so it finds turns that an earlier process left. Later scans continue at the last scanned
+ * turn. Two scans may run at the same time, in one process or two, because they delete the same
+ * turns.
  */
 final class TableHistoryCleaner {
   private static final int CHECKS_PER_RETENTION = 16; // max checks of a kind within its retention
@@ -33,20 +34,20 @@ final class TableHistoryCleaner {
   private final TableStore store;
   private final Database database;
   private final SqlDialect dialect;
-  private final ReaderPool readerPool;
+  private final ReaderThreads readerPool;
   private final Map<String, TableRetention> retentions = new ConcurrentHashMap<>(); // by kind
   // position of the last scanned turn, by kind
   private final Map<String, TablePosition> sweptUntil = new ConcurrentHashMap<>();
   private final Set<String> dueKinds = ConcurrentHashMap.newKeySet(); // kinds that must be scanned for ends
 
-  TableHistoryCleaner(TableStore store, Database database, SqlDialect dialect, ReaderPool readerPool) {
+  TableHistoryCleaner(TableStore store, Database database, SqlDialect dialect, ReaderThreads readerPool) {
     this.store = store;
     this.database = database;
     this.dialect = dialect;
     this.readerPool = readerPool;
   }
 
-  void begin(String kind, Duration age) {
+  void setRetention(String kind, Duration age) {
     retentions.put(kind, new TableRetention(age, Instant.MIN));
     onSnapshotStored(kind);
   }
@@ -64,12 +65,12 @@ final class TableHistoryCleaner {
   /** Checks one page of turns. The next page is another task, so that other reads come between. */
   private void delete(String kind, Instant cutoff, TablePosition position) {
     try {
-      var page = database.read(connection -> StoreQueries.turnAges(connection, dialect, kind, position));
+      var page = database.read(connection -> StoreTransactions.turnAges(connection, dialect, kind, position));
       var toDelete = new StatementRows(TEXT, TEXT, NUMBER);
       boolean isFinished = page.isEmpty();
       for (var turn : page) {
-        if (turn.millis() >= StoreQueries.millis(cutoff)) isFinished = true;
-        else if (turn.number() <= turn.snapshot())
+        if (turn.millis() >= StoreTransactions.millis(cutoff)) isFinished = true;
+        else if (turn.number() <= turn.snapshotNumber())
           toDelete.add(kind, SqlText.encode(turn.actor().key()), turn.number());
       }
       if (!toDelete.isEmpty())
@@ -89,12 +90,12 @@ final class TableHistoryCleaner {
 
   /** Scans one page of turns. The next page is another task, so that other reads come between. */
   private void sweep(String kind) {
-    dueKinds.remove(kind); // before the scan: a view that moves from now on starts another
+    dueKinds.remove(kind); // before the scan, so that a view that moves from now on starts another scan
     try {
-      var slowestView = database.read(StoreQueries::views).stream().filter(view -> view.kind().equals(kind))
+      var slowestView = database.read(StoreTransactions::views).stream().filter(view -> view.kind().equals(kind))
           .map(view -> TablePosition.of(view.offset(), kind)).min(Comparator.naturalOrder());
       var start = sweptUntil.getOrDefault(kind, TablePosition.BEGINNING);
-      var page = database.read(connection -> StoreQueries.turnAges(connection, dialect, kind, start));
+      var page = database.read(connection -> StoreTransactions.turnAges(connection, dialect, kind, start));
       var ends = new HashMap<String, Long>(); // number of the last end, by key
       var lastScanned = start;
       for (var turn : page) {
@@ -110,7 +111,7 @@ final class TableHistoryCleaner {
       sweptUntil.merge(kind, scannedUntil, (old, reached) -> old.compareTo(reached) < 0 ? reached : old);
       if (!page.isEmpty() && lastScanned.equals(page.getLast().position())) onViewMoved(kind);
     } catch (SQLException | RuntimeException failure) {
-      LoggerFactory.getLogger(JdbcStore.class).warn("{} keeps turns of actors of kind '{}' that ended for now", store,
+      LoggerFactory.getLogger(JdbcStore.class).warn("{} keeps turns of ended actors of kind '{}' for now", store,
           kind, failure);
     }
   }

@@ -6,13 +6,13 @@ import java.util.regex.Pattern;
  * The position of a turn in the history of its kind.
  *
  * @param tx the number of the transaction that stored the turn
- * @param number the place of the turn among all turns of the store
+ * @param number the value of the turn's column {@code place}, a number of a sequence
  */
 record TablePosition(String tx, long number) implements Comparable<TablePosition> {
   private static final Pattern FORM = Pattern.compile("(\\d{1,20})\\.(\\d{1,18})");
   static final TablePosition BEGINNING = new TablePosition("0", 0);
 
-  /** Parses an offset; an empty text is the beginning. */
+  /** Parses an offset. An empty text means the beginning of the history. */
   static TablePosition of(String text, String kind) {
     if (text.isEmpty()) return BEGINNING;
     var matcher = FORM.matcher(text);

@@ -22,8 +22,8 @@ import java.util.function.Consumer;
 import javax.sql.DataSource;
 
 /**
- * The store: a thread that writes, and threads that read. It has no state of actors: the life of an
- * actor and the number of its last turn are in the tables only.
+ * The implementation of {@link JdbcStore}: one thread writes, and several threads read. It keeps no
+ * state of actors in memory: an actor's life and last turn number are in the tables only.
  */
 final class TableStore extends JdbcStore {
   private static final int PAGE_SIZE = 1_000;
@@ -33,16 +33,16 @@ final class TableStore extends JdbcStore {
   private final Database database;
   private final SqlDialect dialect;
   private final BatchWriter batchWriter;
-  private final ReaderPool readerPool;
+  private final ReaderThreads readerPool;
   private final TableHistoryCleaner historyCleaner;
-  private final Set<TableHistory> histories = ConcurrentHashMap.newKeySet(); // open ones
+  private final Set<TableHistory> histories = ConcurrentHashMap.newKeySet(); // open histories
 
   private TableStore(String name, Options options, Database database, SqlDialect dialect) {
     this.name = name;
     this.options = options;
     this.database = database;
     this.dialect = dialect;
-    this.readerPool = new ReaderPool(name, options.maxReaders(), database.limit());
+    this.readerPool = new ReaderThreads(name, options.maxReaders(), database.limitMillis());
     this.historyCleaner = new TableHistoryCleaner(this, database, dialect, readerPool);
     this.batchWriter = new BatchWriter(database, dialect, name, options.maxPendingBytes(), this::onCommit);
   }
@@ -70,24 +70,25 @@ final class TableStore extends JdbcStore {
   @Override
   public LoadedActor load(ActorId actor) {
     await(actor);
-    ViewOffset.kindOf(actor).ifPresent(historyCleaner::onViewMoved); // an earlier process may not have deleted turns
+    ViewOffset.kindOf(actor).ifPresent(historyCleaner::onViewMoved); // an earlier process may have left dead turns
     return read(actor,
-        () -> database.commit(dialect, connection -> StoreQueries.load(connection, dialect, actor)));
+        () -> database.commit(dialect, connection -> StoreTransactions.load(connection, dialect, actor)));
   }
 
   @Override
   public List<StoredTurn> turns(ActorId actor) {
-    return select(actor, connection -> StoreQueries.turns(connection, actor));
+    return select(actor, connection -> StoreTransactions.turns(connection, actor));
   }
 
   @Override
-  public long beginLife(ActorId actor, long last) {
+  public long beginLife(ActorId actor, long lastTurn) {
     await(actor);
     return read(actor,
-        () -> database.commit(dialect, connection -> StoreQueries.beginLife(connection, dialect, actor, last)));
+        () -> database.commit(dialect,
+            connection -> StoreTransactions.beginLife(connection, dialect, actor, lastTurn)));
   }
 
-  /** Waits until the turns that were added before are stored or refused. */
+  /** Waits until all turns that were added before are stored or refused. */
   private void await(ActorId actor) {
     var barrier = new PendingWrite.WriteBarrier();
     try {
@@ -95,7 +96,7 @@ final class TableStore extends JdbcStore {
       barrier.get();
     } catch (InterruptedException interrupt) {
       Thread.currentThread().interrupt();
-      throw new CancellationException(actor + " was interrupted while it waited for turns of its life before");
+      throw new CancellationException(actor + " was interrupted while it waited until its earlier turns are stored");
     } catch (ExecutionException failure) {
       if (failure.getCause() instanceof StoreClosedException closed) throw closed;
     }
@@ -129,28 +130,28 @@ final class TableStore extends JdbcStore {
   // ---- pending messages
 
   @Override
-  public List<PendingMessage> pending(ActorId actor, Instant until, int max) {
-    return select(actor, connection -> StoreQueries.pending(connection, actor, until, max));
+  public List<PendingMessage> pending(ActorId actor, Instant until, int maxMessages) {
+    return select(actor, connection -> StoreTransactions.pending(connection, actor, until, maxMessages));
   }
 
   @Override
   public Optional<Instant> dueTime(ActorId actor, String id) {
-    return select(actor, connection -> StoreQueries.dueTime(connection, actor, id));
+    return select(actor, connection -> StoreTransactions.dueTime(connection, actor, id));
   }
 
   @Override
   public Optional<Instant> nextDueTime(ActorId actor, Instant after) {
-    return select(actor, connection -> StoreQueries.nextDueTime(connection, actor, after));
+    return select(actor, connection -> StoreTransactions.nextDueTime(connection, actor, after));
   }
 
   @Override
   public void forEachPending(String kind, BiConsumer<ActorId, Instant> reader) {
-    var last = new StoreQueries.DueMessage(new ActorId(kind, ""), "", Instant.EPOCH);
-    List<StoreQueries.DueMessage> page;
+    var last = new StoreTransactions.DueMessage(new ActorId(kind, ""), "", Instant.EPOCH);
+    List<StoreTransactions.DueMessage> page;
     do {
       var previous = last;
       page = select("the pending messages of kind '" + kind + "'",
-          connection -> StoreQueries.pending(connection, kind, previous, PAGE_SIZE));
+          connection -> StoreTransactions.pending(connection, kind, previous, PAGE_SIZE));
       for (var due : page) reader.accept(due.actor(), due.dueTime());
       if (!page.isEmpty()) last = page.getLast();
     } while (page.size() == PAGE_SIZE);
@@ -162,7 +163,7 @@ final class TableStore extends JdbcStore {
     List<ActorId> page;
     do {
       var previous = last;
-      page = select("all actors", connection -> StoreQueries.actors(connection, previous, PAGE_SIZE));
+      page = select("all actors", connection -> StoreTransactions.actors(connection, previous, PAGE_SIZE));
       page.forEach(reader);
       if (!page.isEmpty()) last = page.getLast();
     } while (page.size() == PAGE_SIZE);
@@ -176,32 +177,33 @@ final class TableStore extends JdbcStore {
   // ---- history
 
   @Override
-  public History history(String kind, String after) {
+  public History history(String kind, String afterOffset) {
     if (batchWriter.isClosed()) throw closed();
-    var history = new TableHistory(this, kind, options.pollInterval().toMillis(), TablePosition.of(after, kind));
+    var history = new TableHistory(this, kind, options.pollInterval().toMillis(), TablePosition.of(afterOffset, kind));
     histories.add(history);
     return history;
   }
 
   /**
-   * Reads the turns behind a position. After a failover to a replica that was behind, transactions
-   * get numbers again that were used before. New turns could then get earlier positions, and be
-   * skipped. So this first checks, on the same connection, that the turn read last still exists.
+   * Reads the turns behind a position. First checks, on the same connection, that the turn that was
+   * read last still exists. After a failover to a replica that was behind, the numbers of lost
+   * transactions are used again. New turns could then be stored before the position, and would be
+   * skipped.
    */
   List<StoredTurn> history(String kind, TablePosition position,
       Optional<StoredTurn> lastTurn) throws InterruptedException {
     return readerPool.read("the history of kind '" + kind + "'", checked(() -> database.read(connection -> {
-      if (StoreQueries.isLost(connection, dialect, kind, position, lastTurn)) throw new StoreDamagedException(this
-          + " has lost turns that the history of kind '" + kind + "' has shown, up to place " + position
+      if (StoreTransactions.isLost(connection, dialect, kind, position, lastTurn)) throw new StoreDamagedException(this
+          + " has lost turns that the history of kind '" + kind + "' has shown, up to position " + position
           + ": it is in an earlier state, as after a failover to a copy that was behind. Let views begin anew");
-      return StoreQueries.history(connection, dialect, kind, position);
+      return StoreTransactions.history(connection, dialect, kind, position);
     })));
   }
 
-  /** Refuses turns that were copied from another cluster, whose transactions have other numbers. */
+  /** Throws if turns were copied from another cluster, whose transactions have other numbers. */
   void checkPositions(String kind) throws InterruptedException {
     if (readerPool.read("the history of kind '" + kind + "'",
-        checked(() -> database.read(connection -> StoreQueries.hasForeignRows(connection, dialect, kind)))))
+        checked(() -> database.read(connection -> StoreTransactions.hasForeignRows(connection, dialect, kind)))))
       throw new StoreDamagedException(this + " has turns of kind '" + kind
           + "' from another cluster, so their order in the history is unknown: run \"update fibry_turn set tx = '0'\""
           + " while no store is open, and let views begin anew");
@@ -213,10 +215,10 @@ final class TableStore extends JdbcStore {
 
   @Override
   public void setRetention(String kind, Duration age) {
-    historyCleaner.begin(kind, age);
+    historyCleaner.setRetention(kind, age);
   }
 
-  /** Wakes histories and starts checks. Called by the writing thread. */
+  /** Wakes histories, and starts checks for old turns. Called by the writing thread. */
   private void onCommit(WriteBatch batch) {
     if (batch.hasTurns()) histories.forEach(TableHistory::wake);
     batch.kindsWithSnapshots().forEach(historyCleaner::onSnapshotStored);
@@ -248,9 +250,9 @@ final class TableStore extends JdbcStore {
   }
 
   @Override
-  public CompletionStage<Boolean> enqueue(PendingMessage message, int max) {
+  public CompletionStage<Boolean> enqueue(PendingMessage message, int maxPending) {
     check("a message for ", message.to(), message.body());
-    return add(new PendingWrite.MessageWrite(message, max), message.to());
+    return add(new PendingWrite.MessageWrite(message, maxPending), message.to());
   }
 
   private void check(String description, ActorId actor, byte[] body) {

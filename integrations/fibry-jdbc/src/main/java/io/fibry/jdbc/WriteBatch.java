@@ -23,7 +23,8 @@ import java.util.stream.Collectors;
 /** One transaction that stores entries, and the outcome of each. Used by one thread. */
 final class WriteBatch {
   /**
-   * A life, whose turns are stored or refused together. The key is in the form of {@link SqlText}.
+   * A life, whose turns are stored or refused together. The actor's key is in the form of
+   * {@link SqlText}.
    */
   private record LifeKey(String kind, String actor, long life) {}
 
@@ -40,11 +41,11 @@ final class WriteBatch {
   private final SqlDialect dialect;
   private final Connection connection;
   private final Set<PendingWrite<?>> storedTurns = new HashSet<>();
-  private final Map<MessageRowKey, MessagePut> puts = new LinkedHashMap<>(); // of several for one key only the last
+  private final Map<MessageRowKey, MessagePut> puts = new LinkedHashMap<>(); // the last put of each key
   private final Set<MessageRowKey> handledKeys = new LinkedHashSet<>();
   private final Set<MessageRowKey> storedKeys = new HashSet<>();
-  private final Set<String> kindsOfSnapshots = new HashSet<>();
-  private final Set<String> kindsOfViews = new HashSet<>();
+  private final Set<String> kindsWithSnapshots = new HashSet<>();
+  private final Set<String> kindsWithMovedViews = new HashSet<>();
   private Optional<Set<String>> viewedKinds = Optional.empty(); // kinds that views read; empty until needed
 
   private WriteBatch(SqlDialect dialect, Connection connection) {
@@ -77,7 +78,7 @@ final class WriteBatch {
     return turnsByLife;
   }
 
-  /** Accepts the turns of each life that is current, and whose next turn is the first of them. */
+  /** Accepts the turns of each current life, if their first turn follows the last stored turn. */
   private void checkLives(Map<LifeKey, List<PendingWrite.TurnWrite>> turnsByLife) throws SQLException {
     var rows = new StatementRows(TEXT, TEXT, NUMBER, NUMBER, NUMBER);
     turnsByLife.forEach((life, turns) -> rows.add(life.kind, life.actor, life.life, turns.getFirst().turn().number(),
@@ -93,9 +94,9 @@ final class WriteBatch {
   }
 
   private void storeTurns(List<PendingWrite<?>> entries) throws SQLException {
-    var lastFullState = new HashMap<Store.ActorId, Long>(); // last full-state turn: earlier turns are dead
+    var lastFullState = new HashMap<Store.ActorId, Long>(); // number of the turn that makes earlier turns dead
     for (var entry : entries) if (entry instanceof PendingWrite.TurnWrite write && hasStored(write)) {
-      ViewOffset.kindOf(write.turn().actor()).ifPresent(kindsOfViews::add);
+      ViewOffset.kindOf(write.turn().actor()).ifPresent(kindsWithMovedViews::add);
       if (write.turn().isFullState() && !(write.isEnd() && isViewed(write.turn().actor().kind())))
         lastFullState.put(write.turn().actor(), write.turn().number());
     }
@@ -118,13 +119,13 @@ final class WriteBatch {
   private boolean isViewed(String kind) throws SQLException {
     if (viewedKinds.isEmpty())
       viewedKinds =
-          Optional.of(StoreQueries.views(connection).stream().map(ViewOffset::kind).collect(Collectors.toSet()));
+          Optional.of(StoreTransactions.views(connection).stream().map(ViewOffset::kind).collect(Collectors.toSet()));
     return viewedKinds.get().contains(kind);
   }
 
   /** Returns the kinds whose views have stored a new offset. */
   Set<String> kindsWithMovedViews() {
-    return kindsOfViews;
+    return kindsWithMovedViews;
   }
 
   boolean hasStored(PendingWrite.TurnWrite turn) {
@@ -152,7 +153,7 @@ final class WriteBatch {
     storePuts();
   }
 
-  /** Returns whether a message of a turn replaces the row: no limit can refuse such a message. */
+  /** Returns whether a message of a turn replaces the row. No limit can refuse such a message. */
   private boolean isReplaced(MessageRowKey key) {
     return puts.containsKey(key) && puts.get(key).maxPending.isEmpty();
   }
@@ -171,17 +172,18 @@ final class WriteBatch {
   private void storePuts() throws SQLException {
     if (puts.isEmpty()) return;
     var rows = new StatementRows(TEXT, TEXT, TEXT, NUMBER, BYTES, NUMBER);
-    var earlierInBatch = new HashMap<Store.ActorId, Integer>(); // messages of this batch
+    var earlierInBatch = new HashMap<Store.ActorId, Integer>(); // how many messages of this batch come earlier
     puts.forEach((key, put) -> {
-      Long max = put.maxPending.isEmpty() ? null
+      Long maxDueRows = put.maxPending.isEmpty() ? null
           : (long) put.maxPending.get() + 1 - earlierInBatch.merge(put.message.to(), 1, Integer::sum);
-      rows.add(key.kind, key.actor, key.id, StoreQueries.millis(put.message.due()), put.message.body(), max);
+      rows.add(key.kind, key.actor, key.id, StoreTransactions.millis(put.message.due()), put.message.body(),
+          maxDueRows);
     });
     try (var statement = connection.prepareStatement(dialect.insertMessages())) {
       rows.set(connection, statement);
-      try (var stored = statement.executeQuery()) {
-        while (stored.next()) storedKeys.add(new MessageRowKey(stored.getString(1), stored.getString(2),
-            stored.getString(3)));
+      try (var storedRows = statement.executeQuery()) {
+        while (storedRows.next()) storedKeys.add(new MessageRowKey(storedRows.getString(1), storedRows.getString(2),
+            storedRows.getString(3)));
       }
     }
   }
@@ -193,17 +195,17 @@ final class WriteBatch {
   // ---- snapshots
 
   private void storeSnapshots(List<PendingWrite<?>> entries) throws SQLException {
-    var lastTurns = new LinkedHashMap<Store.ActorId, Store.Turn>();
+    var lastSnapshots = new LinkedHashMap<Store.ActorId, Store.Turn>();
     for (var entry : entries)
-      if (entry instanceof PendingWrite.SnapshotWrite write) lastTurns.put(write.turn().actor(), write.turn());
-    for (var actor : lastTurns.keySet()) kindsOfSnapshots.add(actor.kind());
+      if (entry instanceof PendingWrite.SnapshotWrite write) lastSnapshots.put(write.turn().actor(), write.turn());
+    for (var actor : lastSnapshots.keySet()) kindsWithSnapshots.add(actor.kind());
     var rows = new StatementRows(TEXT, TEXT, NUMBER, NUMBER, BYTES);
-    lastTurns.forEach((actor, turn) -> rows.add(actor.kind(), SqlText.encode(actor.key()), turn.life(), turn.number(),
-        turn.body()));
+    lastSnapshots.forEach((actor, turn) -> rows.add(actor.kind(), SqlText.encode(actor.key()), turn.life(),
+        turn.number(), turn.body()));
     rows.run(connection, dialect.insertSnapshots());
   }
 
   Set<String> kindsWithSnapshots() {
-    return kindsOfSnapshots;
+    return kindsWithSnapshots;
   }
 }

@@ -9,7 +9,7 @@ import org.junit.jupiter.api.Test;
 class RawTextsRulesTest {
   /** Places at which a text is needed as it is, each with its reason. */
   private static final Map<String, String> REASONS = Map.ofEntries(
-      Map.entry("ReaderPool.java: subject", "an id, or a text of the store's"),
+      Map.entry("ReaderThreads.java: subject", "an id, or a text of the store's"),
       Map.entry("TableStore.java: subject", "an id, or a text of the store's"));
 
   @Test

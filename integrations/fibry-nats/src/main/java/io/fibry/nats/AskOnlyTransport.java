@@ -1,7 +1,7 @@
 package io.fibry.nats;
 
-import io.fibry.cluster.TransportException.Failure;
 import io.fibry.cluster.TransportException;
+import io.fibry.cluster.TransportException.Failure;
 import io.fibry.cluster.spi.ClusterTransport;
 import io.fibry.cluster.spi.WireMessage;
 import io.fibry.nats.NatsNetwork.Role;
@@ -26,16 +26,16 @@ final class AskOnlyTransport implements ClusterTransport {
 
   private final NatsConnection connection;
   private final ProgramMessaging messages;
-  private final ClientIdentity identity;
-  private final String nodes; // beginning of the keys of nodes
-  private final String self; // key of this program
+  private final AppClient identity;
+  private final String nodeKeyPrefix;
+  private final String ownKey; // key of this program's entry
 
   AskOnlyTransport(NatsConnection connection) {
     this.connection = connection;
     this.messages = new ProgramMessaging(connection);
     this.identity = connection.identity();
-    this.nodes = TableDirectory.nodeKeyPrefix(identity.app());
-    this.self = nodes + identity.node();
+    this.nodeKeyPrefix = TableDirectory.nodeKeyPrefix(identity.app());
+    this.ownKey = nodeKeyPrefix + identity.node();
   }
 
   @Override
@@ -49,9 +49,9 @@ final class AskOnlyTransport implements ClusterTransport {
   }
 
   /**
-   * Subscribes to answers, and to notices that name the node that has a request: without them, its
-   * requests would fail after a lease. Ignores subscriptions for members: an asker gets no
-   * requests.
+   * Subscribes to answers, and to notices that name the node that has a request. Without these
+   * notices, the requests of an asker would fail after a lease. Ignores subscriptions for members,
+   * because an asker gets no requests.
    */
   @Override
   public Subscription subscribe(String subject, Optional<String> group, Consumer<WireMessage> reader) {
@@ -65,7 +65,7 @@ final class AskOnlyTransport implements ClusterTransport {
 
   @Override
   public OptionalLong create(String key, byte[] value, Duration lease) {
-    if (key.equals(self)) return sendHeartbeat(0);
+    if (key.equals(ownKey)) return sendHeartbeat(0);
     if (get(key).isPresent()) return OptionalLong.empty();
     throw new TransportException(Failure.DENIED,
         "the table of app '" + identity.app() + "' has no entry '" + key + "', and "
@@ -74,7 +74,7 @@ final class AskOnlyTransport implements ClusterTransport {
 
   @Override
   public OptionalLong update(String key, byte[] value, long version, Duration lease) {
-    if (key.equals(self)) return sendHeartbeat(version);
+    if (key.equals(ownKey)) return sendHeartbeat(version);
     throw identity.denied("change entry '" + key + "' of the table", Role.NODE);
   }
 
@@ -87,7 +87,7 @@ final class AskOnlyTransport implements ClusterTransport {
 
   @Override
   public boolean delete(String key, long version) {
-    if (key.equals(self)) return true;
+    if (key.equals(ownKey)) return true;
     throw identity.denied("delete entry '" + key + "' of the table", Role.NODE);
   }
 
@@ -96,7 +96,7 @@ final class AskOnlyTransport implements ClusterTransport {
     return query(Optional.of(key)).stream().findFirst();
   }
 
-  /** {@return the entry of a key, or the entries of all nodes} */
+  /** {@return the entry of the key, or the entries of all nodes if the key is empty} */
   List<Entry> query(Optional<String> key) {
     var question = WireMessage.to(TableDirectory.subject(identity.app()), Map.of(), TableDirectory.encodeQuestion(key));
     try {
@@ -115,7 +115,7 @@ final class AskOnlyTransport implements ClusterTransport {
 
   @Override
   public Subscription watch(String prefix, Consumer<Entry> reader) {
-    if (prefix.equals(nodes)) return TablePoller.begin(() -> query(Optional.empty()), reader);
+    if (prefix.equals(nodeKeyPrefix)) return TablePoller.begin(() -> query(Optional.empty()), reader);
     throw identity.denied("host entities", Role.NODE);
   }
 

@@ -19,7 +19,7 @@ import org.slf4j.LoggerFactory;
  */
 final class ConnectionErrors implements ErrorListener, ConnectionListener {
   private static final Logger LOG = LoggerFactory.getLogger(NatsNetwork.class);
-  private static final int MAX_FAILURES = 8;
+  private static final int MAX_FAILURES = 8; // errors that are remembered
   private static final int MAX_CAUSES = 100; // causes may form a cycle
   private static final Pattern DENIED =
       Pattern.compile("permissions violation for (publish|subscription) to \"([^\"]+)\".*", Pattern.CASE_INSENSITIVE);
@@ -30,18 +30,18 @@ final class ConnectionErrors implements ErrorListener, ConnectionListener {
     void denied(boolean toSend, String subject);
   }
 
-  private final ClientIdentity identity;
+  private final AppClient identity;
   private final String clientName;
   private final CopyOnWriteArrayList<DenialListener> denialListeners = new CopyOnWriteArrayList<>();
   private final List<Runnable> onReconnected = new CopyOnWriteArrayList<>();
   private final CopyOnWriteArrayList<String> failures = new CopyOnWriteArrayList<>(); // the last distinct errors
 
-  ConnectionErrors(ClientIdentity identity) {
+  ConnectionErrors(AppClient identity) {
     this.identity = identity;
     this.clientName = identity.app() + "/" + identity.node();
   }
 
-  ClientIdentity identity() {
+  AppClient identity() {
     return identity;
   }
 
@@ -81,7 +81,7 @@ final class ConnectionErrors implements ErrorListener, ConnectionListener {
 
   @Override
   public void messageDiscarded(Connection connection, Message message) {
-    LOG.warn("{}: a message to {} did not leave, since its thread was interrupted", clientName,
+    LOG.warn("{}: a message to {} was not sent, because its thread was interrupted", clientName,
         Lines.escaped(message.getSubject()));
   }
 
@@ -89,10 +89,10 @@ final class ConnectionErrors implements ErrorListener, ConnectionListener {
   @SuppressWarnings("deprecation") // the interface requires this method
   public void connectionEvent(Connection connection, Events event) {
     switch (event) {
-      case DISCONNECTED -> LOG.warn("{}: the connection to NATS is cut; it is tried again", clientName);
+      case DISCONNECTED -> LOG.warn("{}: the connection to NATS is cut; the client reconnects", clientName);
       case RECONNECTED -> LOG.info("{}: connected again, to {}", clientName, address(connection));
       case LAME_DUCK -> LOG.info("{}: the server of NATS at {} is about to end", clientName, address(connection));
-      case RESUBSCRIBED -> onReconnected.forEach(Runnable::run); // follows RECONNECTED; only now answers arrive
+      case RESUBSCRIBED -> onReconnected.forEach(Runnable::run); // comes after RECONNECTED; only now answers arrive
       default -> LOG.debug("{}: {}", clientName, event);
     }
   }

@@ -1,7 +1,7 @@
 package io.fibry.nats;
 
-import io.fibry.cluster.TransportException.Failure;
 import io.fibry.cluster.TransportException;
+import io.fibry.cluster.TransportException.Failure;
 import io.fibry.nats.NatsNetwork.Role;
 import io.fibry.store.StoreClosedException;
 import io.fibry.store.StoreDamagedException;
@@ -42,11 +42,11 @@ import java.util.concurrent.atomic.AtomicLong;
  */
 class JetStreamLog {
   private static final Duration ANSWER_TIMEOUT = Duration.ofSeconds(5); // of one request
-  private static final int NOT_FOUND = 10037;
-  private static final int MAX_PARALLEL = 256; // reads of last messages in flight
-  private static final int MAX_BATCHES = 12; // in flight; the server permits 50 for all programs
-  private static final int PAGE_BYTES = 4 << 20;
-  private static final String DUE = "Fb-Due"; // header: milliseconds since 1970
+  private static final int NOT_FOUND = 10037; // error code of the server: no such message
+  private static final int MAX_PARALLEL_READS = 256; // reads of last messages in flight
+  private static final int MAX_BATCHES = 12; // of this program in flight; the server permits 50 of all programs
+  private static final int PAGE_BYTES = 4 << 20; // max size of a page
+  private static final String DUE_HEADER = "Fb-Due"; // header with the due time, in milliseconds since 1970
 
   /**
    * A message to be stored.
@@ -61,27 +61,28 @@ class JetStreamLog {
 
   private final NatsConnection connection;
   private final JetStreamManagement management;
-  private final String stream;
+  private final String streamName;
   private final Duration limit;
   private final PurgeTarget purgeTarget;
-  private final AtomicLong lastAcknowledged = new AtomicLong(); // highest number in the stream
-  private final Semaphore batches = new Semaphore(MAX_BATCHES);
+  private final AtomicLong lastAcknowledged = new AtomicLong(); // highest acknowledged number in the stream
+  private final Semaphore batchPermits = new Semaphore(MAX_BATCHES);
 
-  JetStreamLog(NatsConnection connection, String stream, Duration limit) throws IOException {
-    this(connection, stream, limit, PurgeTarget.atServer(stream));
+  JetStreamLog(NatsConnection connection, String streamName, Duration limit) throws IOException {
+    this(connection, streamName, limit, PurgeTarget.atServer(streamName));
   }
 
-  JetStreamLog(NatsConnection connection, String stream, Duration limit, PurgeTarget purgeTarget) throws IOException {
+  JetStreamLog(NatsConnection connection, String streamName, Duration limit, PurgeTarget purgeTarget)
+      throws IOException {
     this.connection = connection;
     this.purgeTarget = purgeTarget;
     this.management = connection.connection().jetStreamManagement();
-    this.stream = stream;
+    this.streamName = streamName;
     this.limit = limit;
   }
 
   void createStream(String[] subjects, int replicas, Role role) throws IOException {
     StreamSetup.create(management, role,
-        StreamConfiguration.builder().name(stream).subjects(subjects).replicas(replicas)
+        StreamConfiguration.builder().name(streamName).subjects(subjects).replicas(replicas)
             .duplicateWindow(StreamSetup.DEDUPLICATION_WINDOW).allowAtomicPublish(true).allowDirect(true).build());
   }
 
@@ -91,47 +92,51 @@ class JetStreamLog {
 
   // ---- writing
 
-  /** Stores a message, only once even if it is sent again with its id within two minutes. */
-  CompletableFuture<WriteOutcome> add(StreamMessage message, String id) {
-    return publish(message, new Headers().put("Nats-Msg-Id", id));
+  /** Stores a message, only once even if it is sent with this id again within two minutes. */
+  CompletableFuture<WriteOutcome> add(StreamMessage message, String deduplicationId) {
+    return publish(message, new Headers().put("Nats-Msg-Id", deduplicationId));
   }
 
-  /** Stores a message if its subject's last message has this number (0: none), and purges that. */
-  CompletableFuture<WriteOutcome> replace(StreamMessage message, long expectedLast) {
-    return publish(message, expectingLast(expectedLast)).thenApply(outcome -> {
-      // if that fails, the next replacement purges both
-      if (outcome instanceof WriteOutcome.WriteSuccess && expectedLast > 0) purge(message.subject, expectedLast);
+  /**
+   * Stores a message if the last message of its subject has the number {@code expectedLastSeq} (0:
+   * the subject has none), and then purges that last message.
+   */
+  CompletableFuture<WriteOutcome> replace(StreamMessage message, long expectedLastSeq) {
+    return publish(message, expectingLast(expectedLastSeq)).thenApply(outcome -> {
+      // if the purge fails, the next replacement purges both messages
+      if (outcome instanceof WriteOutcome.WriteSuccess && expectedLastSeq > 0) purge(message.subject, expectedLastSeq);
       return outcome;
     });
   }
 
   /**
-   * Stores all messages if the last message in the subject of the first one has this number (0:
-   * none), otherwise no message. A success has the number of the last stored message.
+   * Stores all messages if the last message in the subject of the first message has the number
+   * {@code expectedLastSeq} (0: the subject has none). Otherwise stores no message. A success has
+   * the number of the last stored message.
    */
-  CompletableFuture<WriteOutcome> addAll(List<StreamMessage> messages, long expectedLast) {
-    if (messages.size() == 1) return publish(messages.getFirst(), expectingLast(expectedLast));
-    batches.acquireUninterruptibly();
+  CompletableFuture<WriteOutcome> addAll(List<StreamMessage> messages, long expectedLastSeq) {
+    if (messages.size() == 1) return publish(messages.getFirst(), expectingLast(expectedLastSeq));
+    batchPermits.acquireUninterruptibly();
     boolean isStarted = false;
     try {
-      var outcome = batch(messages, expectedLast).whenComplete((value, failure) -> batches.release());
+      var outcome = publishBatch(messages, expectedLastSeq).whenComplete((value, failure) -> batchPermits.release());
       isStarted = true;
       return outcome;
     } finally {
-      if (!isStarted) batches.release();
+      if (!isStarted) batchPermits.release();
     }
   }
 
-  private static Headers expectingLast(long expectedLast) {
-    return new Headers().put("Nats-Expected-Last-Subject-Sequence", String.valueOf(expectedLast));
+  private static Headers expectingLast(long expectedLastSeq) {
+    return new Headers().put("Nats-Expected-Last-Subject-Sequence", String.valueOf(expectedLastSeq));
   }
 
-  private CompletableFuture<WriteOutcome> batch(List<StreamMessage> messages, long expectedLast) {
+  private CompletableFuture<WriteOutcome> publishBatch(List<StreamMessage> messages, long expectedLastSeq) {
     String batchId = NUID.nextGlobal();
     for (int i = 0; i < messages.size() - 1; i++) try {
       connection.requests()
-          .publish(message(messages.get(i),
-              batchHeaders(i == 0 ? expectingLast(expectedLast) : new Headers(), batchId, i)).build());
+          .publish(toNatsMessage(messages.get(i),
+              batchHeaders(i == 0 ? expectingLast(expectedLastSeq) : new Headers(), batchId, i)).build());
     } catch (TransportException failure) {
       return CompletableFuture.completedFuture(new WriteOutcome.RetryableFailure(Lines.message(failure), false));
     }
@@ -144,7 +149,7 @@ class JetStreamLog {
   }
 
   private CompletableFuture<WriteOutcome> publish(StreamMessage message, Headers headers) {
-    return connection.requests().ask(message(message, headers), message.subject, ANSWER_TIMEOUT)
+    return connection.requests().ask(toNatsMessage(message, headers), message.subject, ANSWER_TIMEOUT)
         .handle(WriteOutcome::of)
         .thenApply(this::noteOutcome);
   }
@@ -154,29 +159,29 @@ class JetStreamLog {
     return outcome;
   }
 
-  /** Notes that a majority of the servers has the stream up to this number. */
+  /** Notes that a majority of the servers has the stream up to the message with this number. */
   void noteAcknowledged(long seq) {
     lastAcknowledged.accumulateAndGet(seq, Math::max);
   }
 
-  private static NatsMessage.Builder message(StreamMessage message, Headers headers) {
-    message.due.ifPresent(due -> headers.put(DUE, String.valueOf(due.toEpochMilli())));
+  private static NatsMessage.Builder toNatsMessage(StreamMessage message, Headers headers) {
+    message.due.ifPresent(due -> headers.put(DUE_HEADER, String.valueOf(due.toEpochMilli())));
     return NatsMessage.builder().subject(message.subject).headers(headers).data(message.body);
   }
 
   /** Deletes the messages of a subject up to this number of the stream, inclusive. */
   CompletableFuture<WriteOutcome> purge(String subject, long lastSeq) {
     String api = purgeTarget.subject();
-    var call = json(api, "{\"filter\":\"" + subject + "\",\"seq\":" + (lastSeq + 1) + "}");
-    var answer = purgeTarget.isByKeeper() ? connection.requests().askProgram(call, api, ANSWER_TIMEOUT)
+    var call = jsonMessage(api, "{\"filter\":\"" + subject + "\",\"seq\":" + (lastSeq + 1) + "}");
+    var answer = purgeTarget.isKeeper() ? connection.requests().askProgram(call, api, ANSWER_TIMEOUT)
         : connection.requests().ask(call, api, ANSWER_TIMEOUT);
     return answer.handle(WriteOutcome::of).thenApply(purgeTarget::noteOutcome);
   }
 
   /** Deletes the message with this number of the stream. */
   CompletableFuture<WriteOutcome> delete(long seq) {
-    String api = "$JS.API.STREAM.MSG.DELETE." + stream;
-    return connection.requests().ask(json(api, "{\"seq\":" + seq + ",\"no_erase\":true}"), api, ANSWER_TIMEOUT)
+    String api = "$JS.API.STREAM.MSG.DELETE." + streamName;
+    return connection.requests().ask(jsonMessage(api, "{\"seq\":" + seq + ",\"no_erase\":true}"), api, ANSWER_TIMEOUT)
         .handle(WriteOutcome::of);
   }
 
@@ -187,17 +192,17 @@ class JetStreamLog {
 
   /** {@return whether keepers purge for this program} */
   boolean isPurgedByKeeper() {
-    return purgeTarget.isByKeeper();
+    return purgeTarget.isKeeper();
   }
 
-  private static NatsMessage.Builder json(String subject, String text) {
+  private static NatsMessage.Builder jsonMessage(String subject, String text) {
     return NatsMessage.builder().subject(subject).data(text, StandardCharsets.UTF_8);
   }
 
   /** Returns the due time of a pending message. */
   static Instant readDueTime(MessageInfo message) {
     try {
-      return Instant.ofEpochMilli(Long.parseLong(message.getHeaders().getFirst(DUE)));
+      return Instant.ofEpochMilli(Long.parseLong(message.getHeaders().getFirst(DUE_HEADER)));
     } catch (RuntimeException malformed) {
       throw new StoreDamagedException("message " + message.getSeq() + " of stream " + message.getStream()
           + " does not say when it is due; take it away by the tools of NATS");
@@ -206,21 +211,24 @@ class JetStreamLog {
 
   // ---- consumers
 
-  /** Creates a consumer that delivers a message to one program at a time, until acknowledged. */
+  /**
+   * Creates a consumer that delivers each message to one program at a time, until a program
+   * acknowledges it. Without progress for {@code ackLimit}, the server delivers it again.
+   */
   void createConsumer(String name, String subject, Duration ackLimit) {
-    read(subject, () -> management.addOrUpdateConsumer(stream,
+    read(subject, () -> management.addOrUpdateConsumer(streamName,
         ConsumerConfiguration.builder().durable(name).filterSubject(subject).ackPolicy(AckPolicy.Explicit)
             .ackWait(ackLimit).maxDeliver(-1).maxAckPending(-1).build()));
   }
 
   /** Returns the subject to which programs send their requests for messages of the consumer. */
   String requestSubject(String consumer) {
-    return "$JS.API.CONSUMER.MSG.NEXT." + stream + "." + consumer;
+    return "$JS.API.CONSUMER.MSG.NEXT." + streamName + "." + consumer;
   }
 
-  /** Acknowledges a delivery; done when the server has confirmed that. */
-  CompletableFuture<WriteOutcome> acknowledge(String subject) {
-    return connection.requests().ask(json(subject, "+ACK"), subject, ANSWER_TIMEOUT)
+  /** Acknowledges a delivery. The future completes when the server has confirmed that. */
+  CompletableFuture<WriteOutcome> acknowledge(String replySubject) {
+    return connection.requests().ask(jsonMessage(replySubject, "+ACK"), replySubject, ANSWER_TIMEOUT)
         .handle((answer, failure) -> failure == null ? new WriteOutcome.WriteSuccess(0)
             : WriteOutcome.of(answer, failure));
   }
@@ -238,15 +246,15 @@ class JetStreamLog {
     return lastMessages(List.of(subject)).stream().findFirst();
   }
 
-  /** Returns the last messages of those subjects that have any, in no order. */
+  /** Returns the last message of each subject that has one, in no particular order. */
   List<MessageInfo> lastMessages(Collection<String> subjects) {
     var subjectList = List.copyOf(subjects);
     return read(subjectList.size() == 1 ? subjectList.getFirst() : subjectList.size() + " subjects", () -> {
       var messages = new ArrayList<MessageInfo>(subjectList.size());
-      for (int i = 0; i < subjectList.size(); i += MAX_PARALLEL) {
-        var requests = subjectList.subList(i, Math.min(subjectList.size(), i + MAX_PARALLEL)).stream()
-            .map(subject -> get("\"last_by_subj\":\"" + subject + "\"")).toList();
-        for (var request : requests) await(request).ifPresent(messages::add);
+      for (int i = 0; i < subjectList.size(); i += MAX_PARALLEL_READS) {
+        var requests = subjectList.subList(i, Math.min(subjectList.size(), i + MAX_PARALLEL_READS)).stream()
+            .map(subject -> askForMessage("\"last_by_subj\":\"" + subject + "\"")).toList();
+        for (var request : requests) awaitMessage(request).ifPresent(messages::add);
       }
       return messages;
     });
@@ -254,28 +262,29 @@ class JetStreamLog {
 
   /** Returns the first message whose subject matches a filter, from a number of the stream on. */
   Optional<MessageInfo> nextMessage(String filter, long firstSeq) {
-    return read(filter, () -> await(get("\"seq\":" + firstSeq + ",\"next_by_subj\":\"" + filter + "\"")));
+    return read(filter,
+        () -> awaitMessage(askForMessage("\"seq\":" + firstSeq + ",\"next_by_subj\":\"" + filter + "\"")));
   }
 
-  private CompletableFuture<Message> get(String selector) {
-    String api = "$JS.API.STREAM.MSG.GET." + stream;
-    return connection.requests().ask(json(api, "{" + selector + "}"), api, ANSWER_TIMEOUT);
+  private CompletableFuture<Message> askForMessage(String selector) {
+    String api = "$JS.API.STREAM.MSG.GET." + streamName;
+    return connection.requests().ask(jsonMessage(api, "{" + selector + "}"), api, ANSWER_TIMEOUT);
   }
 
-  private Optional<MessageInfo> await(CompletableFuture<Message> request)
+  private Optional<MessageInfo> awaitMessage(CompletableFuture<Message> request)
       throws IOException, JetStreamApiException, InterruptedException {
-    var answer = new MessageInfo(awaitReply(request), stream, false);
+    var answer = new MessageInfo(awaitReply(request), streamName, false);
     if (answer.hasError() && answer.getApiErrorCode() == NOT_FOUND) return Optional.empty();
     return Optional.of(answer.throwOnHasError());
   }
 
-  /** Waits for the answer. An interrupted thread gets none, even if the answer has come. */
+  /** Waits for the answer. If the thread is interrupted, throws even if the answer has come. */
   static <T> T awaitAnswer(Future<T> request) throws InterruptedException, ExecutionException {
     if (Thread.interrupted()) throw new InterruptedException();
     return request.get();
   }
 
-  /** Waits for the answer, and throws the failure of the transport. */
+  /** Waits for the answer. If the request failed, throws its TransportException. */
   private static <T> T awaitReply(CompletableFuture<T> request) throws InterruptedException {
     try {
       return awaitAnswer(request);
@@ -286,14 +295,14 @@ class JetStreamLog {
   }
 
   /**
-   * Returns the number of messages of each subject that has any, as the leader has them. A former
-   * leader may answer before it knows that it was replaced. If its stream ends before the last
-   * acknowledged number, the read is repeated.
+   * Returns the number of messages of each subject that matches the filter and has messages. A
+   * former leader may answer before it knows that it was replaced. If the stream of the answering
+   * server ends before the last acknowledged number, the read is repeated.
    */
   Map<String, Long> countBySubject(String filter) {
     long acknowledged = lastAcknowledged.get();
     return read(filter, () -> {
-      var state = management.getStreamInfo(stream, StreamInfoOptions.filterSubjects(filter)).getStreamState();
+      var state = management.getStreamInfo(streamName, StreamInfoOptions.filterSubjects(filter)).getStreamState();
       if (state.getLastSequence() < acknowledged)
         throw new IOException("the server that answered has " + state.getLastSequence()
             + " messages of " + acknowledged + ": it was the leader before");
@@ -302,39 +311,43 @@ class JetStreamLog {
   }
 
   /**
-   * Returns messages that match a filter, from a number on, in order; empty if there are no more.
-   * If the server that answers finds none, it may be behind, so the leader is asked.
+   * Returns at most {@code max} messages whose subjects match a filter, from the number
+   * {@code firstSeq} on, in order. Returns an empty list if there are no more. If the server that
+   * answers finds none, it may be behind the leader, so the leader is asked.
    */
   List<MessageInfo> page(String filter, long firstSeq, int max) {
-    String api = "$JS.API.DIRECT.GET." + stream;
+    String api = "$JS.API.DIRECT.GET." + streamName;
     String selector = "{\"seq\":" + firstSeq + ",\"next_by_subj\":\"" + filter + "\",\"batch\":" + max
         + ",\"max_bytes\":"
         + PAGE_BYTES + "}";
     var page = read(filter,
-        () -> checkComplete(awaitReply(connection.requests().askForMany(json(api, selector), api, ANSWER_TIMEOUT))));
+        () -> checkComplete(
+            awaitReply(connection.requests().askForMany(jsonMessage(api, selector), api, ANSWER_TIMEOUT))));
     return page.isEmpty() ? nextMessage(filter, firstSeq).stream().toList() : page;
   }
 
-  /** Checks that no message between two others was lost in transit. */
+  /** Throws if a message between two others was lost in transit. */
   private List<MessageInfo> checkComplete(List<Message> messages) throws IOException {
-    var page = messages.stream().map(message -> new MessageInfo(message, stream, true)).toList();
+    var page = messages.stream().map(message -> new MessageInfo(message, streamName, true)).toList();
     for (int i = 1; i < page.size(); i++)
-      if (page.get(i).getLastSeq() != page.get(i - 1).getSeq()) throw new IOException("a page came with a hole");
+      if (page.get(i).getLastSeq() != page.get(i - 1).getSeq())
+        throw new IOException("a message of a page was lost in transit");
     return page;
   }
 
-  private <T> T read(String subject, StreamRead<T> operation) {
+  private <T> T read(String description, StreamRead<T> operation) {
     var deadline = newDeadline();
     for (int attempt = 1;; attempt++) try {
       return operation.read();
     } catch (JetStreamApiException | IOException | IllegalStateException | TransportException failure) {
-      if (connection.isClosed()) throw new StoreClosedException("the connection to stream " + stream + " is closed");
+      if (connection.isClosed())
+        throw new StoreClosedException("the connection to stream " + streamName + " is closed");
       if (!isTransient(failure) || hasExpired(deadline)) throw new StoreReadException(
-          subject + " cannot be read from stream " + stream + ": " + ConnectionErrors.text(failure), failure);
+          description + " cannot be read from stream " + streamName + ": " + ConnectionErrors.text(failure), failure);
       pause(attempt);
     } catch (InterruptedException interrupt) {
       Thread.currentThread().interrupt();
-      throw new CancellationException("interrupted while " + subject + " was read from stream " + stream);
+      throw new CancellationException("interrupted while " + description + " was read from stream " + streamName);
     }
   }
 
@@ -365,17 +378,18 @@ class JetStreamLog {
   }
 
   /**
-   * The end of all attempts of a write or read, by the monotonic and the wall clock. Both continue
-   * while a process is paused, but only the second while a machine is. The first to pass it counts.
+   * The deadline of all attempts of a write or read, by the monotonic clock and the wall clock. It
+   * has expired if one of the clocks has passed it. While the process is paused, both clocks
+   * continue. While the machine is suspended, only the wall clock does.
    */
-  record AttemptDeadline(long nanos, long millis) {}
+  record AttemptDeadline(long monotonicNanos, long wallMillis) {}
 
   AttemptDeadline newDeadline() {
     return new AttemptDeadline(System.nanoTime() + limit.toNanos(), wallMillis() + limit.toMillis());
   }
 
   boolean hasExpired(AttemptDeadline deadline) {
-    return System.nanoTime() - deadline.nanos > 0 || wallMillis() - deadline.millis > 0;
+    return System.nanoTime() - deadline.monotonicNanos > 0 || wallMillis() - deadline.wallMillis > 0;
   }
 
   /** Returns the wall time in milliseconds. Tests override this to simulate a paused machine. */
@@ -385,13 +399,14 @@ class JetStreamLog {
 
   /** Repeats an attempt until its outcome is final, or the deadline has passed. */
   WriteOutcome retryUntilSettled(WriteAttempt attempt) {
-    var deadline = newDeadline(); // begins before the first attempt, as does the server's memory of ids
+    var deadline = newDeadline(); // begins first, so the server remembers the id until it expires
     return retryUntilSettled(attempt, attempt.make().join(), deadline);
   }
 
   /**
-   * Repeats an attempt while its outcome is a retryable failure. Reads the clocks after the pause:
-   * if the machine was paused, the server may have forgotten the id of the first attempt.
+   * Repeats an attempt while its outcome is a retryable failure and the deadline has not expired.
+   * Checks the deadline after each pause, too: if the machine was suspended meanwhile, the server
+   * may have forgotten the id of the first attempt.
    */
   WriteOutcome retryUntilSettled(WriteAttempt attempt, WriteOutcome firstOutcome, AttemptDeadline deadline) {
     boolean mayBeStored = false;

@@ -12,7 +12,7 @@ import java.util.List;
  *
  * @param by a unique name of this entry: the id of the store that wrote it, a dot, and a number
  * @param life the life of the actor
- * @param number the number of the last turn in this entry or, if it has no turns, before it
+ * @param number the number of the last turn in this entry or, if it has none, in earlier entries
  * @param from the number in the stream of the message with the last full-state turn, from which the
  * actor is read; 0 for this entry itself
  * @param done messages that were handled, and may still be in the stream
@@ -58,13 +58,13 @@ record JournalEntry(String by, long life, long number, long from, List<Done> don
     }
   }
 
-  /** Returns the number of the turn with this index. */
+  /** Returns the number of the turn with this index in {@link #turns}. */
   long number(int index) {
     return number - turns.size() + 1 + index;
   }
 
-  /** Returns the index of the last full-state turn, or 0 if there is none. */
-  int lastFullState() {
+  /** Returns the index in {@link #turns} of the last full-state turn, or 0 if there is none. */
+  int lastFullStateIndex() {
     for (int i = turns.size() - 1; i > 0; i--) if (turns.get(i).whole) return i;
     return 0;
   }

@@ -37,19 +37,19 @@ final class MessageWriter {
       for (var task : tasks)
         if (!admitted.contains(task)) task.complete(false);
         else writes.add(newWrite(task));
-      var deadline = log.newDeadline(); // begins before the first attempt, as does the server's memory of ids
+      var deadline = log.newDeadline(); // begins first, so the server remembers the ids until it expires
       var firstAttempts = writes.stream().map(write -> write.attempt.make()).toList();
       for (var attempt : firstAttempts) outcomes.add(attempt.join());
       settle(writes, outcomes, deadline);
     } catch (Throwable failure) { // some messages may have been sent
-      for (var write : writes) write.task.completeExceptionally(store.outcomeUnknown(failure, "a message for " + id));
+      for (var write : writes) write.task.completeExceptionally(store.unknownOutcome(failure, "a message for " + id));
       for (var task : tasks) task.completeExceptionally(store.refusal(failure));
     }
   }
 
   private MessageAttempt newWrite(StoreTask.EnqueueTask task) {
-    String messageId = store.uniqueName();
-    return new MessageAttempt(task, () -> log.add(pendingMessages.toStreamMessage(task.message()), messageId));
+    String deduplicationId = store.uniqueName();
+    return new MessageAttempt(task, () -> log.add(pendingMessages.toStreamMessage(task.message()), deduplicationId));
   }
 
   // ---- limits of pending messages
@@ -77,7 +77,7 @@ final class MessageWriter {
     var positions = pendingMessages.positions();
     if (positions.size() + admitted.size() < task.maxPending()) return true;
     var due = task.message().due();
-    return admitted.stream().filter(other -> !other.message().due().isAfter(due)).count()
+    return admitted.stream().filter(admittedTask -> !admittedTask.message().due().isAfter(due)).count()
         + positions.values().stream().filter(position -> !position.due().isAfter(due)).count() < task.maxPending();
   }
 
@@ -93,7 +93,7 @@ final class MessageWriter {
     }
   }
 
-  /** Returns whether a retry could store the message behind a later message of its sender. */
+  /** Returns whether a retry could store the message behind a later message of the same sender. */
   private static boolean isOvertaken(int index, List<MessageAttempt> writes, List<WriteOutcome> outcomes) {
     for (int i = index + 1; i < writes.size(); i++)
       if (writes.get(i).task.senderThread() == writes.get(index).task.senderThread() && mayBeStored(outcomes.get(i)))

@@ -1,7 +1,7 @@
 package io.fibry.nats;
 
-import io.fibry.cluster.TransportException.Failure;
 import io.fibry.cluster.TransportException;
+import io.fibry.cluster.TransportException.Failure;
 import io.fibry.pubsub.Subscription;
 import io.fibry.text.Lines;
 import io.nats.client.Connection;
@@ -19,7 +19,7 @@ import org.slf4j.LoggerFactory;
 
 /** A connection, with its requests and subscriptions. Thread-safe. */
 final class NatsConnection implements AutoCloseable {
-  private static final Duration SERVER_TIMEOUT = Duration.ofSeconds(5); // of one answer of the server
+  private static final Duration SERVER_TIMEOUT = Duration.ofSeconds(5); // for one answer of the server
 
   private final Connection connection;
   private final RequestMultiplexer requests;
@@ -41,7 +41,7 @@ final class NatsConnection implements AutoCloseable {
   }
 
   /** {@return the program that is connected} */
-  ClientIdentity identity() {
+  AppClient identity() {
     return errors.identity();
   }
 
@@ -77,20 +77,20 @@ final class NatsConnection implements AutoCloseable {
     Dispatcher dispatcher = null;
     boolean isSubscribed = false;
     try {
-      var created = connection.createDispatcher(reader);
-      dispatcher = created;
+      var newDispatcher = connection.createDispatcher(reader);
+      dispatcher = newDispatcher;
       connection.clearLastError();
-      if (group.isPresent()) created.subscribe(subject, group.get());
-      else created.subscribe(subject);
+      if (group.isPresent()) newDispatcher.subscribe(subject, group.get());
+      else newDispatcher.subscribe(subject);
       flush(() -> connection.flush(SERVER_TIMEOUT));
       if (isDenied(subject)) throw identity().denied(false, subject);
       isSubscribed = true;
-      return () -> drain(created);
+      return () -> drain(newDispatcher);
     } catch (IllegalStateException | TimeoutException failure) {
-      throw toTransportException("nobody knows whether there is a subscription to " + subject, failure);
+      throw toTransportException("it is unknown whether there is a subscription to " + subject, failure);
     } catch (InterruptedException interrupt) {
       Thread.currentThread().interrupt();
-      throw toTransportException("nobody knows whether there is a subscription to " + subject, interrupt);
+      throw toTransportException("it is unknown whether there is a subscription to " + subject, interrupt);
     } finally {
       if (!isSubscribed && dispatcher != null) NatsNetwork.close(connection, dispatcher);
     }
@@ -104,7 +104,7 @@ final class NatsConnection implements AutoCloseable {
   /** Runs one flush at a time: with three at once the client assumes that the server is down. */
   private void flush(FlushAction flush) throws TimeoutException, InterruptedException {
     if (!flushLock.tryLock(SERVER_TIMEOUT.toNanos(), TimeUnit.NANOSECONDS))
-      throw new TimeoutException("others wait before");
+      throw new TimeoutException("other flushes did not end in time");
     try {
       flush.run();
     } finally {
@@ -112,13 +112,13 @@ final class NatsConnection implements AutoCloseable {
     }
   }
 
-  /** Returns whether the server refused a subscription, which it reports before it ends a flush. */
+  /** Returns whether the server refused a subscription, which it reports before a flush ends. */
   private boolean isDenied(String subject) {
     var error = connection.getLastError();
     return error != null && error.toLowerCase(Locale.ROOT).contains("violation") && error.contains('"' + subject + '"');
   }
 
-  /** Ends a subscription after the messages that have arrived were read. */
+  /** Ends a subscription after its reader has read all messages that have arrived. */
   private void drain(Dispatcher dispatcher) {
     boolean wasInterrupted = Thread.interrupted();
     try {

@@ -1,8 +1,8 @@
 package io.fibry.nats;
 
 import io.fibry.cluster.ClusterNetwork;
-import io.fibry.cluster.TransportException.Failure;
 import io.fibry.cluster.TransportException;
+import io.fibry.cluster.TransportException.Failure;
 import io.fibry.cluster.spi.ClusterTransport;
 import io.fibry.text.Lines;
 import io.nats.client.AuthenticationException;
@@ -61,8 +61,8 @@ public final class NatsNetwork implements ClusterNetwork {
      * streams, or delete turns, snapshots and messages of durable actors. It asks a keeper to
      * delete them, and the keeper deletes only messages that no store reads any more. If no store
      * with the role KEEPER is open, these messages stay for now, and work continues. But with each
-     * turn an actor stores the ids of the handled messages that are not deleted yet. When these ids
-     * are too many for a message of NATS, some ten thousand, its turns are refused.
+     * turn an actor stores the ids of the handled messages that are not deleted yet. If these ids
+     * (some ten thousand) no longer fit into a message of NATS, turns of the actor are refused.
      */
     NODE,
     /**
@@ -73,8 +73,8 @@ public final class NatsNetwork implements ClusterNetwork {
   }
 
   /**
-   * Returns a network of these servers, which stores data on one of them until
-   * {@link #withReplicas} says otherwise.
+   * Returns a network of these servers. Each message is stored on one server by default, see
+   * {@link #withReplicas}.
    *
    * @param servers URLs with commas between them, such as {@code nats://n1:4222}, or {@code tls://}
    * for TLS with the certificates that the JDK trusts. One URL is enough, because the
@@ -83,7 +83,7 @@ public final class NatsNetwork implements ClusterNetwork {
    */
   public static NatsNetwork connectTo(String servers) {
     var network = new NatsNetwork(Objects.requireNonNull(servers, "servers"), 1, Role.KEEPER, builder -> builder);
-    network.options(new ClientIdentity("check", "check", Role.KEEPER)); // checks the URLs
+    network.options(new AppClient("check", "check", Role.KEEPER)); // checks the URLs
     return network;
   }
 
@@ -100,9 +100,9 @@ public final class NatsNetwork implements ClusterNetwork {
   }
 
   /**
-   * Sets the credentials of this program at the servers.
+   * Sets the credentials with which this program connects to the servers.
    *
-   * @param file a file of credentials, as {@code nsc} writes it
+   * @param file a credentials file, as {@code nsc} writes it
    * @return a changed copy
    */
   public NatsNetwork withCredentials(Path file) {
@@ -154,21 +154,21 @@ public final class NatsNetwork implements ClusterNetwork {
   }
 
   /**
-   * Returns the permissions that the programs of an app need, and no more. They belong to a user in
-   * the configuration of a server: {@code {user: bank, password: .., permissions: {..}}}. They
-   * cannot delete streams, nor reach other apps. Only keepers can purge a stream. The server
-   * permits that for all messages of a stream or for none, so give the other roles to programs that
-   * you trust less.
+   * Returns the permissions that a program of an app needs, and no more. Put them into the
+   * configuration of the servers: {@code {user: bank, password: .., permissions: {..}}}. The
+   * program then cannot delete streams, nor reach other apps. Only keepers can purge a stream. The
+   * server permits purges for all messages of a stream or for none, so give the other roles to
+   * programs that you trust less.
    *
    * @param app the name of the app
    * @param role the role of the program, which the program sets by {@link #withRole}
    * @return the text between the braces of {@code permissions}
    */
   public static String permissions(String app, Role role) {
-    return Permissions.of(checked(app), Objects.requireNonNull(role, "role")).text();
+    return Permissions.of(checkedApp(app), Objects.requireNonNull(role, "role")).text();
   }
 
-  private Options.Builder options(ClientIdentity identity) {
+  private Options.Builder options(AppClient identity) {
     try {
       return customizer.apply(Options.builder().servers(ServerUrls.split(servers)).connectionTimeout(CONNECT_TIMEOUT)
           .pingInterval(PING_INTERVAL).maxPingsOut(3))
@@ -192,7 +192,7 @@ public final class NatsNetwork implements ClusterNetwork {
     try {
       var transport = role == Role.ASKER ? new AskOnlyTransport(connection)
           : new NatsTransport(connection, NatsTable.of(connection.connection(), app, replicas, role, timings),
-              () -> store(connection, app, NatsStore.Options.DEFAULT, () -> {}), () -> work(connection, app));
+              () -> store(connection, app, NatsStore.Options.DEFAULT, () -> {}), () -> openWorkLog(connection, app));
       isUsable = true;
       return transport;
     } finally {
@@ -201,8 +201,8 @@ public final class NatsNetwork implements ClusterNetwork {
   }
 
   NatsStore openStore(String app, NatsStore.Options options) {
-    if (role == Role.ASKER) throw new ClientIdentity(checked(app), "store", role).denied("open a store", Role.NODE);
-    var connection = openConnection(checked(app), "store-" + UUID.randomUUID().toString().substring(0, 8));
+    if (role == Role.ASKER) throw new AppClient(checkedApp(app), "store", role).denied("open a store", Role.NODE);
+    var connection = openConnection(checkedApp(app), "store-" + UUID.randomUUID().toString().substring(0, 8));
     boolean isUsable = false;
     try {
       var store = store(connection, app, options, connection::close);
@@ -213,7 +213,7 @@ public final class NatsNetwork implements ClusterNetwork {
     }
   }
 
-  private static String checked(String app) {
+  private static String checkedApp(String app) {
     if (!Objects.requireNonNull(app, "app").matches("[a-z][a-z0-9-]{0,63}")) throw new IllegalArgumentException(
         "'" + app + "' cannot name an app: take 1 to 64 lower-case letters, digits and hyphens, a letter first");
     return app;
@@ -222,7 +222,7 @@ public final class NatsNetwork implements ClusterNetwork {
   private NatsStore store(NatsConnection connection, String app, NatsStore.Options options, Runnable onClose) {
     var subjects = new StoreSubjects(app);
     try {
-      var log = new JetStreamLog(connection, subjects.stream(), options.requestLimit(), purgeTarget(app));
+      var log = new JetStreamLog(connection, subjects.streamName(), options.requestLimit(), purgeTarget(app));
       log.createStream(subjects.allFilters(), replicas, role);
       return withPurgeService(connection, new StreamStore(log, subjects, options, onClose));
     } catch (IOException failure) {
@@ -231,19 +231,20 @@ public final class NatsNetwork implements ClusterNetwork {
   }
 
   PurgeTarget purgeTarget(String app) {
-    return role == Role.KEEPER ? PurgeTarget.atServer(new StoreSubjects(app).stream()) : PurgeTarget.throughKeeper(app);
+    return role == Role.KEEPER ? PurgeTarget.atServer(new StoreSubjects(app).streamName())
+        : PurgeTarget.throughKeeper(app);
   }
 
-  /** A keeper deletes for nodes until its connection is closed. */
+  /** Returns the store. If this program is a keeper, it deletes for nodes until it disconnects. */
   private StreamStore withPurgeService(NatsConnection connection, StreamStore store) {
     if (role == Role.KEEPER) PurgeService.begin(store, connection);
     return store;
   }
 
-  private JetStreamLog work(NatsConnection connection, String app) {
+  private JetStreamLog openWorkLog(NatsConnection connection, String app) {
     try {
       NatsQueue.createStream(connection.connection().jetStreamManagement(), app, replicas, role);
-      return new JetStreamLog(connection, NatsQueue.stream(app), NatsStore.Options.DEFAULT.requestLimit());
+      return new JetStreamLog(connection, NatsQueue.streamName(app), NatsStore.Options.DEFAULT.requestLimit());
     } catch (IOException failure) {
       throw noReply(failure);
     }
@@ -254,7 +255,7 @@ public final class NatsNetwork implements ClusterNetwork {
   }
 
   NatsConnection openConnection(String app, String node) {
-    var identity = new ClientIdentity(app, node, role);
+    var identity = new AppClient(app, node, role);
     var errors = new ConnectionErrors(identity);
     var threads = Thread.ofVirtual().name("nats-" + node).factory();
     var callbacks = Executors.newSingleThreadExecutor(threads);
@@ -285,7 +286,7 @@ public final class NatsNetwork implements ClusterNetwork {
           "no server of NATS can be used: " + errors.textWithReasons(failure));
     } catch (InterruptedException interrupt) {
       Thread.currentThread().interrupt();
-      throw new TransportException(Failure.DISCONNECTED, "interrupted while it connected to " + this);
+      throw new TransportException(Failure.DISCONNECTED, "the thread was interrupted while it connected to " + this);
     }
   }
 
@@ -310,14 +311,14 @@ public final class NatsNetwork implements ClusterNetwork {
         "the server of NATS at " + ConnectionErrors.address(connection) + " has no JetStream; start it with -js");
   }
 
-  /** Closes at once: messages that wait to be read are dropped. */
+  /** Closes a dispatcher at once. Messages that it has not passed on yet are dropped. */
   static void close(Connection connection, Dispatcher dispatcher) {
     if (dispatcher.isActive() && connection.getStatus() != Connection.Status.CLOSED)
       connection.closeDispatcher(dispatcher);
   }
 
   static void close(Connection connection) {
-    boolean wasInterrupted = Thread.interrupted(); // the client would not close
+    boolean wasInterrupted = Thread.interrupted(); // because the client of an interrupted thread would not close
     try {
       connection.close();
     } catch (InterruptedException interrupt) {
@@ -327,7 +328,7 @@ public final class NatsNetwork implements ClusterNetwork {
     }
   }
 
-  /** {@return 6 seconds, or 20 with replicas, which may need 10 seconds to elect a leader} */
+  /** {@return 6 seconds, or 20 with several replicas, because to elect a leader may take 10} */
   @Override
   public Duration lease() {
     return Duration.ofSeconds(replicas > 1 ? 20 : 6);

@@ -1,7 +1,7 @@
 package io.fibry.nats;
 
-import io.fibry.cluster.TransportException.Failure;
 import io.fibry.cluster.TransportException;
+import io.fibry.cluster.TransportException.Failure;
 import io.fibry.cluster.spi.ClusterTransport;
 import io.fibry.cluster.spi.WireMessage;
 import io.fibry.nats.NatsNetwork.Role;
@@ -37,14 +37,14 @@ final class NatsQueue implements ClusterTransport.Queue {
     this.maxBytes = maxBytes;
   }
 
-  static String stream(String app) {
+  static String streamName(String app) {
     return "FB_" + app + "_work";
   }
 
   /** Creates the stream with all queues of an app, if it does not exist. */
   static void createStream(JetStreamManagement management, String app, int replicas, Role role) throws IOException {
     StreamSetup.create(management, role,
-        StreamConfiguration.builder().name(stream(app)).subjects("fb." + app + ".w.>").replicas(replicas)
+        StreamConfiguration.builder().name(streamName(app)).subjects("fb." + app + ".w.>").replicas(replicas)
             .retentionPolicy(RetentionPolicy.WorkQueue).duplicateWindow(StreamSetup.DEDUPLICATION_WINDOW)
             .allowDirect(true)
             .build());
@@ -53,14 +53,14 @@ final class NatsQueue implements ClusterTransport.Queue {
   @Override
   public void put(String id, byte[] work) {
     WireMessage.to(subject, Map.of(), work).checkSize(maxBytes);
-    var addition = JetStreamLog.StreamMessage.of(subject, work);
-    String unique = WireMessageConverter.encode(subject + " " + id);
-    switch (log.retryUntilSettled(() -> log.add(addition, unique))) {
+    var message = JetStreamLog.StreamMessage.of(subject, work);
+    String deduplicationId = WireMessageConverter.encode(subject + " " + id);
+    switch (log.retryUntilSettled(() -> log.add(message, deduplicationId))) {
       case WriteOutcome.WriteSuccess success -> {}
       case WriteOutcome.WriteConflict conflict -> throw new AssertionError(conflict);
       case WriteOutcome.RetryableFailure failure -> throw new TransportException(
           failure.mayBeStored() ? Failure.UNKNOWN : Failure.DISCONNECTED,
-          (failure.mayBeStored() ? "nobody knows whether work was put into " : "work was not put into ") + subject
+          (failure.mayBeStored() ? "it is unknown whether work was put into " : "work was not put into ") + subject
               + ": "
               + failure.reason());
       case WriteOutcome.WriteRejection rejection -> throw new TransportException(Failure.DENIED,
@@ -105,7 +105,7 @@ final class NatsQueue implements ClusterTransport.Queue {
     var outcome = log.retryUntilSettled(() -> log.delete(number));
     if (outcome instanceof WriteOutcome.RetryableFailure failure)
       throw new TransportException(Failure.UNKNOWN,
-          "nobody knows whether work left " + subject + ": " + failure.reason());
+          "it is unknown whether work was removed from " + subject + ": " + failure.reason());
     return outcome instanceof WriteOutcome.WriteSuccess; // otherwise it was removed meanwhile
   }
 

@@ -8,7 +8,7 @@ import java.util.function.UnaryOperator;
 
 /**
  * A store in a stream of JetStream, on servers of NATS. Several stores, also of different
- * processes, may have one stream open. For each actor, only the store that read it last stores
+ * processes, may have one stream open. For each actor, only the store that loaded it last can store
  * turns. Thread-safe.
  *
  * {@snippet :
@@ -19,7 +19,7 @@ import java.util.function.UnaryOperator;
  * }
  * }
  *
- * <p>For each actor, one write is in flight at a time, with all its waiting turns. A turn and the
+ * <p>For each actor, one write is in flight at a time, with all turns that wait. A turn and the
  * messages that it sends are stored together or not at all. One turn can send at most 999 messages.
  *
  * <p>A store is as safe as its servers. NATS syncs data to disk only every two minutes by default.
@@ -49,7 +49,7 @@ public abstract sealed class NatsStore implements Store permits StreamStore {
   }
 
   /**
-   * Opens a store with options.
+   * Opens a store with changed options, and creates its stream if that does not exist.
    *
    * @param network the servers, and the number of replicas
    * @param app the name of the app
@@ -57,8 +57,8 @@ public abstract sealed class NatsStore implements Store permits StreamStore {
    * @return the store; close it
    */
   public static NatsStore open(NatsNetwork network, String app, UnaryOperator<Options> options) {
-    var chosen = options.apply(Options.DEFAULT);
-    return Objects.requireNonNull(network, "network").openStore(app, chosen);
+    var chosenOptions = options.apply(Options.DEFAULT);
+    return Objects.requireNonNull(network, "network").openStore(app, chosenOptions);
   }
 
   /**

@@ -1,11 +1,11 @@
 package io.fibry.nats;
 
-import io.fibry.cluster.TransportException.Failure;
 import io.fibry.cluster.TransportException;
-import io.fibry.cluster.spi.ClusterTransport.Entry;
+import io.fibry.cluster.TransportException.Failure;
 import io.fibry.cluster.spi.ClusterTransport;
+import io.fibry.cluster.spi.ClusterTransport.Entry;
 import io.fibry.nats.NatsNetwork.Role;
-import io.fibry.nats.TableWatches.KeyListing;
+import io.fibry.nats.TableReconciler.KeyListing;
 import io.fibry.pubsub.Subscription;
 import io.nats.client.Connection;
 import io.nats.client.Dispatcher;
@@ -32,17 +32,17 @@ import java.util.function.Consumer;
 import java.util.stream.Collectors;
 
 /**
- * The table of an app, in a key-value bucket of JetStream. It is written by plain messages, because
- * updates by the client's key-value API have no lease. Reads ask the leader, because other servers
- * may be behind.
+ * The table that all nodes of an app share (see {@link ClusterTransport}), in a key-value bucket of
+ * JetStream. Entries are written as plain messages, because updates by the client's key-value API
+ * have no lease. Single entries are read from the leader, because other servers may be behind.
  */
-final class NatsTable implements TableWatches.WatchedTable, AutoCloseable {
-  private static final Duration ANSWER_TIMEOUT = Duration.ofSeconds(5);
-  // between heartbeats of a watch; after three that are missing, the watch begins again
+final class NatsTable implements TableReconciler.WatchedTable, AutoCloseable {
+  private static final Duration BUSY_RETRY_LIMIT = Duration.ofSeconds(5); // for a write that is refused as BUSY
+  // between the server's heartbeats; if three are missing, the client starts the watch again
   private static final Duration HEARTBEAT_INTERVAL = Duration.ofSeconds(1);
   private static final String OPERATION = "KV-Operation";
-  private static final String EXPIRED = "Nats-Marker-Reason";
-  private static final int WRONG_VERSION = 10071;
+  private static final String MARKER_REASON = "Nats-Marker-Reason";
+  private static final int WRONG_VERSION = 10071; // error codes of the server
   private static final int BUSY = 10164; // another message to the subject is being stored
   private static final int NOT_FOUND = 10037;
 
@@ -57,29 +57,29 @@ final class NatsTable implements TableWatches.WatchedTable, AutoCloseable {
   }
 
   private final Connection connection;
-  private final JetStream stream;
+  private final JetStream jetStream;
   private final JetStreamManagement management;
-  private final String name;
-  private final String subjects;
+  private final String streamName;
+  private final String subjectPrefix;
   private final Duration markerTime;
-  private final TableWatches watches;
+  private final TableReconciler watches;
 
   private NatsTable(Connection connection, String app, TableTimings timings) throws IOException {
     this.connection = connection;
-    this.stream = connection.jetStream();
+    this.jetStream = connection.jetStream();
     this.management = connection.jetStreamManagement();
-    this.name = stream(app);
-    this.subjects = subjects(app);
+    this.streamName = streamName(app);
+    this.subjectPrefix = subjectPrefix(app);
     this.markerTime = timings.markerTime;
-    this.watches = new TableWatches(name, this, timings.checkInterval);
+    this.watches = new TableReconciler(streamName, this, timings.checkInterval);
   }
 
-  static String stream(String app) {
+  static String streamName(String app) {
     return "KV_" + bucket(app);
   }
 
-  /** Returns the beginning of the subjects of all entries. */
-  static String subjects(String app) {
+  /** Returns the beginning of the subjects of all entries, before the key. */
+  static String subjectPrefix(String app) {
     return "$KV." + bucket(app) + ".";
   }
 
@@ -98,7 +98,8 @@ final class NatsTable implements TableWatches.WatchedTable, AutoCloseable {
   }
 
   private static StreamConfiguration configuration(String app, int replicas, Duration markerTime) {
-    return StreamConfiguration.builder().name(stream(app)).subjects(subjects(app) + ">").maxMessagesPerSubject(1)
+    return StreamConfiguration.builder().name(streamName(app)).subjects(subjectPrefix(app) + ">")
+        .maxMessagesPerSubject(1)
         .replicas(replicas).duplicateWindow(StreamSetup.DEDUPLICATION_WINDOW).allowMessageTtl()
         .subjectDeleteMarkerTtl(markerTime)
         .allowRollup(true).denyDelete(true)
@@ -126,17 +127,18 @@ final class NatsTable implements TableWatches.WatchedTable, AutoCloseable {
   }
 
   private OptionalLong write(String key, byte[] value, long version, Duration lease, Headers headers) {
-    var message = NatsMessage.builder().subject(subjects + key).headers(headers).data(value).build();
-    var publishOptions = PublishOptions.builder().expectedLastSubjectSequence(version);
+    var message = NatsMessage.builder().subject(subjectPrefix + key).headers(headers).data(value).build();
+    // the server takes a lease in whole seconds, so it is rounded up
+    var builder = PublishOptions.builder().expectedLastSubjectSequence(version);
     var options = lease.compareTo(ClusterTransport.FOREVER) < 0
-        ? publishOptions.messageTtlSeconds(Math.toIntExact(lease.plusNanos(999_999_999).toSeconds())).build()
-        : publishOptions.build();
-    long deadline = System.nanoTime() + ANSWER_TIMEOUT.toNanos();
+        ? builder.messageTtlSeconds(Math.toIntExact(lease.plusNanos(999_999_999).toSeconds())).build()
+        : builder.build();
+    long deadline = System.nanoTime() + BUSY_RETRY_LIMIT.toNanos();
     for (int attempt = 1;; attempt++) try {
-      return OptionalLong.of(stream.publish(message, options).getSeqno());
+      return OptionalLong.of(jetStream.publish(message, options).getSeqno());
     } catch (JetStreamApiException refusal) {
       if (refusal.getApiErrorCode() == WRONG_VERSION) return OptionalLong.empty();
-      if (refusal.getApiErrorCode() != BUSY || System.nanoTime() > deadline)
+      if (refusal.getApiErrorCode() != BUSY || System.nanoTime() - deadline > 0)
         throw toTransportException("changed", key, refusal);
       pause(key, attempt, refusal);
     } catch (IOException | IllegalStateException failure) {
@@ -154,23 +156,22 @@ final class NatsTable implements TableWatches.WatchedTable, AutoCloseable {
   }
 
   private static TransportException toTransportException(String action, String key, Exception cause) {
-    if (cause instanceof IllegalStateException) return new TransportException(Failure.DISCONNECTED,
-        "'" + key + "' was not " + action + ": " + ConnectionErrors.text(cause));
-    boolean isRefused = cause instanceof JetStreamApiException; // so no change is left in doubt
-    return new TransportException(Failure.UNKNOWN, (isRefused ? "the server refused, so '" + key + "' was not " + action
-        : "it is unknown whether '" + key + "' was " + action) + ": " + ConnectionErrors.text(cause));
+    boolean isUnknown = action.equals("changed") && cause instanceof IOException; // the server may have changed it
+    return new TransportException(cause instanceof IllegalStateException ? Failure.DISCONNECTED : Failure.UNKNOWN,
+        (isUnknown ? "it is unknown whether '" + key + "' was " : "'" + key + "' could not be ") + action + ": "
+            + ConnectionErrors.text(cause));
   }
 
   // ---- reading
 
   Optional<Entry> get(String key) {
     return last(key).filter(message -> !isEnded(message.getHeaders()))
-        .map(message -> new Entry(key, Optional.of(bytes(message.getData())), message.getSeq()));
+        .map(message -> new Entry(key, Optional.of(emptyIfNull(message.getData())), message.getSeq()));
   }
 
   private Optional<MessageInfo> last(String key) {
     try {
-      return Optional.of(management.getLastMessage(name, subjects + key));
+      return Optional.of(management.getLastMessage(streamName, subjectPrefix + key));
     } catch (JetStreamApiException refusal) {
       if (refusal.getApiErrorCode() == NOT_FOUND) return Optional.empty();
       throw toTransportException("read", key, refusal);
@@ -180,25 +181,27 @@ final class NatsTable implements TableWatches.WatchedTable, AutoCloseable {
   }
 
   private static boolean isEnded(Headers headers) {
-    return headers != null && (headers.containsKey(OPERATION) || headers.containsKey(EXPIRED));
+    return headers != null && (headers.containsKey(OPERATION) || headers.containsKey(MARKER_REASON));
   }
 
-  private static byte[] bytes(byte[] data) {
+  private static byte[] emptyIfNull(byte[] data) {
     return data == null ? new byte[0] : data;
   }
 
   Subscription watch(String prefix, Consumer<Entry> reader) {
     var options =
-        PushSubscribeOptions.builder().stream(name).ordered(true).messageAlarmTime(3 * HEARTBEAT_INTERVAL.toMillis())
+        PushSubscribeOptions.builder().stream(streamName).ordered(true)
+            .messageAlarmTime(3 * HEARTBEAT_INTERVAL.toMillis())
             .configuration(ConsumerConfiguration.builder().deliverPolicy(DeliverPolicy.LastPerSubject)
                 .idleHeartbeat(HEARTBEAT_INTERVAL)
                 .build())
             .build();
     boolean isStarted = false;
-    var dispatcher = dispatcher(prefix);
+    var dispatcher = newDispatcher(prefix);
     var watch = watches.open(reader);
     try {
-      stream.subscribe(subjects + prefix + ">", dispatcher, message -> watch.accept(entry(message)), false, options);
+      jetStream.subscribe(subjectPrefix + prefix + ">", dispatcher,
+          message -> watch.accept(entry(message)), false, options);
       isStarted = true;
       return () -> {
         watches.close(watch);
@@ -222,16 +225,17 @@ final class NatsTable implements TableWatches.WatchedTable, AutoCloseable {
   @Override
   public KeyListing list() {
     try {
-      var filter = StreamInfoOptions.filterSubjects(subjects + ">");
-      var state = management.getStreamInfo(name, filter).getStreamState();
-      return new KeyListing(state.getSubjectMap().keySet().stream().map(subject -> subject.substring(subjects.length()))
+      var filter = StreamInfoOptions.filterSubjects(subjectPrefix + ">");
+      var state = management.getStreamInfo(streamName, filter).getStreamState();
+      return new KeyListing(state.getSubjectMap().keySet().stream()
+          .map(subject -> subject.substring(subjectPrefix.length()))
           .collect(Collectors.toSet()), state.getLastSequence());
     } catch (JetStreamApiException | IOException | IllegalStateException failure) {
       throw toTransportException("listed", "*", failure);
     }
   }
 
-  private Dispatcher dispatcher(String prefix) {
+  private Dispatcher newDispatcher(String prefix) {
     try {
       return connection.createDispatcher();
     } catch (IllegalStateException failure) {
@@ -240,12 +244,12 @@ final class NatsTable implements TableWatches.WatchedTable, AutoCloseable {
   }
 
   private Entry entry(Message message) {
-    String key = message.getSubject().substring(subjects.length());
-    var value = isEnded(message.getHeaders()) ? Optional.<byte[]>empty() : Optional.of(bytes(message.getData()));
+    String key = message.getSubject().substring(subjectPrefix.length());
+    var value = isEnded(message.getHeaders()) ? Optional.<byte[]>empty() : Optional.of(emptyIfNull(message.getData()));
     return new Entry(key, value, message.metaData().streamSequence());
   }
 
-  /** Lists the keys again, after a reconnection. */
+  /** Called after a reconnection: lets {@link TableReconciler} list the keys soon. */
   void onReconnected() {
     watches.wake();
   }

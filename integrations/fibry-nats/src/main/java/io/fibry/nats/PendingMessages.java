@@ -2,8 +2,8 @@ package io.fibry.nats;
 
 import io.fibry.nats.JetStreamLog.StreamMessage;
 import io.fibry.nats.JournalEntry.Done;
-import io.fibry.store.Store.PendingMessage;
 import io.fibry.store.Store;
+import io.fibry.store.Store.PendingMessage;
 import io.nats.client.api.MessageInfo;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -24,7 +24,7 @@ import java.util.stream.Stream;
  * messages, too. Thread-safe.
  */
 final class PendingMessages {
-  private static final int SMALL_COUNT = 256; // up to so many messages are read or purged at once
+  private static final int SMALL_COUNT = 256; // more messages are read one by one, and purged in rounds
 
   /** The number of a message in the stream, and its due time. */
   record MessagePosition(long seq, Instant due) {
@@ -33,7 +33,7 @@ final class PendingMessages {
     }
   }
 
-  /** The numbers of the stream up to which messages are handled, by id: before a read, and now. */
+  /** The numbers of the stream up to which messages were handled, by id: before a read, and now. */
   private record HiddenMessages(Map<String, Long> handledBefore, Map<String, Long> handledNow) {
     boolean has(MessageInfo message) {
       String id = StoreSubjects.message(message.getSubject());
@@ -47,8 +47,8 @@ final class PendingMessages {
   private final Store.ActorId id;
   // the known messages, by id; other stores may have removed some
   private final Map<String, MessagePosition> positions = new ConcurrentHashMap<>();
-  // handled, up to this number of the stream, by id
-  private final Map<String, Long> removedIds = new ConcurrentHashMap<>();
+  // the number of the stream up to which messages were handled and not purged yet, by id
+  private final Map<String, Long> handledSeqs = new ConcurrentHashMap<>();
   private final Map<String, CompletableFuture<Void>> removals = new ConcurrentHashMap<>(); // running purges, by id
   private volatile boolean isAlive; // a life has begun here, so no other store should handle messages
   private volatile boolean isComplete; // positions has all messages that were present when the life began
@@ -59,8 +59,8 @@ final class PendingMessages {
     this.id = id;
   }
 
-  private String subject(String message) {
-    return subjects.message(id, message);
+  private String subject(String messageId) {
+    return subjects.message(id, messageId);
   }
 
   StreamMessage toStreamMessage(PendingMessage message) {
@@ -71,8 +71,8 @@ final class PendingMessages {
 
   /** Returns the last message of each id, in the order in which they were stored. */
   private List<MessageInfo> loadAll() {
-    var hidden = hidden();
-    return loadAll(log.countBySubject(subjects.messages(id)), hidden);
+    var hidden = hiddenMessages();
+    return loadAll(log.countBySubject(subjects.messagesFilter(id)), hidden);
   }
 
   private List<MessageInfo> loadAll(Map<String, Long> countsBySubject, HiddenMessages hidden) {
@@ -81,9 +81,9 @@ final class PendingMessages {
         .toList();
   }
 
-  /** Returns the messages that a read hides. They include messages that are handled meanwhile. */
-  private HiddenMessages hidden() {
-    return new HiddenMessages(Map.copyOf(removedIds), removedIds);
+  /** Returns the messages that a read hides. They include messages handled meanwhile. */
+  private HiddenMessages hiddenMessages() {
+    return new HiddenMessages(Map.copyOf(handledSeqs), handledSeqs);
   }
 
   private Stream<MessageInfo> filterVisible(Stream<MessageInfo> messages, HiddenMessages hidden) {
@@ -94,14 +94,14 @@ final class PendingMessages {
     notePending(StoreSubjects.message(message.getSubject()), message.getSeq(), JetStreamLog.readDueTime(message));
   }
 
-  /** Notes a message that is pending from now on. */
-  void notePending(String message, long seq, Instant due) {
-    positions.merge(message, new MessagePosition(seq, due), MessagePosition::latest);
+  /** Notes the position of a pending message. */
+  void notePending(String messageId, long seq, Instant due) {
+    positions.merge(messageId, new MessagePosition(seq, due), MessagePosition::latest);
   }
 
   List<PendingMessage> pending(Instant until, int max) {
-    var hidden = hidden();
-    var countsBySubject = log.countBySubject(subjects.messages(id));
+    var hidden = hiddenMessages();
+    var countsBySubject = log.countBySubject(subjects.messagesFilter(id));
     if (countsBySubject.isEmpty()) return List.of();
     boolean isOnePerId = countsBySubject.values().stream().allMatch(count -> count == 1); // no id has two messages
     var messages = isOnePerId && countsBySubject.size() > SMALL_COUNT ? loadDue(until, max, hidden)
@@ -116,7 +116,7 @@ final class PendingMessages {
   /** Reads the messages that are due, one after the other. */
   private List<MessageInfo> loadDue(Instant until, int max, HiddenMessages hidden) {
     var messages = new ArrayList<MessageInfo>();
-    String filter = subjects.messages(id);
+    String filter = subjects.messagesFilter(id);
     for (var message = log.nextMessage(filter, 1); message.isPresent() && messages.size() < max; message =
         log.nextMessage(filter, message.get().getSeq() + 1))
       if (!JetStreamLog.readDueTime(message.get()).isAfter(until)) filterVisible(message.stream(), hidden)
@@ -129,7 +129,7 @@ final class PendingMessages {
   }
 
   Optional<Instant> dueTime(String messageId) {
-    var hidden = hidden();
+    var hidden = hiddenMessages();
     return log.lastMessage(subject(messageId)).filter(message -> !hidden.has(message)).map(JetStreamLog::readDueTime);
   }
 
@@ -147,12 +147,12 @@ final class PendingMessages {
    * send or handle messages.
    */
   List<String> loadIds() {
-    // messages that come during the read are not in it, and may be missing below
+    // only these may be removed: messages noted during the read may be missing in its result
     var knownBefore = Map.copyOf(positions);
     var ids = loadAll().stream().map(info -> StoreSubjects.message(info.getSubject())).toList();
     var present = Set.copyOf(ids);
-    knownBefore.forEach((message, position) -> {
-      if (!present.contains(message)) positions.remove(message, position);
+    knownBefore.forEach((messageId, position) -> {
+      if (!present.contains(messageId)) positions.remove(messageId, position);
     });
     isComplete = isAlive;
     return ids;
@@ -162,14 +162,14 @@ final class PendingMessages {
     return isComplete;
   }
 
-  boolean isBeingRemoved(String message, long seq) {
-    return removedIds.getOrDefault(message, 0L) >= seq;
+  boolean isBeingRemoved(String messageId, long seq) {
+    return handledSeqs.getOrDefault(messageId, 0L) >= seq;
   }
 
   // ---- handled messages
 
   private void hideHandled(List<Done> handled) {
-    for (var message : handled) removedIds.merge(message.id(), message.seq(), Math::max);
+    for (var message : handled) handledSeqs.merge(message.id(), message.seq(), Math::max);
   }
 
   /** Hides and purges messages that the last turns, of any store, have handled. */
@@ -179,8 +179,8 @@ final class PendingMessages {
   }
 
   /**
-   * Begins a life; the last turns have handled these messages. Positions stay, because they count
-   * for the limits of messages that come now. {@link #loadIds} removes outdated positions.
+   * Begins a life, and purges the messages that the last turns have handled. Positions stay,
+   * because they count for the limits of new messages. {@link #loadIds} removes outdated positions.
    */
   void beginLife(List<Done> handled) {
     isComplete = false;
@@ -210,10 +210,10 @@ final class PendingMessages {
     return present;
   }
 
-  /** Returns messages that were handled and not purged yet. Each turn names them again. */
+  /** Returns messages that were handled and not purged yet, and tries to purge them again. */
   List<Done> stillPresent() {
     retryRemovals();
-    return removedIds.entrySet().stream().map(handled -> new Done(handled.getKey(), handled.getValue())).toList();
+    return handledSeqs.entrySet().stream().map(handled -> new Done(handled.getKey(), handled.getValue())).toList();
   }
 
   /** Hides and purges messages. Called when the turn that handled them is stored. */
@@ -221,7 +221,7 @@ final class PendingMessages {
     hideHandled(handled);
     for (var message : handled) {
       positions.computeIfPresent(message.id(), (key, position) -> position.seq <= message.seq() ? null : position);
-      purge(message.id(), removedIds.get(message.id()));
+      purge(message.id(), handledSeqs.get(message.id()));
     }
   }
 
@@ -230,31 +230,33 @@ final class PendingMessages {
    * thousands.
    */
   private void retryRemovals() {
-    for (var entry : removedIds.entrySet()) {
+    for (var entry : handledSeqs.entrySet()) {
       if (removals.size() >= SMALL_COUNT) return;
       if (!removals.containsKey(entry.getKey())) purge(entry.getKey(), entry.getValue());
     }
   }
 
-  private void purge(String message, Long seq) {
-    if (seq == null) return; // it was purged
-    var removal = log.purge(subject(message), seq).thenAccept(outcome -> {
-      if (outcome instanceof WriteOutcome.WriteSuccess) removedIds.remove(message, seq);
+  private void purge(String messageId, Long seq) {
+    if (seq == null) return; // the message was purged meanwhile
+    var removal = log.purge(subject(messageId), seq).thenAccept(outcome -> {
+      if (outcome instanceof WriteOutcome.WriteSuccess) handledSeqs.remove(messageId, seq);
     });
-    removals.put(message, removal);
-    removal.whenComplete((result, failure) -> removals.remove(message, removal));
+    removals.put(messageId, removal);
+    removal.whenComplete((result, failure) -> removals.remove(messageId, removal));
   }
 
   /**
-   * Purges the messages before a number of the stream: a message with the same id has come there.
+   * Purges the earlier messages with an id, because a later message replaced them.
+   *
+   * @param seq the number of the later message in the stream
    */
-  void removeBefore(String message, long seq) {
-    log.purge(subject(message), seq - 1);
+  void removeBefore(String messageId, long seq) {
+    log.purge(subject(messageId), seq - 1);
   }
 
   /** Waits for running purges. Messages that cannot be purged now are purged by the next life. */
   private void awaitRemovals() {
-    for (int i = 0; i < 2 && !removedIds.isEmpty(); i++) {
+    for (int i = 0; i < 2 && !handledSeqs.isEmpty(); i++) {
       for (var removal : List.copyOf(removals.values())) removal.handle((result, failure) -> result).join();
       retryRemovals();
     }

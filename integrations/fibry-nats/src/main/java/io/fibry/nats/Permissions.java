@@ -10,11 +10,11 @@ import java.util.stream.Stream;
  *
  * <p>The server checks the subject of a message, and not its body. So a program that may call the
  * purge of a stream can delete all of it. A program that may publish to a stream with roll-ups can
- * do that, too. Therefore the stream of a store permits no roll-ups. A keeper publishes an answer
- * to the subject that the asker names. {@link ProgramMessaging} and {@link PurgeService} therefore
- * check that subject, because the answer could act as a purge call. For the same reason a node may
- * not publish to the inboxes of {@link #SERVER_REPLIES}, where programs get answers of JetStream.
- * An asker may not call JetStream, see {@link TableDirectory}.
+ * delete all of it, too. Therefore the stream of a store permits no roll-ups. A keeper publishes an
+ * answer to the subject that the asker names. {@link ProgramMessaging} and {@link PurgeService}
+ * therefore check that subject, because the answer could act as a purge call. For the same reason a
+ * node may not publish to the inboxes of {@link #SERVER_REPLIES}, where programs get answers of
+ * JetStream. An asker may not call JetStream, see {@link TableDirectory}.
  *
  * @param publish subjects to which the program may publish
  * @param notPublish exceptions to {@code publish}
@@ -46,19 +46,19 @@ record Permissions(List<String> publish, List<String> notPublish, List<String> s
 
   static Permissions of(String app, Role role) {
     String prefix = "fb." + app + ".";
-    String tableStream = NatsTable.stream(app);
-    String logStream = new StoreSubjects(app).stream();
-    String workStream = NatsQueue.stream(app);
+    String tableStream = NatsTable.streamName(app);
+    String logStream = new StoreSubjects(app).streamName();
+    String workStream = NatsQueue.streamName(app);
     var workCalls = WORK_CALLS.stream().map(call -> call.formatted(workStream));
     var flowControl = "$JS.FC." + tableStream + ".>";
     return switch (role) {
       case KEEPER -> new Permissions(
-          concat(List.of(Stream.of(prefix + ">", NatsTable.subjects(app) + ">", "$JS.API.INFO", flowControl),
+          concat(List.of(Stream.of(prefix + ">", NatsTable.subjectPrefix(app) + ">", "$JS.API.INFO", flowControl),
               calls(KEEPER_CALLS, tableStream), calls(KEEPER_CALLS, logStream), calls(KEEPER_CALLS, workStream),
               workCalls)),
           List.of(), List.of(prefix + ">"), List.of());
       case NODE -> new Permissions(
-          concat(List.of(Stream.of(prefix + ">", NatsTable.subjects(app) + ">", flowControl),
+          concat(List.of(Stream.of(prefix + ">", NatsTable.subjectPrefix(app) + ">", flowControl),
               calls(NODE_TABLE_CALLS, tableStream),
               calls(NODE_LOG_CALLS, logStream), calls(NODE_QUEUE_CALLS, workStream), workCalls)),
           List.of(prefix.substring(0, prefix.length() - 1) + SERVER_REPLIES + ">"), List.of(prefix + ">"),

@@ -25,20 +25,21 @@ final class ProgramMessaging {
   }
 
   void publish(WireMessage message) {
-    connection.requests().publish(checked(message).build());
+    connection.requests().publish(toNatsMessage(message).build());
   }
 
   CompletionStage<WireMessage> request(WireMessage message, Duration limit) {
     var answer = new CompletableFuture<WireMessage>();
-    connection.requests().askProgram(checked(message), message.subject(), limit).whenComplete((received, failure) -> {
-      if (failure == null) answer.complete(toWireMessage(received));
-      else answer.completeExceptionally(failure);
-    });
+    connection.requests().askProgram(toNatsMessage(message), message.subject(), limit)
+        .whenComplete((received, failure) -> {
+          if (failure == null) answer.complete(toWireMessage(received));
+          else answer.completeExceptionally(failure);
+        });
     return answer;
   }
 
-  /** Checks the sizes of body and headers: the server counts both. Returns the message for NATS. */
-  private NatsMessage.Builder checked(WireMessage message) {
+  /** Converts a message, and checks the sizes of body and headers: the server limits their sum. */
+  private NatsMessage.Builder toNatsMessage(WireMessage message) {
     message.checkSize(maxBytes());
     var headers = WireMessageConverter.headers(message);
     if (headers.serializedLength() > HEADER_BYTES)

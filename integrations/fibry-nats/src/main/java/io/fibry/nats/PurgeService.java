@@ -17,10 +17,10 @@ import org.slf4j.LoggerFactory;
 /**
  * Deletes dead messages of a store for nodes that may not purge its stream. The server cannot
  * restrict a purge to some messages of a stream, because they are named in the body of the call. A
- * node sends that body to the keepers of its app instead. One of them compares it with the stream,
+ * node sends that body to the keepers of its app instead. One keeper compares it with the stream,
  * and calls the server if no store reads those messages any more. Turns are dead before the turn
- * from which their actor is read. A pending message is dead if the last turn has handled it, or a
- * later message has its id. A snapshot is dead if there is a later one.
+ * from which their actor is loaded. A pending message is dead if the last turn has handled it, or a
+ * later message has its id. A snapshot is dead if there is a later snapshot.
  *
  * <p>Requests are checked on fibers, at most 64 at a time. Requests for one subject need no order:
  * a dead message stays dead, because the numbers of the stream only grow.
@@ -59,7 +59,7 @@ final class PurgeService {
     permits.acquire();
     boolean isStarted = false;
     try {
-      Thread.ofVirtual().name("purge for others").start(() -> purge(request.getData(), replyTo));
+      Thread.ofVirtual().name("purge for a node").start(() -> purge(request.getData(), replyTo));
       isStarted = true;
     } finally {
       if (!isStarted) permits.release();
@@ -70,7 +70,7 @@ final class PurgeService {
     try {
       reply(replyTo, outcome(call));
     } catch (TransportException failure) { // the node repeats its request
-      LOG.debug("{} did not tell a node what became of its purge", store, failure);
+      LOG.debug("{} could not send a node the outcome of its purge", store, failure);
     } finally {
       permits.release();
     }
@@ -81,7 +81,7 @@ final class PurgeService {
       var json = JsonParser.parse(call);
       return purge(JsonValueUtils.readString(json, "filter", ""), JsonValueUtils.readLong(json, "seq", 0) - 1);
     } catch (JsonParseException | IllegalArgumentException malformed) {
-      return new WriteOutcome.WriteRejection("that is no call of a purge", false);
+      return new WriteOutcome.WriteRejection("the body is no purge call", false);
     } catch (RuntimeException failure) { // the stream cannot be read
       return new WriteOutcome.RetryableFailure(ConnectionErrors.text(failure), false);
     }
@@ -97,7 +97,7 @@ final class PurgeService {
 
   /** Called after a purge. If snapshots were purged, a later snapshot may cover old turns. */
   private void onPurged(String subject) {
-    if (subject.startsWith(store.subjects().allSnapshots()))
+    if (subject.startsWith(store.subjects().snapshotsPrefix()))
       store.historyCleaner().onSnapshotStored(StoreSubjects.actor(subject).kind());
   }
 
@@ -118,7 +118,7 @@ final class PurgeService {
   private long firstReadSeq(Store.ActorId id) {
     return store.log().lastMessage(store.subjects().turns(id)).map(message -> {
       var entry = JournalEntry.read(message);
-      if (entry.number() == 0) return message.getSeq() + 1; // no turn was stored: it only says that a life began
+      if (entry.number() == 0) return message.getSeq() + 1; // no turn was stored: the entry only begins a life
       return entry.from() == 0 ? message.getSeq() : entry.from();
     }).orElse(Long.MAX_VALUE);
   }

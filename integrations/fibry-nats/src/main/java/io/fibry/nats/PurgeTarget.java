@@ -3,12 +3,12 @@ package io.fibry.nats;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.slf4j.LoggerFactory;
 
-/** Receives the purge calls for a stream: its server, or a keeper. Thread-safe. */
+/** The receiver of the purge calls for a stream: the server, or a keeper. Thread-safe. */
 final class PurgeTarget {
   private final String subject;
   private final boolean isByKeeper;
-  // a refusal was logged, and no purge has succeeded since
-  private final AtomicBoolean refusalLogged = new AtomicBoolean();
+  // a failure was logged, and no purge has succeeded since
+  private final AtomicBoolean failureLogged = new AtomicBoolean();
   private volatile String lastFailure = ""; // of the last purge; empty if it succeeded
 
   private PurgeTarget(String subject, boolean isByKeeper) {
@@ -28,7 +28,7 @@ final class PurgeTarget {
     return subject;
   }
 
-  boolean isByKeeper() {
+  boolean isKeeper() {
     return isByKeeper;
   }
 
@@ -37,15 +37,15 @@ final class PurgeTarget {
     return lastFailure.isEmpty() ? "" : "; the last deletion failed: " + lastFailure;
   }
 
-  /** Remembers the outcome of a purge, and logs the first of several refusals. */
+  /** Remembers the outcome of a purge, and logs the first of several failures in a row. */
   WriteOutcome noteOutcome(WriteOutcome outcome) {
     lastFailure = switch (outcome) {
       case WriteOutcome.RetryableFailure failure -> failure.reason();
       case WriteOutcome.WriteRejection rejection -> rejection.reason();
       default -> "";
     };
-    if (outcome instanceof WriteOutcome.WriteSuccess) refusalLogged.set(false);
-    else if ((isByKeeper || outcome instanceof WriteOutcome.WriteRejection) && refusalLogged.compareAndSet(false, true))
+    if (outcome instanceof WriteOutcome.WriteSuccess) failureLogged.set(false);
+    else if ((isByKeeper || outcome instanceof WriteOutcome.WriteRejection) && failureLogged.compareAndSet(false, true))
       LoggerFactory.getLogger(NatsStore.class).warn("dead turns and messages that are done stay in their stream for "
           + "now{}; {}", isByKeeper ? ", until a store with the role KEEPER is open" : "", lastFailure);
     return outcome;

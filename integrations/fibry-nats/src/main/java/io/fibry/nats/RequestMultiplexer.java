@@ -17,9 +17,9 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicLong;
 
 /**
- * Requests over a connection, with one subscription for all answers of JetStream, and another for
- * answers of other programs, which may not publish to the first. The client's own requests are not
- * used, because they would double the cost. Thread-safe.
+ * Sends requests over a connection. One subscription receives all answers of JetStream. Another
+ * receives the answers of other programs, which may not publish to the subject of the first. The
+ * client's own requests are not used, because they would double the cost. Thread-safe.
  */
 final class RequestMultiplexer {
   private static final int STATUS_END = 204; // ends a series of answers
@@ -28,7 +28,7 @@ final class RequestMultiplexer {
   /** A request whose answer has not come yet. */
   private abstract static sealed class PendingReply<T> {
     final String subject;
-    final String replyPrefix; // beginning of the subject of its answer
+    final String replyPrefix; // beginning of the subject of the answer
     final CompletableFuture<T> answer = new CompletableFuture<>();
 
     PendingReply(String subject, String replyPrefix) {
@@ -79,7 +79,7 @@ final class RequestMultiplexer {
   private final Connection connection;
   private final String serverReplies; // beginning of the subjects of answers of JetStream
   private final String programReplies; // beginning of the subjects of answers of programs
-  private final AtomicLong numbers = new AtomicLong(); // of the last request
+  private final AtomicLong lastNumber = new AtomicLong(); // of the last request
   private final Map<Long, PendingReply<?>> pending = new ConcurrentHashMap<>(); // by number
   private volatile boolean closed;
 
@@ -108,13 +108,13 @@ final class RequestMultiplexer {
     return ask(message, new SingleReply(subject, programReplies), limit);
   }
 
-  /** Asks JetStream for several messages; done when it says that no more follow. */
+  /** Asks JetStream for several messages. The future completes when no more follow. */
   CompletableFuture<List<Message>> askForMany(NatsMessage.Builder message, String subject, Duration limit) {
     return ask(message, new MultiReply(subject, serverReplies), limit);
   }
 
   private <T> CompletableFuture<T> ask(NatsMessage.Builder message, PendingReply<T> reply, Duration limit) {
-    long number = numbers.incrementAndGet();
+    long number = lastNumber.incrementAndGet();
     var request = message.replyTo(reply.replyPrefix + number).build();
     var timer = Scheduler.system().schedule(limit,
         () -> reply.fail(Failure.TIMED_OUT, "no answer from " + reply.subject + " came in time"));
@@ -132,26 +132,26 @@ final class RequestMultiplexer {
     return reply.answer;
   }
 
-  /** Publishes without the interrupt, because the client drops messages of interrupted threads. */
+  /** Publishes a message. Hides an interrupt from the client, which would drop the message. */
   void publish(NatsMessage message) {
     boolean wasInterrupted = Thread.interrupted();
     try {
       connection.publish(message);
       if (Thread.currentThread().isInterrupted()) throw new TransportException(Failure.UNKNOWN,
-          "the thread was interrupted while a message to " + message.getSubject() + " left");
+          "the thread was interrupted while it sent a message to " + message.getSubject());
     } catch (IllegalStateException failure) {
       throw new TransportException(Failure.DISCONNECTED,
-          "a message to " + message.getSubject() + " did not leave: " + ConnectionErrors.text(failure));
+          "a message to " + message.getSubject() + " was not sent: " + ConnectionErrors.text(failure));
     } finally {
       if (wasInterrupted) Thread.currentThread().interrupt();
     }
   }
 
-  /** Called by the subscription. */
+  /** Called by the subscriptions. */
   void onReply(Message message) {
     String subject = message.getSubject();
     var reply = pending.get(number(subject));
-    // otherwise the answer is late or forged
+    // otherwise the request has ended, or the answer is forged
     if (reply != null && subject.startsWith(reply.replyPrefix)) reply.onMessage(message);
   }
 

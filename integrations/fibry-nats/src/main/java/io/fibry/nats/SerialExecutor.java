@@ -6,7 +6,7 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.Consumer;
 
-/** Runs tasks one after the other, on a fiber that exists as long as there are tasks. */
+/** Passes tasks to a worker, on a fiber that exists as long as there are tasks. */
 final class SerialExecutor<E extends CompletableFuture<?>> {
   private final String name;
   private final Consumer<List<E>> worker;
@@ -15,8 +15,8 @@ final class SerialExecutor<E extends CompletableFuture<?>> {
   private Thread fiber;
 
   /**
-   * @param worker gets all waiting tasks
-   * @param onIdle called when no task is left
+   * @param worker gets all waiting tasks, and completes them
+   * @param onIdle called on the fiber when no task is left
    */
   SerialExecutor(String name, Consumer<List<E>> worker, Runnable onIdle) {
     this.name = name;

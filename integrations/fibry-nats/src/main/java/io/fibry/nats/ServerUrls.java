@@ -18,25 +18,26 @@ final class ServerUrls {
     return servers.split(SEPARATOR);
   }
 
-  /** {@return the scheme, host and port of each URL, with stars for its user} */
+  /** {@return the scheme, host and port of each URL, with stars for user and password} */
   static String redactAll(String servers) {
     return Stream.of(split(servers)).map(ServerUrls::redact).collect(Collectors.joining(","));
   }
 
   private static String redact(String url) {
     if (PUBLIC.matcher(url).matches()) return url;
-    int scheme = url.indexOf("://");
+    int schemeEnd = url.indexOf("://");
     String host =
-        url.substring(Math.max(url.lastIndexOf('@') + 1, scheme < 0 ? 0 : scheme + 3)).replaceAll("[/?].*", "");
-    return (scheme < 0 ? "" : url.substring(0, scheme + 3)) + "***@" + (PUBLIC.matcher(host).matches() ? host : "***");
+        url.substring(Math.max(url.lastIndexOf('@') + 1, schemeEnd < 0 ? 0 : schemeEnd + 3)).replaceAll("[/?].*", "");
+    return (schemeEnd < 0 ? "" : url.substring(0, schemeEnd + 3)) + "***@"
+        + (PUBLIC.matcher(host).matches() ? host : "***");
   }
 
-  /** {@return whether the text has no URL, so that it shows no password of a malformed URL} */
+  /** {@return whether the text has no URL, not even a malformed URL that may show a password} */
   static boolean mayShow(String text) {
     return !text.contains("@") && !text.contains(":/");
   }
 
-  /** {@return the text with stars for the user and the query of each URL} */
+  /** {@return the text with stars for the user, password and query of each URL} */
   static String withoutSecrets(String text) {
     return QUERY.matcher(USER.matcher(text).replaceAll("//***@")).replaceAll("$1?***");
   }

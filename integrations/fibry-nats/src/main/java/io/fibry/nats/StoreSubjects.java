@@ -13,55 +13,55 @@ import java.nio.charset.StandardCharsets;
 record StoreSubjects(String app) {
   private static final String HEX = "0123456789ABCDEF";
   private static final char ESCAPE = '=';
-  private static final int KIND = 3; // index among the names between the dots
-  private static final int KEY = 4;
-  private static final int MESSAGE = 5;
+  private static final int KIND_INDEX = 3; // among the names between the dots of a subject
+  private static final int KEY_INDEX = 4;
+  private static final int MESSAGE_INDEX = 5;
 
-  String stream() {
+  String streamName() {
     return "FB_" + app + "_log";
   }
 
   String turns(Store.ActorId actor) {
-    return allTurns() + of(actor);
+    return turnsPrefix() + encodedId(actor);
   }
 
   /** Returns a filter for the turns of all actors of a kind. */
-  String turnsOf(String kind) {
-    return allTurns() + encode(kind) + ".*";
+  String turnsFilter(String kind) {
+    return turnsPrefix() + encode(kind) + ".*";
   }
 
   String snapshot(Store.ActorId actor) {
-    return allSnapshots() + of(actor);
+    return snapshotsPrefix() + encodedId(actor);
   }
 
   String message(Store.ActorId to, String id) {
-    return allMessages() + of(to) + "." + encode(id);
+    return messagesPrefix() + encodedId(to) + "." + encode(id);
   }
 
   /** Returns a filter for all messages to an actor. */
-  String messages(Store.ActorId to) {
-    return allMessages() + of(to) + ".*";
+  String messagesFilter(Store.ActorId to) {
+    return messagesPrefix() + encodedId(to) + ".*";
   }
 
   /** Returns a filter for the messages to all actors of a kind. */
-  String messagesOf(String kind) {
-    return allMessages() + encode(kind) + ".>";
+  String messagesOfKindFilter(String kind) {
+    return messagesPrefix() + encode(kind) + ".>";
   }
 
   /** Returns filters that together match all subjects of the stream. */
   String[] allFilters() {
-    return new String[] {allTurns() + ">", allSnapshots() + ">", allMessages() + ">"};
+    return new String[] {turnsPrefix() + ">", snapshotsPrefix() + ">", messagesPrefix() + ">"};
   }
 
-  String allTurns() {
+  String turnsPrefix() {
     return "fb." + app + ".j.";
   }
 
-  String allSnapshots() {
+  String snapshotsPrefix() {
     return "fb." + app + ".s.";
   }
 
-  String allMessages() {
+  String messagesPrefix() {
     return "fb." + app + ".m.";
   }
 
@@ -72,18 +72,18 @@ record StoreSubjects(String app) {
     return subject.matches("fb\\.\\Q" + app + "\\E\\.(?:[js](?:\\.[\\w=-]+){2}|m(?:\\.[\\w=-]+){3})");
   }
 
-  private static String of(Store.ActorId actor) {
+  private static String encodedId(Store.ActorId actor) {
     return encode(actor.kind()) + "." + encode(actor.key());
   }
 
   static Store.ActorId actor(String subject) {
     var names = subject.split("\\.");
-    return new Store.ActorId(decode(names[KIND]), decode(names[KEY]));
+    return new Store.ActorId(decode(names[KIND_INDEX]), decode(names[KEY_INDEX]));
   }
 
   /** Returns the id in the subject of a message. */
   static String message(String subject) {
-    return decode(subject.split("\\.")[MESSAGE]);
+    return decode(subject.split("\\.")[MESSAGE_INDEX]);
   }
 
   /** Encodes any text as one name between two dots. */

@@ -15,8 +15,8 @@ import java.util.concurrent.TimeUnit;
 import java.util.regex.Pattern;
 
 /**
- * Reads the turns of a kind, page by page. A reader that waits is woken when this store has stored
- * turns. It polls for turns of other stores, with pauses that grow.
+ * Reads the turns of a kind, page by page. A waiting thread is woken when this store has stored
+ * turns. For turns of other stores it polls, with pauses that grow up to the poll interval.
  */
 final class StreamHistory implements History {
   private static final Pattern OFFSET = Pattern.compile("(\\d{1,18})\\.(\\d{1,9})");
@@ -26,14 +26,14 @@ final class StreamHistory implements History {
   private final StreamStore store;
   private final String kind;
   private final String filter;
-  private final long maxPause; // milliseconds
+  private final long maxPauseMillis;
   private final Semaphore wakeUps = new Semaphore(0);
   private volatile boolean closed;
   private long seq; // number in the stream of the message to read next
-  private int index; // of the next turn in that message
+  private int index; // index in that message of the turn to read next
 
   StreamHistory(StreamStore store, String kind, String offset) {
-    this(store, kind, store.subjects().turnsOf(kind), offset);
+    this(store, kind, store.subjects().turnsFilter(kind), offset);
   }
 
   /** Reads the turns of one actor, from its first turn on. */
@@ -45,7 +45,7 @@ final class StreamHistory implements History {
     this.store = store;
     this.kind = kind;
     this.filter = filter;
-    this.maxPause = store.pollInterval().toMillis();
+    this.maxPauseMillis = store.pollInterval().toMillis();
     var start = StreamPosition.behind(offset, kind);
     this.seq = start.seq;
     this.index = start.index;
@@ -81,10 +81,10 @@ final class StreamHistory implements History {
   @Override
   public List<StoredTurn> take() throws InterruptedException {
     for (long pause = FIRST_PAUSE_MILLIS;; pause *= 2) {
-      wakeUps.drainPermits(); // turns that are stored from now on give a permit again
+      wakeUps.drainPermits(); // turns that are stored from now on add a permit again
       var turns = poll();
       if (!turns.isEmpty()) return turns;
-      if (wakeUps.tryAcquire(Math.min(pause, maxPause), TimeUnit.MILLISECONDS)) pause = FIRST_PAUSE_MILLIS;
+      if (wakeUps.tryAcquire(Math.min(pause, maxPauseMillis), TimeUnit.MILLISECONDS)) pause = FIRST_PAUSE_MILLIS;
     }
   }
 
@@ -121,7 +121,7 @@ final class StreamHistory implements History {
     index = 0;
   }
 
-  /** Called by any thread when there is more to read, or the history is closed. */
+  /** Called by any thread when turns were stored, or the history or its store is closed. */
   void wake() {
     if (wakeUps.availablePermits() == 0) wakeUps.release();
   }

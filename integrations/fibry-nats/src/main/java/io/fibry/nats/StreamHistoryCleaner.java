@@ -29,29 +29,29 @@ import org.slf4j.LoggerFactory;
  * scans a kind. Another process may scan, too, and purges the same turns.
  */
 final class StreamHistoryCleaner {
-  private static final int CHECKS_PER_RETENTION = 16; // times while a turn gets old
-  private static final Duration MIN_INTERVAL = Duration.ofSeconds(5); // from one look to the next
+  private static final int CHECKS_PER_RETENTION = 16; // in the time after which a turn is too old
+  private static final Duration MIN_INTERVAL = Duration.ofSeconds(5); // between two checks of a kind
   private static final int PAGE = 256;
 
-  /** @param nextCheck when it looks at the turns again */
+  /** @param nextCheck the earliest time of the next check of the oldest turns */
   private record StreamRetention(Duration age, Instant nextCheck) {}
 
   private final StreamStore store;
   private final Map<String, StreamRetention> retentions = new ConcurrentHashMap<>(); // by kind
-  private final Set<String> activeKinds = ConcurrentHashMap.newKeySet(); // kinds
+  private final Set<String> activeKinds = ConcurrentHashMap.newKeySet(); // whose old turns a thread deletes
   private final Map<String, HistorySweep> sweeps = new ConcurrentHashMap<>(); // by kind
 
   StreamHistoryCleaner(StreamStore store) {
     this.store = store;
   }
 
-  void begin(String kind, Duration age) {
+  void setRetention(String kind, Duration age) {
     retentions.merge(kind, new StreamRetention(age, Instant.MIN),
         (previous, added) -> previous.age.equals(age) ? previous : added);
     onSnapshotStored(kind);
   }
 
-  /** A snapshot of the kind was stored. */
+  /** Called when a snapshot of the kind was stored. Starts a check if it is time for the next. */
   void onSnapshotStored(String kind) {
     var now = store.clock().instant();
     var retention = retentions.get(kind);
@@ -61,7 +61,7 @@ final class StreamHistoryCleaner {
         new StreamRetention(retention.age, now.plus(pause.compareTo(MIN_INTERVAL) < 0 ? MIN_INTERVAL : pause)));
     boolean isStarted = false;
     try {
-      Thread.ofVirtual().name("forgetting of " + kind).start(() -> run(kind, now.minus(retention.age)));
+      Thread.ofVirtual().name("deletion of old turns of " + kind).start(() -> run(kind, now.minus(retention.age)));
       isStarted = true;
     } finally {
       if (!isStarted) activeKinds.remove(kind);
@@ -70,7 +70,7 @@ final class StreamHistoryCleaner {
 
   private void run(String kind, Instant cutoff) {
     try {
-      delete(kind, cutoff.toEpochMilli());
+      deleteOldTurns(kind, cutoff.toEpochMilli());
     } catch (RuntimeException failure) {
       if (!store.isClosed())
         LoggerFactory.getLogger(NatsStore.class).warn("{} keeps old turns of kind '{}' for now", store, kind, failure);
@@ -79,10 +79,10 @@ final class StreamHistoryCleaner {
     }
   }
 
-  /** Messages in which all turns are old, and which are before that of the snapshot. */
-  private void delete(String kind, long cutoffMillis) {
-    String filter = store.subjects().turnsOf(kind);
-    var snapshotSeqs = new HashMap<String, Long>(); // before these numbers of the stream, by subject
+  /** Deletes messages whose turns are all too old and covered by their actor's snapshot. */
+  private void deleteOldTurns(String kind, long cutoffMillis) {
+    String filter = store.subjects().turnsFilter(kind);
+    var snapshotSeqs = new HashMap<String, Long>(); // number of the message with the snapshot's turn, by subject
     long nextSeq = 1;
     for (var page = store.log().page(filter, nextSeq, PAGE); !page.isEmpty() && !store.isClosed(); page =
         store.log().page(filter, nextSeq, PAGE)) {
@@ -103,25 +103,28 @@ final class StreamHistoryCleaner {
         .map(last -> Snapshot.read(last).seq()).orElse(0L);
   }
 
-  // ---- what whole turns replaced
+  // ---- turns that a full-state turn replaced
 
-  /** Messages of an actor before this number have only turns that a later whole one replaced. */
-  void purgeBefore(Store.ActorId actor, long firstLive) {
+  /**
+   * Purges the messages of an actor before a number of the stream, if all views have passed them. A
+   * later full-state turn has replaced all turns in these messages.
+   */
+  void purgeBefore(Store.ActorId actor, long firstLiveSeq) {
     start("purging of " + actor, actor.kind(), () -> {
       var unread = firstUnread(actor.kind());
-      if (unread.isEmpty() || firstLive <= unread.get().seq()) purge(actor, firstLive);
+      if (unread.isEmpty() || firstLiveSeq <= unread.get().seq()) purge(actor, firstLiveSeq);
     });
   }
 
-  private void purge(Store.ActorId actor, long firstLive) {
+  private void purge(Store.ActorId actor, long firstLiveSeq) {
     var log = store.log();
-    log.retryUntilSettled(() -> log.purge(store.subjects().turns(actor), firstLive - 1));
+    log.retryUntilSettled(() -> log.purge(store.subjects().turns(actor), firstLiveSeq - 1));
   }
 
-  /** A view of the kind has begun, has moved, or was forgotten. */
+  /** Called when a view of the kind has begun, has moved, or was forgotten. Starts a sweep. */
   void onViewMoved(String kind) {
     var sweep = sweeps.computeIfAbsent(kind, HistorySweep::new);
-    if (sweep.requests.getAndIncrement() > 0) return; // the thread that runs sees it
+    if (sweep.requests.getAndIncrement() > 0) return; // the running thread sweeps again
     boolean isStarted = false;
     try {
       start("purging of kind " + kind, kind, sweep::run);
@@ -136,7 +139,7 @@ final class StreamHistoryCleaner {
       try {
         task.run();
       } catch (StoreClosedException closed) {
-        // the next process does it
+        // the next process purges these turns
       } catch (RuntimeException failure) {
         if (!store.isClosed()) LoggerFactory.getLogger(NatsStore.class)
             .warn("{} keeps turns of kind '{}' that were replaced for now", store, kind, failure);
@@ -144,11 +147,11 @@ final class StreamHistoryCleaner {
     });
   }
 
-  /** The first place that some view of the kind has not passed; empty if there is no view. */
+  /** Returns the first position that a view of the kind has not passed; empty without a view. */
   private Optional<StreamHistory.StreamPosition> firstUnread(String kind) {
-    var subjects = store.log().countBySubject(store.subjects().turnsOf(Store.VIEWS)).keySet();
+    var subjects = store.log().countBySubject(store.subjects().turnsFilter(Store.VIEWS)).keySet();
     return store.log().lastMessages(subjects.stream().filter(subject -> isTurnsOfKind(kind, subject)).toList()).stream()
-        .flatMap(message -> view(message).stream())
+        .flatMap(message -> viewOffset(message).stream())
         .map(view -> StreamHistory.StreamPosition.behind(view.offset(), kind))
         .min(Comparator.naturalOrder());
   }
@@ -157,8 +160,12 @@ final class StreamHistoryCleaner {
     return ViewOffset.kindOf(StoreSubjects.actor(subject)).filter(kind::equals).isPresent();
   }
 
-  /** Where a life has begun without a turn yet, it says nothing: the turn before does. */
-  private Optional<ViewOffset> view(MessageInfo last) {
+  /**
+   * Returns the offset in the last turn of a view; empty if the view has no turn.
+   *
+   * @param last the last message of the view's journal
+   */
+  private Optional<ViewOffset> viewOffset(MessageInfo last) {
     var id = StoreSubjects.actor(last.getSubject());
     var entry = JournalEntry.read(last);
     if (entry.number() == 0) return Optional.empty();
@@ -167,13 +174,13 @@ final class StreamHistoryCleaner {
   }
 
   /**
-   * The look for one kind; it runs on one thread at a time, which counts how often it was asked for
-   * meanwhile.
+   * Purges replaced turns of one kind, on one thread at a time. If a sweep is requested while that
+   * thread runs, the thread sweeps again.
    */
   private final class HistorySweep {
     private final String kind;
-    private final AtomicInteger requests = new AtomicInteger(); // 0 while no thread runs
-    private long nextSeq = 1; // where it continues; used by the running thread
+    private final AtomicInteger requests = new AtomicInteger(); // since the thread began; 0 while no thread runs
+    private long nextSeq = 1; // where the next sweep begins; used by the running thread
 
     HistorySweep(String kind) {
       this.kind = kind;
@@ -188,45 +195,48 @@ final class StreamHistoryCleaner {
           isFinished = requests.compareAndSet(seenRequests, 0);
         }
       } finally {
-        if (!isFinished) requests.set(0); // it failed: the next move of a view tries again
+        if (!isFinished) requests.set(0); // the sweep failed: the next move of a view tries again
       }
     }
 
     private void purge() {
       var unread = firstUnread(kind);
-      String filter = store.subjects().turnsOf(kind);
+      String filter = store.subjects().turnsFilter(kind);
       for (var page = store.log().page(filter, nextSeq, PAGE); !page.isEmpty() && !store.isClosed(); page =
           store.log().page(filter, nextSeq, PAGE)) {
-        var lastFullState = new HashMap<String, Long>(); // the last message with a whole turn, by subject
-        long afterPassed = nextSeq;
+        var lastFullStateSeqs = new HashMap<String, Long>(); // number of the last message with a full state, by subject
+        long seqAfterPassed = nextSeq;
         boolean isUnreadReached = false;
         for (var message : page) {
           isUnreadReached = unread.isPresent() && !isPassed(message, unread.get());
           if (isUnreadReached) break;
-          if (JournalEntry.read(message).hasFullState()) lastFullState.put(message.getSubject(), message.getSeq());
-          afterPassed = message.getSeq() + 1;
+          if (JournalEntry.read(message).hasFullState()) lastFullStateSeqs.put(message.getSubject(), message.getSeq());
+          seqAfterPassed = message.getSeq() + 1;
         }
-        if (!tryPurge(lastFullState)) return; // such as without a keeper: the next move of a view tries again from here
-        nextSeq = afterPassed;
+        // Fails without a keeper, for example. The next move of a view tries again from nextSeq.
+        if (!tryPurge(lastFullStateSeqs)) return;
+        nextSeq = seqAfterPassed;
         if (isUnreadReached) return;
       }
     }
 
-    /** All of its turns. */
+    /** Returns whether all views have passed all turns of the message. */
     private boolean isPassed(MessageInfo message, StreamHistory.StreamPosition unread) {
       return message.getSeq() < unread.seq()
           || message.getSeq() == unread.seq() && unread.index() >= JournalEntry.read(message).turns().size();
     }
 
     /**
-     * Purges the turns that the full states replaced. Repeats failed purges until one deadline for
-     * all. Otherwise the turns would stay until a view moves, and perhaps no view ever does.
+     * Purges the turns that the full states replaced, and returns whether all purges succeeded.
+     * Failed purges are repeated until a deadline that all share. Otherwise the turns would stay
+     * until a view moves, and perhaps no view ever does.
      */
-    private boolean tryPurge(Map<String, Long> lastFullState) {
+    private boolean tryPurge(Map<String, Long> lastFullStateSeqs) {
       var log = store.log();
       var deadline = log.newDeadline();
-      var purges = new HashMap<JetStreamLog.WriteAttempt, CompletableFuture<WriteOutcome>>(); // with first outcomes
-      lastFullState.forEach((subject, seq) -> {
+      // the first outcomes, by attempt
+      var purges = new HashMap<JetStreamLog.WriteAttempt, CompletableFuture<WriteOutcome>>();
+      lastFullStateSeqs.forEach((subject, seq) -> {
         JetStreamLog.WriteAttempt attempt = () -> log.purge(subject, seq - 1);
         if (seq > 1) purges.put(attempt, attempt.make());
       });

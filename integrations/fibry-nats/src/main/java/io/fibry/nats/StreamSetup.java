@@ -18,16 +18,18 @@ import java.util.TreeSet;
 /** Creates streams. Checks the settings of a stream that exists, and never changes them. */
 final class StreamSetup {
   static final Duration DEDUPLICATION_WINDOW = Duration.ofMinutes(2);
-  private static final int NOT_FOUND = 10059;
+  private static final int NOT_FOUND = 10059; // error codes of the server
   private static final int NAME_IN_USE = 10058; // another program created it meanwhile, with other settings
 
-  private static final Set<String> HARMLESS = Set.of("name", "description", "metadata", "placement", "compression");
-  private static final Set<String> LIMITS = Set.of("discard", "max_bytes", "max_msgs");
-  private static final Set<String> DEFAULTS = Set.of("", "0", "-1", "false", "null", "{}", "[]", "\"\"", "\"none\"");
+  private static final Set<String> HARMLESS_FIELDS =
+      Set.of("name", "description", "metadata", "placement", "compression");
+  private static final Set<String> LIMIT_FIELDS = Set.of("discard", "max_bytes", "max_msgs");
+  private static final Set<String> DEFAULT_VALUES =
+      Set.of("", "0", "-1", "false", "null", "{}", "[]", "\"\"", "\"none\"");
 
   private StreamSetup() {}
 
-  /** Creates a stream if it does not exist, as a keeper. Checks a stream that exists. */
+  /** Checks a stream that exists. If it does not exist, a keeper creates it; other roles throw. */
   static void create(JetStreamManagement management, Role role, StreamConfiguration wanted) throws IOException {
     try {
       if (exists(management, role, wanted)) return;
@@ -72,15 +74,15 @@ final class StreamSetup {
    * does not know. The reason is that some settings make the server drop messages that it has
    * acknowledged. Harmless settings may differ. Limits may differ if a full stream refuses new
    * messages. A stream of an earlier version allows roll-ups, by which each program that publishes
-   * can delete all of it. So only keepers use such a stream.
+   * to it can delete all of it. So only keepers use such a stream.
    */
   private static void compare(StreamConfiguration wanted, Role role, Map<String, JsonValue> existing) {
     var expected = JsonParser.parseUnchecked(wanted.toJson()).map;
     var fields = new TreeSet<>(existing.keySet());
     fields.addAll(expected.keySet());
-    fields.removeAll(HARMLESS);
+    fields.removeAll(HARMLESS_FIELDS);
     if (role == Role.KEEPER && !wanted.getAllowRollup()) fields.remove("allow_rollup_hdrs");
-    if (value(existing, "discard").equals("\"new\"")) fields.removeAll(LIMITS); // a full stream refuses messages
+    if (value(existing, "discard").equals("\"new\"")) fields.removeAll(LIMIT_FIELDS); // a full stream refuses messages
     var differences = fields.stream().filter(field -> !value(expected, field).equals(value(existing, field)))
         .map(field -> Lines.escaped(field + " is " + value(existing, field) + " instead of " + value(expected, field)))
         .toList();
@@ -93,6 +95,6 @@ final class StreamSetup {
   private static String value(Map<String, JsonValue> configuration, String field) {
     var value = configuration.get(field);
     String text = value == null ? "" : value.toJson();
-    return DEFAULTS.contains(text) ? "unset" : text;
+    return DEFAULT_VALUES.contains(text) ? "unset" : text;
   }
 }

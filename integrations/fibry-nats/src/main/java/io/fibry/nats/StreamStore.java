@@ -27,22 +27,22 @@ import java.util.function.BiConsumer;
 import java.util.function.Consumer;
 import java.util.stream.Collectors;
 
-/** The store, with a {@link TurnWriter} for each actor that is loaded or has pending tasks. */
+/** A store with a {@link TurnWriter} for each actor that is loaded or has pending tasks. */
 final class StreamStore extends NatsStore {
   private static final int PAGE_SIZE = 1_000;
-  private static final int MESSAGE_OVERHEAD = 64 << 10; // bytes of a message besides the bodies that actors give
+  private static final int MESSAGE_OVERHEAD = 64 << 10; // bytes of a message besides the bodies of turns
   private static final int HEADER_BYTES = 8 << 10;
 
   private final JetStreamLog log;
   private final StoreSubjects subjects;
   private final Options options;
-  private final Runnable onClose; // closes the connection, unless others use it
+  private final Runnable onClose; // closes the connection, unless a transport uses it, too
   private final String storeId = NUID.nextGlobal();
-  private final AtomicLong lastNumber = new AtomicLong();
+  private final AtomicLong lastUniqueNumber = new AtomicLong();
   private final AtomicLong lastLife = new AtomicLong();
   private final Semaphore byteBudget; // one permit per byte
   private final Map<ActorId, TurnWriter> writers = new ConcurrentHashMap<>();
-  private final Set<StreamHistory> histories = ConcurrentHashMap.newKeySet(); // open ones
+  private final Set<StreamHistory> histories = ConcurrentHashMap.newKeySet(); // open histories
   private final StreamHistoryCleaner historyCleaner = new StreamHistoryCleaner(this);
   private volatile boolean closed;
 
@@ -72,7 +72,7 @@ final class StreamStore extends NatsStore {
     return options.pollInterval();
   }
 
-  /** Returns how many bytes the bodies of turns in one message may have. */
+  /** Returns how many bytes the bodies of all turns in one message may have together. */
   int maxBytes() {
     return log.maxBytes() - MESSAGE_OVERHEAD;
   }
@@ -86,14 +86,14 @@ final class StreamStore extends NatsStore {
     return closed;
   }
 
-  /** Returns the number of a new life: greater than the given one, and than all returned before. */
+  /** Returns a number for a new life, greater than {@code previous} and all returned before. */
   long nextLife(long previous) {
     return lastLife.updateAndGet(last -> Math.max(last, previous) + 1);
   }
 
   /** Returns a name that no other entry or message has. */
   String uniqueName() {
-    return storeId + "." + lastNumber.incrementAndGet();
+    return storeId + "." + lastUniqueNumber.incrementAndGet();
   }
 
   /** Wakes the histories of a kind whose turns were stored. */
@@ -114,15 +114,15 @@ final class StreamStore extends NatsStore {
   }
 
   /** Returns the exception for a write that may have been stored. */
-  StoreBusyException outcomeUnknown(Throwable failure, String description) {
-    return new StoreBusyException(this + " failed, and nobody knows whether it has " + description + ": "
+  StoreBusyException unknownOutcome(Throwable failure, String description) {
+    return new StoreBusyException(this + " failed, and it is unknown whether it has " + description + ": "
         + ConnectionErrors.text(failure), failure);
   }
 
   StoreException refusal(WriteOutcome outcome, String description) {
     return switch (outcome) {
       case WriteOutcome.RetryableFailure retryable when retryable.mayBeStored() -> new StoreBusyException(
-          "nobody knows whether " + this + " has " + description + ": " + retryable.reason());
+          "it is unknown whether " + this + " has " + description + ": " + retryable.reason());
       case WriteOutcome.RetryableFailure retryable -> new StoreWriteException(
           this + " does not take " + description + ", after " + options.requestLimit() + ": " + retryable.reason(),
           null);
@@ -146,10 +146,10 @@ final class StreamStore extends NatsStore {
 
   private <T> StoreTask<T> add(ActorId actor, StoreTask<T> task) {
     if (task.size() > options.maxPendingBytes())
-      throw new IllegalArgumentException("a turn of or message for " + actor + " takes "
-          + task.size() + " bytes; " + this + " permits " + options.maxPendingBytes()
-          + ", as its option maxPendingBytes says");
-    try { // only a waiting thread can be interrupted, and no thread overtakes it
+      throw new IllegalArgumentException("a turn of " + actor + ", or a message for it, takes "
+          + task.size() + " bytes; option maxPendingBytes of " + this + " permits " + options.maxPendingBytes()
+          + "; raise it");
+    try { // an interrupt ends only a wait; no thread overtakes a thread that waits
       if (byteBudget.hasQueuedThreads() || !byteBudget.tryAcquire(task.size())) byteBudget.acquire(task.size());
     } catch (InterruptedException interrupt) {
       Thread.currentThread().interrupt();
@@ -182,7 +182,8 @@ final class StreamStore extends NatsStore {
     checkOpen();
     var writer = writers.get(actor);
     if (writer != null && writer.isTurnThread(Thread.currentThread()))
-      throw new IllegalStateException(actor + " cannot be read by what its own answer runs; read on another thread");
+      throw new IllegalStateException(
+          actor + " cannot be read by a callback of its own turn; read it on another thread");
     try {
       return JetStreamLog.awaitAnswer(add(actor, task));
     } catch (InterruptedException interrupt) {
@@ -234,14 +235,14 @@ final class StreamStore extends NatsStore {
   }
 
   private CompletionStage<Void> store(Turn turn, boolean isEnd) {
-    check("a turn of ", turn.actor(), turn.body());
-    for (var message : turn.outbox()) check("a message for ", message.to(), message.body());
+    checkSize("a turn of ", turn.actor(), turn.body());
+    for (var message : turn.outbox()) checkSize("a message for ", message.to(), message.body());
     if (turn.outbox().size() > TurnWriter.maxSends()) throw new IllegalArgumentException("a turn of " + turn.actor()
         + " sends " + turn.outbox().size() + " messages; " + this + " takes at most " + TurnWriter.maxSends());
     return add(turn.actor(), new StoreTask.AppendTask(turn, isEnd));
   }
 
-  /** Returns false: turns of different actors are stored independently. */
+  /** Returns false, because turns of different actors are stored independently. */
   @Override
   public boolean preservesGlobalOrder() {
     return false;
@@ -249,11 +250,11 @@ final class StreamStore extends NatsStore {
 
   @Override
   public void snapshot(Turn turn) {
-    check("a snapshot of ", turn.actor(), turn.body());
+    checkSize("a snapshot of ", turn.actor(), turn.body());
     if (!closed) add(turn.actor(), new StoreTask.SnapshotTask(turn));
   }
 
-  private void check(String description, ActorId actor, byte[] body) {
+  private void checkSize(String description, ActorId actor, byte[] body) {
     if (body.length > maxBytes()) throw new IllegalArgumentException(description + actor + " takes " + body.length
         + " bytes; " + this + " takes at most " + maxBytes() + ", since max_payload of its servers is "
         + log.maxBytes());
@@ -263,7 +264,7 @@ final class StreamStore extends NatsStore {
 
   @Override
   public CompletionStage<Boolean> enqueue(PendingMessage message, int max) {
-    check("a message for ", message.to(), message.body());
+    checkSize("a message for ", message.to(), message.body());
     return add(message.to(), new StoreTask.EnqueueTask(message, max));
   }
 
@@ -300,7 +301,7 @@ final class StreamStore extends NatsStore {
   @Override
   public void forEachPending(String kind, BiConsumer<ActorId, Instant> reader) {
     checkOpen();
-    String filter = subjects.messagesOf(kind);
+    String filter = subjects.messagesOfKindFilter(kind);
     for (var page = log.page(filter, 1, PAGE_SIZE); !page.isEmpty(); page =
         log.page(filter, page.getLast().getSeq() + 1, PAGE_SIZE))
       for (var message : page) {
@@ -312,19 +313,19 @@ final class StreamStore extends NatsStore {
       }
   }
 
-  /** Skips actors of which the stream has only the begin of a life. */
+  /** Skips actors of which the stream has only the beginning of a life, which is one message. */
   @Override
   public void forEachActor(Consumer<ActorId> reader) {
     checkOpen();
-    var countsBySubject = log.countBySubject(subjects.allTurns() + ">");
+    var countsBySubject = log.countBySubject(subjects.turnsPrefix() + ">");
     var actors = countsBySubject.entrySet().stream().filter(count -> count.getValue() > 1)
         .map(count -> StoreSubjects.actor(count.getKey()))
         .collect(Collectors.toSet());
-    var subjectsWithOne = countsBySubject.entrySet().stream().filter(count -> count.getValue() == 1)
+    var subjectsWithOneMessage = countsBySubject.entrySet().stream().filter(count -> count.getValue() == 1)
         .map(Map.Entry::getKey).toList();
-    for (var message : log.lastMessages(subjectsWithOne))
+    for (var message : log.lastMessages(subjectsWithOneMessage))
       if (JournalEntry.read(message).number() > 0) actors.add(StoreSubjects.actor(message.getSubject()));
-    for (var subject : log.countBySubject(subjects.allMessages() + ">").keySet())
+    for (var subject : log.countBySubject(subjects.messagesPrefix() + ">").keySet())
       actors.add(StoreSubjects.actor(subject));
     actors.forEach(reader);
   }
@@ -341,8 +342,8 @@ final class StreamStore extends NatsStore {
 
   @Override
   public void setRetention(String kind, Duration age) {
-    // A keeper could not check the age that another node gives.
-    if (!log.isPurgedByKeeper()) historyCleaner.begin(kind, age);
+    // A keeper that purges for this program could not check the age, so the setting has no effect.
+    if (!log.isPurgedByKeeper()) historyCleaner.setRetention(kind, age);
   }
 
   @Override
@@ -366,6 +367,6 @@ final class StreamStore extends NatsStore {
 
   @Override
   public String toString() {
-    return "the store in stream " + subjects.stream();
+    return "the store in stream " + subjects.streamName();
   }
 }

@@ -15,9 +15,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Reads the table for askers. They may not call JetStream themselves, because the server sends an
- * answer to any subject that a call names. So a program that may call it could write into any
- * stream.
+ * Reads the table for askers. Askers may not call JetStream themselves, because the server sends an
+ * answer to any subject that a call names. So a program that may call JetStream could write into
+ * any stream.
  *
  * <p>Questions are answered on fibers, at most 16 at a time. The list of nodes is read at most once
  * a second; {@code readAt} and {@code nodes} are guarded by the lock.
@@ -44,11 +44,11 @@ final class TableDirectory {
 
   private final ProgramMessaging messages;
   private final NatsTable table;
-  private final String keyPrefix; // of the keys of nodes
+  private final String keyPrefix; // beginning of the keys of nodes
   private final Semaphore permits = new Semaphore(MAX_PARALLEL);
   private final ReentrantLock lock = new ReentrantLock();
   private Optional<Found> nodes = Optional.empty();
-  private long readAt; // when nodes was read, in nanoseconds
+  private long readAt; // when nodes was read, ns by System.nanoTime
 
   private TableDirectory(ProgramMessaging messages, NatsTable table, String app) {
     this.messages = messages;

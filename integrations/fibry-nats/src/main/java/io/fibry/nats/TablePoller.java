@@ -27,7 +27,7 @@ final class TablePoller {
   private final Supplier<List<Entry>> entrySource;
   private final Consumer<Entry> reader;
   private final Map<String, Long> knownVersions = new HashMap<>(); // by key
-  private final HashSet<String> missing = new HashSet<>(); // known keys that the last list did not have
+  private final HashSet<String> missingKeys = new HashSet<>(); // known keys that the last list did not have
 
   private TablePoller(Supplier<List<Entry>> entrySource, Consumer<Entry> reader) {
     this.entrySource = entrySource;
@@ -60,18 +60,18 @@ final class TablePoller {
   }
 
   private void compare(List<Entry> entries) {
-    var unlisted = new HashSet<>(knownVersions.keySet());
+    var unlistedKeys = new HashSet<>(knownVersions.keySet());
     for (var entry : entries) {
-      unlisted.remove(entry.key());
+      unlistedKeys.remove(entry.key());
       if (knownVersions.getOrDefault(entry.key(), 0L) >= entry.version()) continue;
       reader.accept(entry);
       knownVersions.put(entry.key(), entry.version());
     }
-    for (var key : unlisted) if (missing.contains(key)) {
+    for (var key : unlistedKeys) if (missingKeys.contains(key)) {
       reader.accept(new Entry(key, Optional.empty(), knownVersions.remove(key)));
     }
-    missing.clear();
-    missing.addAll(unlisted);
-    missing.retainAll(knownVersions.keySet());
+    missingKeys.clear();
+    missingKeys.addAll(unlistedKeys);
+    missingKeys.retainAll(knownVersions.keySet());
   }
 }

@@ -24,7 +24,10 @@ final class TurnReader {
   }
 
   /**
-   * Returns the bodies from which the state follows; the last message has this number and entry.
+   * Returns the bodies of the turns from which the actor computes its state.
+   *
+   * @param lastSeq the number in the stream of the actor's last entry
+   * @param entry the last entry
    */
   List<byte[]> readUpTo(long lastSeq, JournalEntry entry) {
     long firstSeq = entry.from() == 0 ? lastSeq : entry.from();
@@ -43,8 +46,8 @@ final class TurnReader {
   }
 
   /**
-   * Reads messages from one number of the stream to before another. If the pages end early, the
-   * server may be behind; then a turn is missing.
+   * Reads the messages from {@code firstSeq} to before {@code endSeq}. If the pages end early, the
+   * server may be behind, and the caller finds that a turn is missing.
    */
   private void read(long firstSeq, long endSeq) {
     String subject = subjects.turns(id);
@@ -58,7 +61,7 @@ final class TurnReader {
   }
 
   private void add(JournalEntry entry) {
-    for (int i = entry.lastFullState(); i < entry.turns().size(); i++) {
+    for (int i = entry.lastFullStateIndex(); i < entry.turns().size(); i++) {
       var turn = entry.turns().get(i);
       if (entry.number(i) < nextNumber) continue; // the snapshot covers it
       if (turn.whole()) bodies.clear();
@@ -69,7 +72,8 @@ final class TurnReader {
   }
 
   private StoreDamagedException missing() {
-    return new StoreDamagedException("turn " + nextNumber + " of " + id + " is missing in stream " + subjects.stream()
-        + ". Other actors are not concerned; put back a copy of the stream");
+    return new StoreDamagedException(
+        "turn " + nextNumber + " of " + id + " is missing in stream " + subjects.streamName()
+            + ". Other actors are not concerned; put back a copy of the stream");
   }
 }

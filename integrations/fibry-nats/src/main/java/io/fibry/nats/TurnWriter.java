@@ -19,17 +19,17 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Stores the turns of an actor. The server stores an entry of its journal only if the last
- * message of the subject is the message that this store expects. So if two stores own the actor,
- * one of them is refused. One entry is in flight at a time, with all waiting turns. The messages
- * that these turns send are in one batch with it. Fields are used on the fiber of
- * {@link #executor}.
+ * Stores the turns of an actor as entries of its journal, which are messages of one subject. The
+ * server stores an entry only if the last message of that subject is the message that this store
+ * expects. So if two stores own the actor, the turns of one store are refused. One entry is in
+ * flight at a time, with all waiting turns. The messages that these turns send are stored in one
+ * batch with the entry. Fields are used on the fiber of {@link #executor}.
  */
 final class TurnWriter {
   private static final Logger LOG = LoggerFactory.getLogger(NatsStore.class);
-  private static final int MAX_SENDS = 999; // the server's limit, less the turn
+  private static final int MAX_SENDS = 999; // in one batch; the server's limit is 1,000 with the entry
   private static final int PURGE_THRESHOLD = 64; // dead messages that are worth a purge
-  private static final int PURGE_THRESHOLD_AT_END = 16; // when a life ends
+  private static final int PURGE_THRESHOLD_AT_END = 16; // that are worth a purge when a life ends
 
   /**
    * The key of a message that turns send. If several messages have one key, only the last is
@@ -49,8 +49,8 @@ final class TurnWriter {
   private long life;
   private long number; // of the last turn
   private long seq; // number in the stream of the last message of the turns
-  private long from; // number in the stream of the message from which the actor is read
-  private long messages; // of turns, since the last purge
+  private long firstReadSeq; // number in the stream of the message from which the actor is read
+  private long entriesSincePurge; // stored entries since the last purge
   private boolean isRefused = true; // a turn of this life was refused, or no life has begun
   private volatile boolean isAlive; // a life has begun and not ended; read by any thread
 
@@ -85,7 +85,7 @@ final class TurnWriter {
     return isAlive;
   }
 
-  /** Returns whether this writer can be dropped: no life, no tasks. */
+  /** Returns whether this writer can be dropped, because it has no life and no tasks. */
   boolean isIdle() {
     return !isAlive && executor.isIdle() && messageWriter.executor().isIdle();
   }
@@ -103,12 +103,12 @@ final class TurnWriter {
 
   private boolean fits(List<StoreTask.AppendTask> turns, Turn turn) {
     long bytes = turn.body().length;
-    long sends = turn.outbox().size();
+    long sendCount = turn.outbox().size();
     for (var task : turns) {
       bytes += task.size();
-      sends += task.turn().outbox().size();
+      sendCount += task.turn().outbox().size();
     }
-    return bytes <= store.maxBytes() && sends <= MAX_SENDS;
+    return bytes <= store.maxBytes() && sendCount <= MAX_SENDS;
   }
 
   static int maxSends() {
@@ -119,7 +119,7 @@ final class TurnWriter {
     try {
       switch (task) {
         case StoreTask.LoadTask load -> {
-          if (!load.complete(load())) endLife(); // the task was cancelled
+          if (!load.complete(load())) endLife(); // the task was cancelled, so no caller knows this life
         }
         case StoreTask.BeginLifeTask begin -> {
           if (!begin.complete(startLife(begin.last()))) endLife();
@@ -164,37 +164,37 @@ final class TurnWriter {
 
   private void commit(List<StoreTask.AppendTask> tasks) {
     var turns = tasks.stream().map(StoreTask.AppendTask::turn).toList();
-    var sends = new LinkedHashMap<OutboxKey, PendingMessage>();
+    var outbox = new LinkedHashMap<OutboxKey, PendingMessage>();
     var handledIds = new LinkedHashSet<String>();
     for (var turn : turns) {
       for (var messageId : turn.handledIds()) {
-        sends.remove(new OutboxKey(id, messageId));
+        outbox.remove(new OutboxKey(id, messageId));
         handledIds.add(messageId);
       }
       for (var message : turn.outbox()) {
         var key = new OutboxKey(message.to(), message.id());
-        sends.remove(key); // so that it moves to the end
-        sends.put(key, message);
+        outbox.remove(key); // so that it moves to the end
+        outbox.put(key, message);
       }
     }
     var handled = handledIds.isEmpty() ? List.<JournalEntry.Done>of() : pendingMessages.findPresent(handledIds);
     var stillPresent = new ArrayList<>(pendingMessages.stillPresent());
     stillPresent.addAll(handled);
     boolean hasFullState = turns.stream().anyMatch(Turn::isFullState);
-    var entry = new JournalEntry(store.uniqueName(), life, number + turns.size(), hasFullState ? 0 : from, stillPresent,
-        turns.stream().map(Written::of).toList());
+    var entry = new JournalEntry(store.uniqueName(), life, number + turns.size(),
+        hasFullState ? 0 : firstReadSeq, stillPresent, turns.stream().map(Written::of).toList());
     byte[] bytes = entry.bytes();
     if (bytes.length > store.maxEntryBytes()) {
-      commitPartially(tasks, bytes.length, stillPresent.size());
+      commitInHalves(tasks, bytes.length, stillPresent.size());
       return;
     }
     var messages = new ArrayList<StreamMessage>();
     messages.add(StreamMessage.of(store.subjects().turns(id), bytes));
-    sends.values().forEach(message -> messages.add(pendingMessages.toStreamMessage(message)));
+    outbox.values().forEach(message -> messages.add(pendingMessages.toStreamMessage(message)));
     var outcome = write(entry, messages);
     isRefused = !(outcome instanceof WriteOutcome.WriteSuccess);
     try {
-      if (!isRefused) onStored(entry, handled, sends.values());
+      if (!isRefused) onStored(entry, handled, outbox.values());
     } finally {
       for (var task : tasks) completeTask(task, outcome);
     }
@@ -203,7 +203,7 @@ final class TurnWriter {
   }
 
   /** Commits the turns in two halves, because they are too large for one message. */
-  private void commitPartially(List<StoreTask.AppendTask> tasks, int bytes, int handledCount) {
+  private void commitInHalves(List<StoreTask.AppendTask> tasks, int bytes, int handledCount) {
     if (tasks.size() == 1) throw new StoreWriteException("turn " + tasks.getFirst().turn().number() + " of " + id
         + " takes " + bytes + " bytes with the ids of " + handledCount
         + " messages that are done and not deleted yet; " + store
@@ -213,20 +213,20 @@ final class TurnWriter {
     append(new ArrayList<>(tasks.subList(half, tasks.size())));
   }
 
-  private void onStored(JournalEntry entry, List<JournalEntry.Done> handled, Collection<PendingMessage> sends) {
+  private void onStored(JournalEntry entry, List<JournalEntry.Done> handled, Collection<PendingMessage> outbox) {
     ViewOffset.kindOf(id).ifPresent(store.historyCleaner()::onViewMoved);
     number = entry.number();
-    messages++;
+    entriesSincePurge++;
     pendingMessages.remove(handled);
     long messageSeq = seq;
-    for (var message : sends) {
+    for (var message : outbox) {
       messageSeq++;
       if (!message.to().equals(id)) continue;
       var previous = pendingMessages.positions().get(message.id());
       pendingMessages.notePending(message.id(), messageSeq, message.due());
       if (previous != null) pendingMessages.removeBefore(message.id(), messageSeq);
     }
-    if (entry.hasFullState() && messages >= PURGE_THRESHOLD) purgeDead();
+    if (entry.hasFullState() && entriesSincePurge >= PURGE_THRESHOLD) purgeDead();
   }
 
   private void completeTask(StoreTask.AppendTask task, WriteOutcome outcome) {
@@ -238,7 +238,7 @@ final class TurnWriter {
     }
   }
 
-  /** Stores the messages, of which the entry is the first, and notes its position. */
+  /** Stores messages, the first of which has the entry, and notes the entry's position. */
   private WriteOutcome write(JournalEntry entry, List<StreamMessage> messages) {
     WriteOutcome outcome;
     try {
@@ -252,7 +252,7 @@ final class TurnWriter {
 
   private void onWritten(JournalEntry entry, long entrySeq) {
     seq = entrySeq;
-    from = entry.from() == 0 ? entrySeq : entry.from();
+    firstReadSeq = entry.from() == 0 ? entrySeq : entry.from();
   }
 
   /** Looks for an entry that an attempt without an answer may have stored. */
@@ -266,20 +266,20 @@ final class TurnWriter {
           return new WriteOutcome.WriteSuccess(seq);
         }
       return new WriteOutcome.RetryableFailure(
-          "another store has stored turns since, and what was before may be taken away", true);
+          "another store has stored turns since, and may have deleted this entry", true);
     } catch (RuntimeException failure) {
       return new WriteOutcome.RetryableFailure(ConnectionErrors.text(failure), true);
     }
   }
 
   private void purgeDead() {
-    messages = 0;
-    if (from > 1) store.historyCleaner().purgeBefore(id, from);
+    entriesSincePurge = 0;
+    if (firstReadSeq > 1) store.historyCleaner().purgeBefore(id, firstReadSeq);
   }
 
   /**
-   * Stores a snapshot, unless another store has stored a later one: turns before the later one may
-   * have been deleted.
+   * Stores a snapshot, unless another store has stored a later snapshot. The later snapshot must
+   * stay, because turns before it may have been deleted.
    */
   private void snapshot(Turn turn) {
     if (isRefused || turn.life() != life || turn.number() != number) return;
@@ -315,21 +315,21 @@ final class TurnWriter {
     return life;
   }
 
-  /** Begins a life after the given turn, or after the last. Returns the last message before it. */
+  /** Begins a life after turn {@code lastNumber}, or the last turn. Returns the entry before. */
   private Optional<LastEntry> beginLife(Optional<Long> lastNumber) {
     isRefused = true;
     for (int attempt = 1;; attempt++) {
       var last =
           log.lastMessage(store.subjects().turns(id))
               .map(message -> new LastEntry(message.getSeq(), JournalEntry.read(message)));
-      var previous = last.map(LastEntry::entry);
+      var previousEntry = last.map(LastEntry::entry);
       seq = last.map(LastEntry::seq).orElse(0L);
-      from = previous.isPresent() && previous.get().from() > 0 ? previous.get().from() : seq;
-      life = store.nextLife(previous.map(JournalEntry::life).orElse(0L));
-      number = lastNumber.orElse(previous.map(JournalEntry::number).orElse(0L));
-      var handled = previous.map(JournalEntry::done).orElse(List.of());
-      var beginning = new JournalEntry(store.uniqueName(), life, number, lastNumber.isPresent() ? 0 : from, handled,
-          List.of());
+      firstReadSeq = previousEntry.isPresent() && previousEntry.get().from() > 0 ? previousEntry.get().from() : seq;
+      life = store.nextLife(previousEntry.map(JournalEntry::life).orElse(0L));
+      number = lastNumber.orElse(previousEntry.map(JournalEntry::number).orElse(0L));
+      var handled = previousEntry.map(JournalEntry::done).orElse(List.of());
+      var beginning = new JournalEntry(store.uniqueName(), life, number,
+          lastNumber.isPresent() ? 0 : firstReadSeq, handled, List.of());
       var outcome = write(beginning, List.of(StreamMessage.of(store.subjects().turns(id), beginning.bytes())));
       if (outcome instanceof WriteOutcome.WriteSuccess) {
         isAlive = true;
@@ -343,9 +343,9 @@ final class TurnWriter {
   }
 
   private void endLife() {
-    // There is no turn, so the entry of the life is not needed.
+    // Without a turn, the entry that began the life is not needed.
     if (number == 0 && !isRefused) log.purge(store.subjects().turns(id), seq).join();
-    else if (messages >= PURGE_THRESHOLD_AT_END && !isRefused) purgeDead();
+    else if (entriesSincePurge >= PURGE_THRESHOLD_AT_END && !isRefused) purgeDead();
     pendingMessages.endLife();
     isAlive = false;
     isRefused = true;

@@ -23,13 +23,13 @@ import org.slf4j.LoggerFactory;
 /**
  * Pulls messages from a JetStream consumer, at most as many as the worker may handle in parallel.
  * Reports progress for the messages in progress, so that the server does not deliver them to other
- * nodes. The state of a subscription belongs to its actor.
+ * nodes. An actor owns the state of the subscription.
  */
 final class WorkConsumer implements Subscription {
   static final Duration ACK_TIMEOUT = Duration.ofSeconds(15); // without progress for so long, work is delivered again
   private static final Logger LOG = LoggerFactory.getLogger(NatsNetwork.class);
   private static final Duration TICK_INTERVAL = Duration.ofSeconds(2);
-  private static final Duration PULL_EXPIRY = Duration.ofSeconds(5); // of a request for work
+  private static final Duration PULL_EXPIRY = Duration.ofSeconds(5); // after which a request for work ends
   private static final long PULL_LOST_NANOS = PULL_EXPIRY.plus(TICK_INTERVAL).toNanos(); // an older pull counts as lost
   private static final int STATUS_TIMEOUT = 408; // a request has expired
   private static final int STATUS_NOT_FOUND = 404;
@@ -40,7 +40,7 @@ final class WorkConsumer implements Subscription {
   private record WorkEnded(NatsWorkItem piece) {}
 
   private final NatsConnection connection;
-  private final JetStreamLog stream;
+  private final JetStreamLog log;
   private final String subject;
   private final String consumerName;
   private final String inbox;
@@ -49,16 +49,16 @@ final class WorkConsumer implements Subscription {
   private final Actor<Object> actor;
   private final Subscription deliveries;
   private final Set<NatsWorkItem> inProgress = new HashSet<>(); // this and the next four: used only by the actor
-  private int requested; // work that was requested and has not come
-  private long requestedAt; // in nanoseconds
+  private int requested; // pieces of work that were requested and have not come
+  private long requestedAt; // ns by System.nanoTime
   private boolean isBroken; // the server reported that the consumer failed
-  private long number; // of the last request for work
+  private long requestNumber; // of the last request for work
   private volatile boolean closed;
 
-  private WorkConsumer(NatsConnection connection, JetStreamLog stream, String subject, int maxParallel,
+  private WorkConsumer(NatsConnection connection, JetStreamLog log, String subject, int maxParallel,
       Consumer<WorkItem> worker) {
     this.connection = connection;
-    this.stream = stream;
+    this.log = log;
     this.subject = subject;
     this.consumerName = subject.replace('.', '_');
     this.inbox = connection.connection().createInbox();
@@ -75,15 +75,15 @@ final class WorkConsumer implements Subscription {
     this.deliveries = subscription;
   }
 
-  static WorkConsumer begin(NatsConnection connection, JetStreamLog stream, String subject, int maxParallel,
+  static WorkConsumer begin(NatsConnection connection, JetStreamLog log, String subject, int maxParallel,
       Consumer<WorkItem> worker) {
-    var workConsumer = new WorkConsumer(connection, stream, subject, maxParallel, worker);
+    var workConsumer = new WorkConsumer(connection, log, subject, maxParallel, worker);
     workConsumer.actor.sendMessage(new ConsumerTick());
     workConsumer.actor.sendMessageEvery(new ConsumerTick(), TICK_INTERVAL);
     return workConsumer;
   }
 
-  /** Stops taking work. Work that still comes is released. The actor ends when no work is left. */
+  /** Stops taking work. Work that still comes is released. The actor ends after its last work. */
   @Override
   public void close() {
     if (closed) return;
@@ -108,28 +108,29 @@ final class WorkConsumer implements Subscription {
     if (requested > 0 || inProgress.size() >= maxParallel) return;
     int free = maxParallel - inProgress.size();
     String request = "{\"batch\":" + free + ",\"expires\":" + PULL_EXPIRY.toNanos() + "}";
-    // retried at the next tick
-    if (!trySend(stream.requestSubject(consumerName), request, Optional.of(inbox + "." + ++number))) return;
+    // if the request cannot be sent, the next tick tries again
+    if (!trySend(log.requestSubject(consumerName), request, Optional.of(inbox + "." + ++requestNumber))) return;
     requested = free;
     requestedAt = System.nanoTime();
   }
 
   private void onStatus(Message status) {
     int code = status.getStatus().getCode();
-    if (code == STATUS_HEARTBEAT || !status.getSubject().equals(inbox + "." + number)) return; // an older request
+    // a heartbeat, or the end of an older request
+    if (code == STATUS_HEARTBEAT || !status.getSubject().equals(inbox + "." + requestNumber)) return;
     if (code == STATUS_TIMEOUT || code == STATUS_NOT_FOUND) requested = 0;
     else onConsumerFailure(status.getStatus().getMessageWithCode());
   }
 
-  /** Notes that the consumer failed: its server ends, or the consumer was deleted. */
+  /** Called if the consumer failed, because its server ends or because it was deleted. */
   private void onConsumerFailure(String reason) {
-    if (!isBroken) LOG.warn("work of {} does not come at the moment: {}", subject, Lines.escaped(reason));
+    if (!isBroken) LOG.warn("queue {} delivers no work at the moment: {}", subject, Lines.escaped(reason));
     isBroken = true;
   }
 
   private void makeConsumer() {
     try {
-      stream.createConsumer(consumerName, subject, ACK_TIMEOUT);
+      log.createConsumer(consumerName, subject, ACK_TIMEOUT);
     } catch (StoreReadException | StoreClosedException failure) {
       throw new TransportException(TransportException.Failure.DISCONNECTED,
           "work of " + subject + " cannot be taken: " + Lines.message(failure));
@@ -157,7 +158,7 @@ final class WorkConsumer implements Subscription {
       isBroken = false;
       requested = 0;
     } catch (TransportException failure) {
-      LOG.debug("work of {} does not come yet", subject, failure); // retried at the next tick
+      LOG.debug("queue {} does not deliver work yet", subject, failure); // retried at the next tick
     }
   }
 
@@ -168,7 +169,7 @@ final class WorkConsumer implements Subscription {
       connection.requests().publish(message.build());
       return true;
     } catch (TransportException failure) {
-      LOG.debug("{} did not leave", subject, failure);
+      LOG.debug("a message to {} was not sent", subject, failure);
       return false;
     }
   }
@@ -206,7 +207,7 @@ final class WorkConsumer implements Subscription {
     public boolean acknowledge() {
       boolean interrupted = Thread.interrupted(); // the client drops messages of interrupted threads
       try {
-        return stream.retryUntilSettled(() -> stream.acknowledge(replySubject)) instanceof WriteOutcome.WriteSuccess;
+        return log.retryUntilSettled(() -> log.acknowledge(replySubject)) instanceof WriteOutcome.WriteSuccess;
       } finally {
         actor.sendMessage(new WorkEnded(this));
         if (interrupted) Thread.currentThread().interrupt();

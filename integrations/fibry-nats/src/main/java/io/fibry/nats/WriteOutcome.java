@@ -11,12 +11,12 @@ import java.util.Set;
 import java.util.concurrent.CompletionException;
 import org.jspecify.annotations.Nullable;
 
-/** The outcome of storing a message in a stream. */
+/** The outcome of a write to a stream: of storing, purging or acknowledging messages. */
 sealed interface WriteOutcome {
   /**
-   * The message is stored.
+   * The write succeeded.
    *
-   * @param seq its number in the stream
+   * @param seq the number of the stored message in the stream; 0 for other writes
    */
   record WriteSuccess(long seq) implements WriteOutcome {}
 
@@ -35,9 +35,9 @@ sealed interface WriteOutcome {
   record RetryableFailure(String reason, boolean mayBeStored) implements WriteOutcome {}
 
   /**
-   * The message is not stored.
+   * The server refused the write. Callers do not repeat it.
    *
-   * @param isFull whether the server or the stream has no space for it
+   * @param isFull whether the server or the stream has no space for the message
    */
   record WriteRejection(String reason, boolean isFull) implements WriteOutcome {}
 

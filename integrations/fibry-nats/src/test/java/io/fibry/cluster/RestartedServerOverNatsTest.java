@@ -80,7 +80,7 @@ class RestartedServerOverNatsTest {
         server.restart();
         Patience.eventually(() -> isAnswered(asker));
         try (var spy = network.connect(app, "spy")) {
-          spy.subscribe(new Subjects(app).ofClaims("asker"), Optional.empty(), wire -> claims.incrementAndGet());
+          spy.subscribe(new Subjects(app).ofKeepAlives("asker"), Optional.empty(), wire -> claims.incrementAndGet());
           for (int i = 0; i < 6; i++) {
             int before = claims.get();
             clock.advance(LEASE.dividedBy(5));

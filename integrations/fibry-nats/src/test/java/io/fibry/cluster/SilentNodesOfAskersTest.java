@@ -62,7 +62,7 @@ class SilentNodesOfAskersTest {
     Patience.eventually(() -> home.health().pendingRequests() == 1);
     Patience.eventually(() -> asker.members().size() == 1);
     try (var spy = network.connect(app, "spy")) {
-      spy.subscribe(new Subjects(app).ofClaims("asker"), Optional.empty(), claim -> claims.incrementAndGet());
+      spy.subscribe(new Subjects(app).ofKeepAlives("asker"), Optional.empty(), claim -> claims.incrementAndGet());
       for (int i = 0; i < 8; i++) {
         int before = claims.get();
         pass();

@@ -52,7 +52,7 @@ abstract class AtAStream {
 
   long messages(String filter) {
     try {
-      return streams().getStreamInfo(subjects.stream(), StreamInfoOptions.filterSubjects(filter)).getStreamState()
+      return streams().getStreamInfo(subjects.streamName(), StreamInfoOptions.filterSubjects(filter)).getStreamState()
           .getSubjectMap().values().stream().mapToLong(Long::longValue).sum();
     } catch (Exception failure) {
       throw new IllegalStateException(failure);

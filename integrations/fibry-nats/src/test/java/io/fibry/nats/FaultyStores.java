@@ -186,7 +186,7 @@ public final class FaultyStores {
       }));
     }
 
-    /** They are not stored, and nobody knows. */
+    /** They are not stored, and the caller cannot know it. */
     void loseWrites(int writes) {
       for (int i = 0; i < writes; i++)
         log.faults.add(writing -> CompletableFuture
@@ -258,7 +258,7 @@ public final class FaultyStores {
     var subjects = new StoreSubjects(app);
     var link = network.openConnection(app, "test");
     try {
-      var log = new FaultyLog(link, subjects.stream(), options.requestLimit(), network.purgeTarget(app));
+      var log = new FaultyLog(link, subjects.streamName(), options.requestLimit(), network.purgeTarget(app));
       log.createStream(subjects.allFilters(), 1, link.identity().role());
       return new One(new StreamStore(log, subjects, options, link::close), link, log);
     } catch (IOException failure) {

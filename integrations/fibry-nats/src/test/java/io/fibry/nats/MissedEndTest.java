@@ -3,8 +3,8 @@ package io.fibry.nats;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.fibry.cluster.spi.ClusterTransport.Entry;
 import io.fibry.cluster.spi.ClusterTransport;
+import io.fibry.cluster.spi.ClusterTransport.Entry;
 import io.fibry.support.Patience;
 import io.nats.client.JetStreamApiException;
 import io.nats.client.JetStreamManagement;
@@ -37,7 +37,7 @@ class MissedEndTest {
 
   private long keys(JetStreamManagement streams) {
     try {
-      return streams.getStreamInfo(NatsTable.stream(app)).getStreamState().getSubjectCount();
+      return streams.getStreamInfo(NatsTable.streamName(app)).getStreamState().getSubjectCount();
     } catch (IOException | JetStreamApiException failure) {
       throw new AssertionError(failure);
     }

@@ -46,7 +46,7 @@ class NatsStoreTest extends AtAStream {
     append(store, sending(ADA, life, 2, List.of("x")));
 
     assertEquals(List.of(), waiting(ADA));
-    Patience.eventually(() -> messages(subjects.messages(ADA)) == 0);
+    Patience.eventually(() -> messages(subjects.messagesFilter(ADA)) == 0);
   }
 
   @Test
@@ -55,7 +55,7 @@ class NatsStoreTest extends AtAStream {
     for (int i = 1; i <= 20; i++) append(store, sending(ADA, life, i, List.of(), message(ADA, "r:tick")));
     for (int i = 1; i <= 20; i++) store.enqueue(message(ADA, "r:tock"), 99).toCompletableFuture().join();
 
-    Patience.eventually(() -> messages(subjects.messages(ADA)) == 2);
+    Patience.eventually(() -> messages(subjects.messagesFilter(ADA)) == 2);
     assertEquals(List.of("r:tick", "r:tock"), waiting(ADA));
   }
 
@@ -87,7 +87,7 @@ class NatsStoreTest extends AtAStream {
     append(store, sending(ADA, life, 2, List.of("one", "two", "none")));
 
     assertEquals(List.of(), waiting(ADA));
-    Patience.eventually(() -> messages(subjects.messages(ADA)) == 0);
+    Patience.eventually(() -> messages(subjects.messagesFilter(ADA)) == 0);
   }
 
   @Test
@@ -99,14 +99,14 @@ class NatsStoreTest extends AtAStream {
     append(store, sending(ADA, life, 1, List.of("one")));
     append(store, sending(ADA, life, 2, List.of()));
     faulty.cut();
-    assertEquals(1, messages(subjects.messages(ADA)));
+    assertEquals(1, messages(subjects.messagesFilter(ADA)));
 
     var told = new ArrayList<Store.ActorId>();
     next.forEachPending("account", (id, due) -> told.add(id));
     assertEquals(List.of(ADA), told); // so somebody looks after it
     assertEquals(List.of(), next.load(ADA).pendingIds());
     assertEquals(List.of(), next.pending(ADA, Instant.MAX, 9));
-    Patience.eventually(() -> messages(subjects.messages(ADA)) == 0);
+    Patience.eventually(() -> messages(subjects.messagesFilter(ADA)) == 0);
   }
 
   @Test
@@ -130,7 +130,7 @@ class NatsStoreTest extends AtAStream {
     var last = store.load(ADA);
     assertEquals(1, last.pendingIds().size());
     append(store, sending(ADA, last.life(), last.lastTurn() + 1, last.pendingIds()));
-    Patience.eventually(() -> messages(subjects.messages(ADA)) == 0);
+    Patience.eventually(() -> messages(subjects.messagesFilter(ADA)) == 0);
   }
 
   @Test
@@ -253,7 +253,7 @@ class NatsStoreTest extends AtAStream {
     long life = store.load(ADA).life();
     for (int i = 1; i <= 3; i++) append(store, turn(ADA, life, i));
     append(store, turn(GRACE, store.load(GRACE).life(), 1));
-    streams().deleteMessage(subjects.stream(), 3); // the first one is the life
+    streams().deleteMessage(subjects.streamName(), 3); // the first one is the life
 
     var failure = assertThrows(StoreDamagedException.class, () -> store.load(ADA));
 
@@ -315,7 +315,7 @@ class NatsStoreTest extends AtAStream {
   @Test
   void aFullStreamRefusesAndGoesOn() throws Exception {
     long life = store.load(ADA).life();
-    var now = streams().getStreamInfo(subjects.stream()).getConfiguration();
+    var now = streams().getStreamInfo(subjects.streamName()).getConfiguration();
     streams().updateStream(StreamConfiguration.builder(now).maxMessages(1)
         .discardPolicy(io.nats.client.api.DiscardPolicy.New).build());
 
@@ -331,7 +331,7 @@ class NatsStoreTest extends AtAStream {
   void aStreamThatWasTakenAwayIsTold() throws Exception {
     var store = open(Duration.ofSeconds(1)).store();
     long life = store.load(ADA).life();
-    streams().deleteStream(subjects.stream());
+    streams().deleteStream(subjects.streamName());
 
     var write = assertInstanceOf(StoreWriteException.class, refusal(store.append(turn(ADA, life, 1))));
     var read = assertThrows(RuntimeException.class, () -> store.load(ADA));
@@ -383,7 +383,7 @@ class NatsStoreTest extends AtAStream {
   void manualPurgeDoesNoHarm() throws Exception {
     long life = store.load(ADA).life();
     store.enqueue(message(ADA, "one"), 9).toCompletableFuture().join();
-    streams().purgeStream(subjects.stream(), PurgeOptions.builder().subject(subjects.messages(ADA)).build());
+    streams().purgeStream(subjects.streamName(), PurgeOptions.builder().subject(subjects.messagesFilter(ADA)).build());
 
     append(store, sending(ADA, life, 1, List.of("one")));
 

@@ -68,7 +68,7 @@ class OldPagesTest extends AtAStream {
 
   @Test
   void staleReplicaMayReturnPurgedTurns() throws Exception {
-    faulty.freezePages(subjects.turnsOf(KIND));
+    faulty.freezePages(subjects.turnsFilter(KIND));
     replace();
 
     checkReplacedFrom(REPLACED + 1, Histories.read(store, KIND)); // the leader is asked for the rest
@@ -76,7 +76,7 @@ class OldPagesTest extends AtAStream {
 
   @Test
   void replicaCatchingUpBetweenPagesOmitsOnlyReplacedTurns() throws Exception {
-    faulty.freezePages(subjects.turnsOf(KIND));
+    faulty.freezePages(subjects.turnsFilter(KIND));
     replace();
     faulty.limitPages(10);
     faulty.beforePage(2, faulty::thawPages);

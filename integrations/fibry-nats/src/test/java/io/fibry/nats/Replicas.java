@@ -187,7 +187,7 @@ public final class Replicas {
     MemoryLog(One by, Duration limit) throws IOException {
       super(
           new NatsConnection(connection(by),
-              new ConnectionErrors(new ClientIdentity("replicas", "test", NatsNetwork.Role.KEEPER))),
+              new ConnectionErrors(new AppClient("replicas", "test", NatsNetwork.Role.KEEPER))),
           "replicas", limit);
       this.by = by;
     }

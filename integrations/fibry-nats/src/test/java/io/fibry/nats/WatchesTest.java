@@ -2,10 +2,10 @@ package io.fibry.nats;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
-import io.fibry.cluster.TransportException.Failure;
 import io.fibry.cluster.TransportException;
+import io.fibry.cluster.TransportException.Failure;
 import io.fibry.cluster.spi.ClusterTransport.Entry;
-import io.fibry.nats.TableWatches.KeyListing;
+import io.fibry.nats.TableReconciler.KeyListing;
 import io.fibry.support.Patience;
 import java.time.Duration;
 import java.util.HashMap;
@@ -21,7 +21,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.Collectors;
 import org.junit.jupiter.api.Test;
 
-class WatchesTest implements TableWatches.WatchedTable {
+class WatchesTest implements TableReconciler.WatchedTable {
   private static final Duration FOR_EVER = Duration.ofDays(1); // it looks only when it is told to
 
   private final List<String> told = new CopyOnWriteArrayList<>();
@@ -49,7 +49,7 @@ class WatchesTest implements TableWatches.WatchedTable {
     return list;
   }
 
-  private void look(TableWatches watches, KeyListing listed) {
+  private void look(TableReconciler watches, KeyListing listed) {
     list = listed;
     int before = lists.get();
     watches.wake();
@@ -58,7 +58,7 @@ class WatchesTest implements TableWatches.WatchedTable {
 
   @Test
   void unlistedEntryIsReportedDeleted() {
-    try (var watches = new TableWatches("test", this, FOR_EVER)) {
+    try (var watches = new TableReconciler("test", this, FOR_EVER)) {
       var watch = watches.open(this::tell);
       watch.accept(there("a", 5));
       watch.accept(there("b", 6));
@@ -72,7 +72,7 @@ class WatchesTest implements TableWatches.WatchedTable {
 
   @Test
   void staleListDeletesNoEntries() {
-    try (var watches = new TableWatches("test", this, FOR_EVER)) {
+    try (var watches = new TableReconciler("test", this, FOR_EVER)) {
       var watch = watches.open(this::tell);
       watch.accept(there("a", 5));
 
@@ -86,7 +86,7 @@ class WatchesTest implements TableWatches.WatchedTable {
 
   @Test
   void failedListIsRetried() {
-    try (var watches = new TableWatches("test", this, FOR_EVER)) {
+    try (var watches = new TableReconciler("test", this, FOR_EVER)) {
       watches.open(this::tell).accept(there("a", 5));
 
       look(watches, new KeyListing(Set.of(), -1)); // it fails
@@ -98,7 +98,7 @@ class WatchesTest implements TableWatches.WatchedTable {
 
   @Test
   void keyOmittedFromLongListIsNotDeleted() {
-    try (var watches = new TableWatches("test", this, FOR_EVER)) {
+    try (var watches = new TableReconciler("test", this, FOR_EVER)) {
       var watch = watches.open(this::tell);
       watch.accept(there("a", 5));
       watch.accept(there("b", 6));
@@ -114,7 +114,7 @@ class WatchesTest implements TableWatches.WatchedTable {
   @Test
   void failingReaderIsNotifiedAgainWithoutAffectingOthers() {
     var failures = new AtomicInteger();
-    try (var watches = new TableWatches("test", this, FOR_EVER)) {
+    try (var watches = new TableReconciler("test", this, FOR_EVER)) {
       var failing = watches.open(entry -> {
         if (entry.value().isEmpty() && failures.incrementAndGet() == 1) throw new IllegalStateException("planned");
         tell(entry);
@@ -132,7 +132,7 @@ class WatchesTest implements TableWatches.WatchedTable {
 
   @Test
   void closedWatchGetsNoMoreEntries() {
-    try (var watches = new TableWatches("test", this, FOR_EVER)) {
+    try (var watches = new TableReconciler("test", this, FOR_EVER)) {
       var closed = watches.open(this::tell);
       closed.accept(there("a", 5));
       watches.close(closed);
@@ -146,7 +146,7 @@ class WatchesTest implements TableWatches.WatchedTable {
   }
 
   /** A table: changes arrive late, half of the ends are lost, and lists are sometimes old. */
-  private static final class Changing implements TableWatches.WatchedTable {
+  private static final class Changing implements TableReconciler.WatchedTable {
     private final Map<String, Long> there = new HashMap<>();
     private final LinkedBlockingQueue<Entry> arriving = new LinkedBlockingQueue<>();
     private KeyListing old = new KeyListing(Set.of(), 0);
@@ -183,7 +183,7 @@ class WatchesTest implements TableWatches.WatchedTable {
     for (int round = 0; round < 100; round++) {
       var table = new Changing();
       var known = ConcurrentHashMap.<String>newKeySet();
-      try (var watches = new TableWatches("test", table, FOR_EVER)) {
+      try (var watches = new TableReconciler("test", table, FOR_EVER)) {
         var watch = watches.open(entry -> {
           if (entry.value().isPresent()) known.add(entry.key());
           else known.remove(entry.key());

@@ -5,7 +5,7 @@ import io.fibry.cluster.Cluster;
 import io.fibry.nats.NatsNetwork;
 import java.time.Duration;
 
-/** A process of {@link ThreeNodes} that hosts a share of the purses. */
+/** A process of {@link FailoverRun} that hosts a share of the purses. */
 final class Node {
   static final String APP = "three-nodes";
 

@@ -25,7 +25,7 @@ import java.util.stream.IntStream;
  * to another, while one process after the other is killed, and a new one takes its place. At the
  * end there is as much money as at the beginning.
  */
-final class ThreeNodes implements AutoCloseable {
+final class FailoverRun implements AutoCloseable {
   private static final int NODES = 3;
   private static final int PURSES = 100;
   private static final int PAYERS = 8;
@@ -45,7 +45,7 @@ final class ThreeNodes implements AutoCloseable {
   private final AtomicBoolean isEnded = new AtomicBoolean();
   private int started;
 
-  private ThreeNodes(Path folder) throws IOException {
+  private FailoverRun(Path folder) throws IOException {
     servers = NatsServer.cluster(folder, 3);
     urls = servers.stream().map(NatsServer::url).collect(Collectors.joining(","));
     front = Node.join("front", urls);
@@ -62,7 +62,7 @@ final class ThreeNodes implements AutoCloseable {
   }
 
   static Result run(Path folder, Duration time) throws Exception {
-    try (var demonstration = new ThreeNodes(folder)) {
+    try (var demonstration = new FailoverRun(folder)) {
       return demonstration.run(time);
     }
   }
@@ -158,7 +158,7 @@ final class ThreeNodes implements AutoCloseable {
   private void await(String description, BooleanSupplier condition) throws InterruptedException {
     long deadline = System.nanoTime() + PATIENCE.toNanos();
     for (long lastCpuMillis = 0; !condition.getAsBoolean(); TimeUnit.MILLISECONDS.sleep(10)) {
-      long cpuMillis = nodes.stream().mapToLong(ThreeNodes::cpuMillis).sum();
+      long cpuMillis = nodes.stream().mapToLong(FailoverRun::cpuMillis).sum();
       if (cpuMillis != lastCpuMillis) deadline = System.nanoTime() + PATIENCE.toNanos();
       else if (System.nanoTime() - deadline > 0) throw new IllegalStateException(description + ": it never came");
       lastCpuMillis = cpuMillis;

@@ -18,24 +18,24 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Tells the watches of a table which entries ended while they were disconnected. After a
+ * Tells the watches of a table which entries ended while the connection was cut. After a
  * reconnection the client continues behind the last change that it has read, but the server
  * remembers only for a while that an entry ended. Therefore a thread lists the keys of the table
  * every 30 seconds and after each reconnection. It reports the entries that a watch knows and the
  * table does not have.
  *
- * <p>The list may come from a replica that is behind. It proves that an entry has ended only if its
- * last change is newer than the entry. A reader is called under the lock of its watch, since both
- * the listing thread and the client's thread call it.
+ * <p>The list may come from a replica that is behind. It proves that an entry has ended only if the
+ * last change of the list is newer than the entry. A reader is called under the lock of its watch,
+ * because both the listing thread and the client's thread call readers.
  */
-final class TableWatches implements AutoCloseable {
+final class TableReconciler implements AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(NatsNetwork.class);
   private static final long RETRY_NANOS = TimeUnit.SECONDS.toNanos(2);
 
   /**
    * The keys that a table had.
    *
-   * @param lastChange the number of the table's last change at that time
+   * @param lastChange the number of the last change of the table when the keys were listed
    */
   record KeyListing(Set<String> keys, long lastChange) {}
 
@@ -52,7 +52,7 @@ final class TableWatches implements AutoCloseable {
   private final Thread thread;
   private volatile boolean closed;
 
-  TableWatches(String name, WatchedTable table, Duration checkInterval) {
+  TableReconciler(String name, WatchedTable table, Duration checkInterval) {
     this.table = table;
     this.checkInterval = checkInterval;
     this.thread = Thread.ofVirtual().name(name).start(this::run);
@@ -80,21 +80,22 @@ final class TableWatches implements AutoCloseable {
       }
     }
 
-    /** {@return the keys that this watch knows and the list does not have} */
-    private List<String> missing(KeyListing listed) {
+    /** {@return the keys that this watch knows and the listing does not have} */
+    private List<String> missing(KeyListing listing) {
       lock.lock();
       try {
-        return knownVersions.keySet().stream().filter(key -> !listed.keys.contains(key)).toList();
+        return knownVersions.keySet().stream().filter(key -> !listing.keys.contains(key)).toList();
       } finally {
         lock.unlock();
       }
     }
 
-    private void reportEnd(String key, KeyListing listed) {
+    private void reportEnd(String key, KeyListing listing) {
       lock.lock();
       try {
         var version = knownVersions.get(key);
-        if (version != null && version < listed.lastChange) accept(new Entry(key, Optional.empty(), listed.lastChange));
+        if (version != null && version < listing.lastChange)
+          accept(new Entry(key, Optional.empty(), listing.lastChange));
       } finally {
         lock.unlock();
       }
@@ -127,8 +128,8 @@ final class TableWatches implements AutoCloseable {
     if (closed || openWatches.isEmpty()) return true;
     boolean isUpToDate = true;
     try {
-      var listed = table.list();
-      for (var watch : openWatches) isUpToDate &= compare(watch, listed);
+      var listing = table.list();
+      for (var watch : openWatches) isUpToDate &= compare(watch, listing);
     } catch (Throwable failure) {
       logFailure("the keys of the table could not be listed", failure);
       isUpToDate = false;
@@ -136,11 +137,14 @@ final class TableWatches implements AutoCloseable {
     return isUpToDate;
   }
 
-  /** Reads each missing key, because a long list comes in pages and may leave one out. */
-  private boolean compare(TableWatch watch, KeyListing listed) {
+  /**
+   * Reports entries that a watch knows and the table does not have; returns whether that worked.
+   * Reads each missing key first, because a long list comes in pages and may lack a key.
+   */
+  private boolean compare(TableWatch watch, KeyListing listing) {
     boolean isUpToDate = true;
-    for (var key : watch.missing(listed)) try {
-      if (!table.has(key)) watch.reportEnd(key, listed);
+    for (var key : watch.missing(listing)) try {
+      if (!table.has(key)) watch.reportEnd(key, listing);
     } catch (Throwable failure) {
       logFailure("the end of entry '" + key + "' was not reported to a watch", failure);
       isUpToDate = false;

@@ -13,33 +13,33 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Optional;
 
-/** The queries of a store, each in one transaction. */
-final class StoreQueries {
-  private static final Instant FIRST = Instant.ofEpochMilli(Long.MIN_VALUE);
-  private static final Instant LAST = Instant.ofEpochMilli(Long.MAX_VALUE);
+/** The queries of a store. The caller runs each of them in one transaction. */
+final class StoreTransactions {
+  private static final Instant MIN_TIME = Instant.ofEpochMilli(Long.MIN_VALUE);
+  private static final Instant MAX_TIME = Instant.ofEpochMilli(Long.MAX_VALUE);
 
   /** Converts a row. */
   private interface RowMapper<T> {
-    T read(ResultSet row) throws SQLException;
+    T map(ResultSet row) throws SQLException;
   }
 
   /** A pending message, without its body. */
   record DueMessage(Store.ActorId actor, String id, Instant dueTime) {}
 
-  private StoreQueries() {}
+  private StoreTransactions() {}
 
-  /** Returns a time in the precision of the tables. */
+  /** Returns a time in milliseconds, as the tables have it. */
   static long millis(Instant time) {
-    return time.isAfter(LAST) ? Long.MAX_VALUE : time.isBefore(FIRST) ? Long.MIN_VALUE : time.toEpochMilli();
+    return time.isAfter(MAX_TIME) ? Long.MAX_VALUE : time.isBefore(MIN_TIME) ? Long.MIN_VALUE : time.toEpochMilli();
   }
 
-  private static <T> List<T> queryAll(Connection connection, String sql, RowMapper<T> reader, Object... parameters)
+  private static <T> List<T> queryAll(Connection connection, String sql, RowMapper<T> mapper, Object... parameters)
       throws SQLException {
     try (var statement = connection.prepareStatement(sql)) {
       for (int i = 0; i < parameters.length; i++) statement.setObject(i + 1, parameters[i]);
       try (var rows = statement.executeQuery()) {
         var results = new ArrayList<T>();
-        while (rows.next()) results.add(reader.read(rows));
+        while (rows.next()) results.add(mapper.map(rows));
         return results;
       }
     }
@@ -47,34 +47,35 @@ final class StoreQueries {
 
   // ---- an actor
 
-  private record LifeRow(long number, long last) {}
+  private record LifeRow(long number, long lastTurn) {}
 
-  private record TurnRow(long number, boolean whole, byte[] body) {}
+  private record TurnRow(long number, boolean isFullState, byte[] body) {}
 
   /**
-   * Begins a life, and reads the actor. Until the commit, no other life begins and no turn is
-   * stored.
+   * Begins a life of an actor, and reads the actor. Until the commit, no other life of the actor
+   * begins, and no turn of the actor is stored.
    */
   static Store.LoadedActor load(Connection connection, SqlDialect dialect, Store.ActorId actor) throws SQLException {
     String kind = actor.kind();
     String key = SqlText.encode(actor.key());
     var life = queryAll(connection, dialect.beginLife(), row -> new LifeRow(row.getLong(1), row.getLong(2)), kind, key)
         .getFirst();
-    var stored =
+    var turnRows =
         queryAll(connection, SqlDialect.READ_ACTOR,
             row -> new TurnRow(row.getLong(1), row.getBoolean(2), row.getBytes(3)),
             kind, key, kind, key, kind, key);
-    var ids = queryAll(connection, SqlDialect.MESSAGE_IDS, row -> SqlText.decode(row.getString(1)), kind, key);
-    return new Store.LoadedActor(life.number, life.last, bodies(actor, stored, life.last), ids);
+    var pendingIds = queryAll(connection, SqlDialect.MESSAGE_IDS, row -> SqlText.decode(row.getString(1)), kind, key);
+    return new Store.LoadedActor(life.number, life.lastTurn, bodies(actor, turnRows, life.lastTurn), pendingIds);
   }
 
-  /** Begins a life whose first turn follows the turn {@code last}. */
-  static long beginLife(Connection connection, SqlDialect dialect, Store.ActorId actor, long last) throws SQLException {
+  /** Begins a life whose first turn follows the turn {@code lastTurn}. */
+  static long beginLife(Connection connection, SqlDialect dialect, Store.ActorId actor, long lastTurn)
+      throws SQLException {
     String kind = actor.kind();
     String key = SqlText.encode(actor.key());
     long life = queryAll(connection, dialect.beginLife(), row -> row.getLong(1), kind, key).getFirst();
     try (var statement = connection.prepareStatement(SqlDialect.SET_LAST_TURN)) {
-      statement.setLong(1, last);
+      statement.setLong(1, lastTurn);
       statement.setString(2, kind);
       statement.setString(3, key);
       statement.executeUpdate();
@@ -83,20 +84,20 @@ final class StoreQueries {
   }
 
   /** Returns the bodies of the last full-state turn and of the turns after it. */
-  private static List<byte[]> bodies(Store.ActorId actor, List<TurnRow> stored, long last) {
+  private static List<byte[]> bodies(Store.ActorId actor, List<TurnRow> turnRows, long lastTurn) {
     var bodies = new ArrayList<byte[]>();
     long lastNumber = 0;
-    for (var turn : stored) {
-      if (turn.whole) bodies.clear();
-      else if (turn.number != lastNumber + 1) throw damaged(actor, lastNumber + 1);
+    for (var turn : turnRows) {
+      if (turn.isFullState) bodies.clear();
+      else if (turn.number != lastNumber + 1) throw missingTurn(actor, lastNumber + 1);
       bodies.add(turn.body);
       lastNumber = turn.number;
     }
-    if (lastNumber != last) throw lastTurnMismatch(actor, lastNumber, last);
+    if (lastNumber != lastTurn) throw lastTurnMismatch(actor, lastNumber, lastTurn);
     return bodies;
   }
 
-  private static StoreDamagedException damaged(Store.ActorId actor, long number) {
+  private static StoreDamagedException missingTurn(Store.ActorId actor, long number) {
     return new StoreDamagedException("turn " + number + " of " + actor
         + " is missing in the table fibry_turn. Other actors are not concerned; put the row back");
   }
@@ -119,7 +120,7 @@ final class StoreQueries {
         + "set last to " + lastStored + " in the row of the actor in fibry_actor");
   }
 
-  /** Returns the actors after the given one. */
+  /** Returns at most {@code max} actors after the given actor, by kind and key. */
   static List<Store.ActorId> actors(Connection connection, Store.ActorId after, int max) throws SQLException {
     return queryAll(connection, SqlDialect.ACTORS,
         row -> new Store.ActorId(row.getString(1), SqlText.decode(row.getString(2))),
@@ -130,12 +131,13 @@ final class StoreQueries {
 
   static List<Store.StoredTurn> history(Connection connection, SqlDialect dialect, String kind, TablePosition position)
       throws SQLException {
-    return queryAll(connection, dialect.history(), StoreQueries::toStoredTurn, kind, position.tx(), position.number());
+    return queryAll(connection, dialect.history(), StoreTransactions::toStoredTurn, kind, position.tx(),
+        position.number());
   }
 
   /** Returns all turns of an actor, including turns before its snapshot. */
   static List<Store.StoredTurn> turns(Connection connection, Store.ActorId actor) throws SQLException {
-    return queryAll(connection, SqlDialect.TURNS_OF_ACTOR, StoreQueries::toStoredTurn, actor.kind(),
+    return queryAll(connection, SqlDialect.TURNS_OF_ACTOR, StoreTransactions::toStoredTurn, actor.kind(),
         SqlText.encode(actor.key()));
   }
 
@@ -147,15 +149,15 @@ final class StoreQueries {
   /**
    * Returns whether the turn at a position was lost.
    *
-   * @param seen the turn that this process read there, or empty if another process did
+   * @param lastTurn the turn that a history read at the position; empty if it has read none yet
    */
   static boolean isLost(Connection connection, SqlDialect dialect, String kind, TablePosition position,
-      Optional<Store.StoredTurn> seen) throws SQLException {
-    if (seen.isEmpty())
+      Optional<Store.StoredTurn> lastTurn) throws SQLException {
+    if (lastTurn.isEmpty())
       return queryAll(connection, "select " + dialect.isAhead(), row -> row.getBoolean(1), position.tx()).getFirst();
-    String actor = SqlText.encode(seen.get().key());
-    long number = seen.get().number();
-    return queryAll(connection, dialect.lostTurns(), row -> row.getBoolean(1), position.tx(), kind, actor, number,
+    String actor = SqlText.encode(lastTurn.get().key());
+    long number = lastTurn.get().number();
+    return queryAll(connection, dialect.isTurnLost(), row -> row.getBoolean(1), position.tx(), kind, actor, number,
         position.toString(),
         kind, actor, number).getFirst();
   }
@@ -164,13 +166,16 @@ final class StoreQueries {
     return new TablePosition(row.getString(1), row.getLong(2));
   }
 
-  /** @param snapshot the number of its actor's snapshot, or 0 if there is none */
-  record TurnAge(TablePosition position, Store.ActorId actor, long number, long millis, long snapshot,
+  /**
+   * @param snapshotNumber the turn number of the actor's snapshot, or 0 if the actor has no
+   * snapshot
+   */
+  record TurnAge(TablePosition position, Store.ActorId actor, long number, long millis, long snapshotNumber,
       boolean isFullState) {}
 
   static List<TurnAge> turnAges(Connection connection, SqlDialect dialect, String kind, TablePosition position)
       throws SQLException {
-    return queryAll(connection, dialect.ages(),
+    return queryAll(connection, dialect.turnAges(),
         row -> new TurnAge(readPosition(row), new Store.ActorId(kind, SqlText.decode(row.getString(3))), row.getLong(4),
             row.getLong(5),
             row.getLong(6), row.getBoolean(7)),
@@ -217,7 +222,7 @@ final class StoreQueries {
         SqlText.encode(actor.key()), millis(after)).getFirst().map(Instant::ofEpochMilli);
   }
 
-  /** Returns messages after the given one, by actor and id. */
+  /** Returns at most {@code max} messages of a kind after the given message, by actor and id. */
   static List<DueMessage> pending(Connection connection, String kind, DueMessage after, int max) throws SQLException {
     return queryAll(connection, SqlDialect.PENDING_OF_KIND,
         row -> new DueMessage(new Store.ActorId(kind, SqlText.decode(row.getString(1))),

@@ -14,20 +14,19 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 
 /**
- * Threads that read for callers. A caller waits for its result, so that an interrupt ends the wait,
- * and does not break a connection.
- * Thread-safe.
+ * Threads that read for callers, which wait for the results. An interrupt of a caller ends only the
+ * wait, and does not break a connection. Thread-safe.
  */
-final class ReaderPool implements AutoCloseable {
+final class ReaderThreads implements AutoCloseable {
   private static final int IDLE_SECONDS = 10;
 
-  private final String store; // name of the store
+  private final String storeName;
   private final int limitMillis;
   private final ThreadPoolExecutor threads;
 
   /** @param limitMillis after so many milliseconds a read fails, even if it has not begun */
-  ReaderPool(String store, int count, int limitMillis) {
-    this.store = store;
+  ReaderThreads(String storeName, int count, int limitMillis) {
+    this.storeName = storeName;
     this.limitMillis = limitMillis;
     this.threads = new ThreadPoolExecutor(count, count, IDLE_SECONDS, TimeUnit.SECONDS, new LinkedBlockingQueue<>(),
         Thread.ofPlatform().daemon().name("fibry-jdbc-reader-", 1).factory());
@@ -46,16 +45,17 @@ final class ReaderPool implements AutoCloseable {
       threads.execute(task);
       return task.get(limitMillis, TimeUnit.MILLISECONDS);
     } catch (RejectedExecutionException closed) {
-      throw new StoreClosedException(store + " is closed");
+      throw new StoreClosedException(storeName + " is closed");
     } catch (TimeoutException timeout) {
-      throw new StoreReadException(subject + " could not be read from " + store + " within " + limitMillis + " ms",
-          timeout);
+      throw new StoreReadException(
+          subject + " could not be read from " + storeName + " within " + limitMillis + " ms", timeout);
     } catch (ExecutionException failure) {
       if (failure.getCause() instanceof StoreException storeFailure) throw storeFailure;
       throw new StoreReadException(
-          subject + " could not be read from " + store + ": " + Lines.message(failure.getCause()), failure.getCause());
+          subject + " could not be read from " + storeName + ": " + Lines.message(failure.getCause()),
+          failure.getCause());
     } finally {
-      task.cancel(false); // if no thread has begun it: the caller no longer waits
+      task.cancel(false); // so that no thread begins it, because the caller waits no longer
     }
   }
 
@@ -64,7 +64,7 @@ final class ReaderPool implements AutoCloseable {
     try {
       threads.execute(code);
     } catch (RejectedExecutionException closed) {
-      // the result is not needed
+      // the store is closed, so the code is not needed any more
     }
   }
 

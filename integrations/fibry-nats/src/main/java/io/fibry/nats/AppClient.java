@@ -1,11 +1,11 @@
 package io.fibry.nats;
 
-import io.fibry.cluster.TransportException.Failure;
 import io.fibry.cluster.TransportException;
+import io.fibry.cluster.TransportException.Failure;
 import io.fibry.nats.NatsNetwork.Role;
 
 /** A connected program, and its role. */
-record ClientIdentity(String app, String node, Role role) {
+record AppClient(String app, String node, Role role) {
   /** {@return the beginning of the subjects to which JetStream answers} */
   String inboxPrefix() {
     return ownSubject(role == Role.ASKER ? Permissions.TO_ASKERS : Permissions.SERVER_REPLIES);
@@ -21,8 +21,8 @@ record ClientIdentity(String app, String node, Role role) {
   }
 
   /**
-   * {@return whether programs of the app get answers at this subject} Other subjects get no answer:
-   * the answer could act as a call of the server, with the permissions of this program.
+   * {@return whether programs of the app get answers at this subject} Other subjects get no answer,
+   * because it could act as a call of the server with the permissions of this program.
    */
   boolean isReplySubject(String subject) {
     String prefix = "fb." + app;

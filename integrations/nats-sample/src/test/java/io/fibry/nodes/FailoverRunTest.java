@@ -12,7 +12,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-class ThreeNodesTest {
+class FailoverRunTest {
   private static final Duration TIME = Duration.ofSeconds(Long.getLong("fibry.seconds", 10));
 
   @TempDir
@@ -27,7 +27,7 @@ class ThreeNodesTest {
 
   @Test
   void noMoneyIsLostWhereNoNodeIsKilled() throws Exception {
-    var result = ThreeNodes.run(folder, Duration.ZERO);
+    var result = FailoverRun.run(folder, Duration.ZERO);
 
     assertEquals(100_000, result.totalCents());
   }
@@ -35,7 +35,7 @@ class ThreeNodesTest {
   @Soak(counterpart = "ClusterSimulationTest")
   @Test
   void noMoneyIsLostThoughNodesAreKilled() throws Exception {
-    var result = ThreeNodes.run(folder, TIME);
+    var result = FailoverRun.run(folder, TIME);
 
     assertEquals(100_000, result.totalCents());
     assertTrue(result.killed() > 0);
