@@ -35,7 +35,7 @@ class CancellingTest {
   private final ActorBuilder<Object> quiet = scope.anonymous().onFailure(FailurePolicy.resume().withoutLog());
 
   @AfterEach
-  void letGo() {
+  void cleanUp() {
     Gate.openAll();
   }
 

@@ -45,7 +45,7 @@ class ContractEndingTest {
   }
 
   @AfterEach
-  void letGo() {
+  void cleanUp() {
     Gate.openAll();
   }
 

@@ -33,7 +33,7 @@ class ContractSupervisionTest {
   private final AtomicInteger states = new AtomicInteger();
 
   @AfterEach
-  void letGo() {
+  void cleanUp() {
     Gate.openAll();
     clock.advance(Duration.ofDays(1));
     scope.closeWithin(Duration.ZERO);

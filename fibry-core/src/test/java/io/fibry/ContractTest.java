@@ -36,7 +36,7 @@ class ContractTest {
   private final ActorScope scope = Variants.scope(o -> o.withDeadLetters(letters).withScheduler(clock));
 
   @AfterEach
-  void letGo() {
+  void cleanUp() {
     Gate.openAll();
   }
 

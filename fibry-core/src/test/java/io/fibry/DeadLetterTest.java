@@ -26,7 +26,7 @@ class DeadLetterTest {
       scope.named("dead").strategy(Strategy.CALLER).onFailure(FailurePolicy.resume().withoutLog());
 
   @AfterEach
-  void letGo() {
+  void cleanUp() {
     Gate.openAll();
   }
 

@@ -45,7 +45,7 @@ class DiagnosisTest {
   private final ActorBuilder<Object> builder = scope.named("x").onFailure(FailurePolicy.resume().withoutLog());
 
   @AfterEach
-  void letGo() {
+  void cleanUp() {
     Gate.openAll();
   }
 

@@ -17,7 +17,7 @@ class DumpTest {
   private final ActorScope scope = ActorSystem.openScope("shop", o -> o.withScheduler(clock));
 
   @AfterEach
-  void letGo() {
+  void cleanUp() {
     Gate.openAll();
     var closer = Patience.startFiber(() -> scope.closeWithin(Duration.ZERO));
     Patience.eventually(() -> {

@@ -17,7 +17,7 @@ abstract class Escalating {
   final ManualScheduler clock = new ManualScheduler();
 
   @AfterEach
-  void letGo() {
+  void cleanUp() {
     Gate.openAll();
     clock.advance(Duration.ofDays(1));
   }

@@ -37,7 +37,7 @@ class HandlingCountTest {
   }
 
   @AfterEach
-  void letGo() {
+  void cleanUp() {
     Gate.openAll();
     scope.closeWithin(Duration.ZERO);
   }

@@ -31,7 +31,7 @@ class InlineTest {
       scope.named("inline").onFailure(FailurePolicy.resume().withoutLog()).inlineRequests();
 
   @AfterEach
-  void letGo() {
+  void cleanUp() {
     Gate.openAll();
   }
 

@@ -40,7 +40,7 @@ class MessageTextsTest {
   private final List<String> texts = new ArrayList<>();
 
   @AfterEach
-  void letGo() {
+  void cleanUp() {
     Gate.openAll();
     scope.closeWithin(Duration.ZERO);
   }

@@ -21,7 +21,7 @@ class NamesTest {
   private final ActorScope scope = Variants.scope(o -> o);
 
   @AfterEach
-  void letGo() {
+  void cleanUp() {
     Gate.openAll();
   }
 

@@ -31,7 +31,7 @@ class QuietTest {
   private final List<Object> log = new CopyOnWriteArrayList<>();
 
   @AfterEach
-  void letGo() {
+  void cleanUp() {
     Gate.openAll();
     clock.advance(Duration.ofDays(1));
     scope.closeWithin(Duration.ZERO);

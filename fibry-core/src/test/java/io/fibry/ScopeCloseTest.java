@@ -35,7 +35,7 @@ class ScopeCloseTest {
   private final List<Object> log = new CopyOnWriteArrayList<>();
 
   @AfterEach
-  void letGo() {
+  void cleanUp() {
     Gate.openAll();
     clock.advance(Duration.ofDays(1));
   }

@@ -32,7 +32,7 @@ class SinkTest {
       .initialState(() -> (List<Object>) new ArrayList<Object>()).newSink();
 
   @AfterEach
-  void letGo() {
+  void cleanUp() {
     Gate.openAll();
   }
 

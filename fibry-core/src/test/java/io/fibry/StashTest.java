@@ -24,7 +24,7 @@ class StashTest {
   private final List<Object> seen = new CopyOnWriteArrayList<>();
 
   @AfterEach
-  void letGo() {
+  void cleanUp() {
     Gate.openAll();
   }
 

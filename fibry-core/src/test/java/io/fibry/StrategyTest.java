@@ -38,7 +38,7 @@ class StrategyTest {
   private final ActorScope scope = Variants.scope(letters);
 
   @AfterEach
-  void letGo() {
+  void cleanUp() {
     Gate.openAll();
   }
 

@@ -30,7 +30,7 @@ class SupervisionTest {
   private final AtomicInteger states = new AtomicInteger();
 
   @AfterEach
-  void letGo() {
+  void cleanUp() {
     Gate.openAll();
     scope.closeWithin(Patience.LONG);
   }

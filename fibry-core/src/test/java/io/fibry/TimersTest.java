@@ -33,7 +33,7 @@ class TimersTest {
   });
 
   @AfterEach
-  void letGo() {
+  void cleanUp() {
     Gate.openAll();
   }
 

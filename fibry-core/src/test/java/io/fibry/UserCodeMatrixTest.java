@@ -72,7 +72,7 @@ class UserCodeMatrixTest {
   }
 
   @AfterEach
-  void letGo() {
+  void cleanUp() {
     code.disarm();
     Gate.openAll();
     scope.closeWithin(Patience.LONG);

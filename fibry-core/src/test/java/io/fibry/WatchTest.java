@@ -31,7 +31,7 @@ class WatchTest {
   private final List<Object> log = new CopyOnWriteArrayList<>();
 
   @AfterEach
-  void letGo() {
+  void cleanUp() {
     Gate.openAll();
   }
 

@@ -15,7 +15,7 @@ class WatchdogFaultTest {
   private static final int MESSAGES = 2_000_000;
 
   @AfterEach
-  void letGo() {
+  void cleanUp() {
     Gate.openAll();
   }
 

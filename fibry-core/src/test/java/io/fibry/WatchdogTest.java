@@ -47,7 +47,7 @@ class WatchdogTest {
       ActorSystem.openScope("watched", o -> o.withScheduler(time).withWatchdog(LIMIT, 10));
 
   @AfterEach
-  void letGo() {
+  void cleanUp() {
     Gate.openAll();
     time.manual.advance(Duration.ofDays(1));
     scope.closeWithin(Duration.ZERO);

@@ -1,10 +1,10 @@
 package io.fibry;
 
 import com.sun.management.OperatingSystemMXBean;
-import io.fibry.fine.FineAgent;
 import io.fibry.simulation.Simulation;
 import io.fibry.simulation.Simulation.Options;
 import io.fibry.support.Soak;
+import io.fibry.yieldpoint.YieldPointAgent;
 import java.lang.management.ManagementFactory;
 import java.time.Duration;
 import java.util.List;
@@ -26,7 +26,7 @@ public final class Seeds {
 
   /** Plays the program while threads of the library give way at fine points. */
   public static void playFinely(String what, int seeds, Simulation.Program program) {
-    FineAgent.require();
+    YieldPointAgent.require();
     play("fine " + what, seeds, Options::withYieldPoints, program);
   }
 

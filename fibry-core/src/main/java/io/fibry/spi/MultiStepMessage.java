@@ -9,7 +9,7 @@ package io.fibry.spi;
  *
  * <p>Both methods are called by threads that observe the actor, so they must be quick and
  * thread-safe.
- * {@snippet class="io.fibry.StepsTest" region="steps"}
+ * {@snippet class="io.fibry.StepTextsTest" region="steps"}
  */
 public interface MultiStepMessage {
 

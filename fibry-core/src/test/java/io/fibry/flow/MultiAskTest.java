@@ -65,7 +65,7 @@ class MultiAskTest {
   private final List<Object> handled = new CopyOnWriteArrayList<>();
 
   @AfterEach
-  void letGo() {
+  void cleanUp() {
     Gate.openAll();
     scope.close();
   }

@@ -25,7 +25,7 @@ import org.junit.jupiter.api.Test;
 /** A subscription ends, and leaves nothing. */
 class PublisherEndTest {
   @AfterEach
-  void letGo() {
+  void cleanUp() {
     Gate.openAll();
     ActorSystem.setDefaultStrategy(Strategy.FIBER);
   }

@@ -29,7 +29,7 @@ import org.junit.jupiter.api.Test;
 /** The rules of Reactive Streams are tested in {@code fibry-proof}. */
 class PublisherTest {
   @AfterEach
-  void letGo() {
+  void cleanUp() {
     Gate.openAll();
     ActorSystem.setDefaultStrategy(Strategy.FIBER);
   }

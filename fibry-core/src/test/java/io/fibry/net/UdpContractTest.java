@@ -47,7 +47,7 @@ class UdpContractTest {
   }
 
   @AfterEach
-  void letGo() {
+  void cleanUp() {
     Gate.openAll();
     scope.closeWithin(Patience.LONG);
     peer.close();

@@ -46,7 +46,7 @@ class UdpFaultTest {
   private final UdpPeer peer = new UdpPeer();
 
   @AfterEach
-  void letGo() {
+  void cleanUp() {
     Gate.openAll();
     scope.closeWithin(Duration.ZERO);
     peer.close();

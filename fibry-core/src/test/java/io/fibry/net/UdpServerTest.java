@@ -42,7 +42,7 @@ class UdpServerTest {
   }
 
   @AfterEach
-  void letGo() {
+  void cleanUp() {
     Gate.openAll();
     scope.closeWithin(Duration.ZERO);
     peer.close();

@@ -27,7 +27,7 @@ class SharedMapTest {
   private final List<Object> seen = new CopyOnWriteArrayList<>();
 
   @AfterEach
-  void letGo() {
+  void cleanUp() {
     Gate.openAll();
     scope.closeWithin(Patience.LONG);
   }

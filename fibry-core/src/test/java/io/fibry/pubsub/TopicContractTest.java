@@ -48,7 +48,7 @@ class TopicContractTest {
   }
 
   @AfterEach
-  void letGo() {
+  void cleanUp() {
     Gate.openAll();
     scope.closeWithin(Patience.LONG);
   }

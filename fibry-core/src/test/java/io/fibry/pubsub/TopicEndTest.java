@@ -31,7 +31,7 @@ class TopicEndTest {
   private final List<Object> seen = new CopyOnWriteArrayList<>();
 
   @AfterEach
-  void letGo() {
+  void cleanUp() {
     Gate.openAll();
     scope.closeWithin(Patience.LONG);
   }

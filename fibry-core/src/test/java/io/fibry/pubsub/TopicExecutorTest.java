@@ -37,7 +37,7 @@ class TopicExecutorTest {
   private final List<Object> seen = new CopyOnWriteArrayList<>();
 
   @AfterEach
-  void letGo() {
+  void cleanUp() {
     Gate.openAll();
     scope.closeWithin(Patience.LONG);
   }

@@ -54,7 +54,7 @@ class TopicFaultTest {
   }
 
   @AfterEach
-  void letGo() {
+  void cleanUp() {
     Gate.openAll();
     perMessage.close();
     scope.closeWithin(Patience.LONG);

@@ -36,7 +36,7 @@ class TopicTest {
   private final List<Object> seen = new CopyOnWriteArrayList<>();
 
   @AfterEach
-  void letGo() {
+  void cleanUp() {
     Gate.openAll();
     scope.closeWithin(Patience.LONG);
   }

@@ -29,7 +29,7 @@ import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** The refusals of definitions, addresses and views, and their texts. */
-class BadInputTest extends AtAStore {
+class BadInputTest extends StoreFixture {
   private static final Duration FOR_EVER = Duration.ofSeconds(Long.MAX_VALUE);
 
   /** The answer is the number of hits before. */

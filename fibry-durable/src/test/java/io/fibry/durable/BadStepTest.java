@@ -23,7 +23,7 @@ import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** Steps, reminders and messages of a turn that cannot be, and what the handler is told. */
-class BadStepTest extends AtATurn {
+class BadStepTest extends TurnFixture {
   private static final Duration FOR_EVER = Duration.ofSeconds(Long.MAX_VALUE);
   private static final Durable<Ask> OTHER = KIND.state(0L).handler((n, ask) -> n);
 

@@ -36,7 +36,7 @@ import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** What a handler may not do, and what it is told. */
-class BadTurnTest extends AtATurn {
+class BadTurnTest extends TurnFixture {
   private static final Durable<Ask> OTHER = KIND.state(0L).handler((n, ask) -> n);
   private static final Store.ActorId ADA = new Store.ActorId("notes", "ada");
   private static final Actor<String> OTHERS = ActorSystem.anonymous().newActor((String any) -> {});

@@ -11,7 +11,7 @@ import java.time.InstantSource;
 import org.junit.jupiter.api.Test;
 
 /** Messages that wait at a store while its clock is set back, as by the machine's time service. */
-abstract class ClockSkewContract extends AtADesk {
+abstract class ClockSkewContract extends DeskFixture {
   private volatile Duration wrong = Duration.ZERO; // the clock of the store
 
   ClockSkewContract(TestStores.Maker maker) {

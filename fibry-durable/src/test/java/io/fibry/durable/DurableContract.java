@@ -28,7 +28,7 @@ import java.util.concurrent.atomic.LongAdder;
 import org.junit.jupiter.api.Test;
 
 /** The promises of durable actors at every store. */
-abstract class DurableContract extends AtAStore {
+abstract class DurableContract extends StoreFixture {
   DurableContract(TestStores.Maker maker) {
     super(maker);
   }

@@ -18,7 +18,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 
 /** Snapshots, remembered answers and results of steps whose types have changed since. */
-abstract class OldFormsContract extends AtAStore {
+abstract class OldFormsContract extends StoreFixture {
   sealed interface Message {}
   record Pay(long cents) implements Message, Request<Pay, Long> {}
   record Close() implements Message, Request<Close, Long> {}

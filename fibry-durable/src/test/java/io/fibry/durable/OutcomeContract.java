@@ -41,7 +41,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** The outcome in the failure of a request, at every store. */
-abstract class OutcomeContract extends AtAStore {
+abstract class OutcomeContract extends StoreFixture {
   /** Puts an item on the list; its answer is the number of items. */
   record Put(String item) implements Request<Put, Integer> {}
 

@@ -26,7 +26,7 @@ import org.junit.jupiter.api.Test;
  * killed and the process ends again and again. No cent is lost or made, and each answered payment
  * was done once.
  */
-abstract class TransferContract extends AtAStore {
+abstract class TransferContract extends StoreFixture {
   TransferContract(TestStores.Maker maker) {
     super(maker);
   }

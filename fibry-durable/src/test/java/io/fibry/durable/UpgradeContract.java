@@ -21,7 +21,7 @@ import java.util.concurrent.ExecutionException;
 import org.junit.jupiter.api.Test;
 
 /** Programs of two versions at one store, one after the other, as during a rolling upgrade. */
-abstract class UpgradeContract extends AtAStore {
+abstract class UpgradeContract extends StoreFixture {
   sealed interface Message {}
   record Add(String name) implements Message, Request<Add, Integer> {}
   record Texts() implements Message, Request<Texts, String> {}

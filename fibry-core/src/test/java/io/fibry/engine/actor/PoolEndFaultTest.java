@@ -38,7 +38,7 @@ class PoolEndFaultTest {
   private final ActorScope scope = Variants.scope(o -> o.withDeadLetters(letters));
 
   @AfterEach
-  void letGo() {
+  void cleanUp() {
     Gate.openAll();
   }
 

@@ -91,7 +91,7 @@ class PoolHandOverFaultTest {
   private final ActorScope scope = Variants.scope(o -> o.withDeadLetters(letters));
 
   @AfterEach
-  void letGo() {
+  void cleanUp() {
     Gate.openAll();
   }
 

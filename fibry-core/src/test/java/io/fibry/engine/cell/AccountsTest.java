@@ -44,7 +44,7 @@ class AccountsTest {
       ActorSystem.openScope("accounts", o -> o.withDeadLetters(letters).withScheduler(clock));
 
   @AfterEach
-  void letGo() {
+  void cleanUp() {
     Gate.openAll();
     clock.advance(Duration.ofDays(1));
     scope.closeWithin(Duration.ZERO);

@@ -26,7 +26,7 @@ class RestartFaultTest {
   record Get() implements Request<Get, String> {}
 
   @AfterEach
-  void letGo() {
+  void cleanUp() {
     Gate.openAll();
   }
 

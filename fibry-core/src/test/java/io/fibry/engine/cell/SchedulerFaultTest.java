@@ -30,7 +30,7 @@ class SchedulerFaultTest {
   }
 
   @AfterEach
-  void letGo() {
+  void cleanUp() {
     Gate.openAll();
   }
 

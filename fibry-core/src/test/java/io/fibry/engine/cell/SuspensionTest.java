@@ -50,7 +50,7 @@ class SuspensionTest {
   private final AtomicInteger states = new AtomicInteger();
 
   @AfterEach
-  void letGo() {
+  void cleanUp() {
     Gate.openAll();
     clock.advance(Duration.ofDays(1));
   }

@@ -48,7 +48,7 @@ class TerminationTest {
   private final List<Object> log = new CopyOnWriteArrayList<>();
 
   @AfterEach
-  void letGo() {
+  void cleanUp() {
     Gate.openAll();
   }
 

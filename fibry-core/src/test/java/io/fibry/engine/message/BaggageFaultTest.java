@@ -10,7 +10,7 @@ import io.fibry.ActorBuilder;
 import io.fibry.ActorScope;
 import io.fibry.ActorStoppedException;
 import io.fibry.ContextPropagator;
-import io.fibry.CountingCarrier;
+import io.fibry.CountingPropagator;
 import io.fibry.Gate;
 import io.fibry.Promise;
 import io.fibry.Variants;
@@ -56,12 +56,12 @@ class BaggageFaultTest {
     }
   }
 
-  private final CountingCarrier first = new CountingCarrier("first");
-  private final CountingCarrier last = new CountingCarrier("last");
+  private final CountingPropagator first = new CountingPropagator("first");
+  private final CountingPropagator last = new CountingPropagator("last");
   private final List<Object> seen = new CopyOnWriteArrayList<>();
 
   @AfterEach
-  void letGo() {
+  void cleanUp() {
     Gate.openAll();
   }
 

@@ -9,7 +9,7 @@ import io.fibry.ActorBuilder;
 import io.fibry.ActorContext;
 import io.fibry.ActorScope;
 import io.fibry.ContextPropagator;
-import io.fibry.CountingCarrier;
+import io.fibry.CountingPropagator;
 import io.fibry.FailurePolicy;
 import io.fibry.Gate;
 import io.fibry.Letters;
@@ -42,13 +42,13 @@ class BaggageTest {
 
   private final Letters letters = new Letters();
   private final ManualScheduler clock = new ManualScheduler();
-  private final CountingCarrier user = new CountingCarrier("user");
+  private final CountingPropagator user = new CountingPropagator("user");
   private final ActorScope scope =
       Variants.scope(o -> o.withDeadLetters(letters).withScheduler(clock).withContextPropagator(user));
   private final List<Object> seen = new CopyOnWriteArrayList<>();
 
   @AfterEach
-  void letGo() {
+  void cleanUp() {
     Gate.openAll();
   }
 
@@ -237,7 +237,7 @@ class BaggageTest {
   @Test
   void carriersAreSetInTheirOrderAndTakenBackInTheReverse() {
     var steps = user.steps;
-    var tenant = new CountingCarrier("tenant");
+    var tenant = new CountingPropagator("tenant");
     Scopes.configure(scope, o -> o.withContextPropagator(new Joined(tenant, steps)));
     var actor = scope.anonymous().intercept((message, next) -> {
       steps.add("around");
@@ -251,7 +251,7 @@ class BaggageTest {
   }
 
   /** Records its steps in a list shared with others. */
-  private record Joined(CountingCarrier baggage, List<String> steps) implements ContextPropagator<String> {
+  private record Joined(CountingPropagator baggage, List<String> steps) implements ContextPropagator<String> {
     @Override
     public String capture() {
       return baggage.capture();
@@ -304,7 +304,7 @@ class BaggageTest {
   }
 
   /** Its text is the value on the thread that calls {@code toString}. */
-  private record Shown(CountingCarrier user) {
+  private record Shown(CountingPropagator user) {
     @Override
     public String toString() {
       return "shown to " + user.get();

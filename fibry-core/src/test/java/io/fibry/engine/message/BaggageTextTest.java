@@ -7,7 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.fibry.Actor;
 import io.fibry.ActorBuilder;
 import io.fibry.ActorScope;
-import io.fibry.CountingCarrier;
+import io.fibry.CountingPropagator;
 import io.fibry.Promise;
 import io.fibry.TextContextPropagator;
 import io.fibry.Variants;
@@ -61,7 +61,7 @@ class BaggageTextTest {
 
   private final Named tenant = new Named("tenant");
   private final Named trace = new Named("trace id");
-  private final CountingCarrier user = new CountingCarrier("user"); // without texts
+  private final CountingPropagator user = new CountingPropagator("user"); // without texts
   private final ActorScope scope =
       Variants.scope(o -> o.withContextPropagator(tenant).withContextPropagator(user).withContextPropagator(trace));
   private final CopyOnWriteArrayList<Object> seen = new CopyOnWriteArrayList<>();

@@ -37,7 +37,7 @@ class DeadlineTest {
   private final CompletableFuture<AskTimeoutException> late = new CompletableFuture<>();
 
   @AfterEach
-  void letGo() {
+  void cleanUp() {
     Gate.openAll();
   }
 

@@ -36,7 +36,7 @@ class FailureEventsTest {
   }
 
   @AfterEach
-  void letGo() {
+  void cleanUp() {
     Gate.openAll();
   }
 

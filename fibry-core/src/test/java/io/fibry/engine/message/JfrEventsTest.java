@@ -10,7 +10,7 @@ import io.fibry.Actor;
 import io.fibry.ActorBuilder;
 import io.fibry.ActorScope;
 import io.fibry.AskTimeoutException;
-import io.fibry.CountingCarrier;
+import io.fibry.CountingPropagator;
 import io.fibry.DeadLetter;
 import io.fibry.FailurePolicy;
 import io.fibry.Gate;
@@ -52,7 +52,7 @@ class JfrEventsTest {
   }
 
   @AfterEach
-  void letGo() {
+  void cleanUp() {
     Gate.openAll();
   }
 
@@ -213,7 +213,7 @@ class JfrEventsTest {
   @Promise("15.7")
   @Test
   void messageEventLeavesBaggageOfCarriers() {
-    var user = new CountingCarrier("user");
+    var user = new CountingPropagator("user");
     var actor =
         Variants.scope(o -> o.withContextPropagator(user)).named("carrying")
             .newActorWithReturn((String message) -> user.get());

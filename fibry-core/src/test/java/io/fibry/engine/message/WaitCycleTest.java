@@ -78,7 +78,7 @@ class WaitCycleTest {
   private final ActorScope scope = Variants.scope(o -> o.withAskLimit(LONG));
 
   @AfterEach
-  void letGo() {
+  void cleanUp() {
     Gate.openAll();
   }
 

@@ -44,7 +44,7 @@ class ScopeCloserCornerTest {
   private final List<Object> log = new CopyOnWriteArrayList<>();
 
   @AfterEach
-  void letGo() {
+  void cleanUp() {
     Gate.openAll();
     clock.advance(Duration.ofDays(1));
   }

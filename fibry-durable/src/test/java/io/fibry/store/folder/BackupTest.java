@@ -201,7 +201,7 @@ class BackupTest {
       faulty.awaitHeld();
       var closing = threads.submit(store::close);
       Patience.eventually(() -> !isOpen(store));
-      faulty.letGo();
+      faulty.cleanUp();
 
       Patience.value(closing);
       assertEquals(StoreClosedException.class, Patience.failure(copying).getClass());

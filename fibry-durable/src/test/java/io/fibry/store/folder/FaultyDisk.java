@@ -65,7 +65,7 @@ final class FaultyDisk implements InvocationHandler {
     Patience.await(holds);
   }
 
-  void letGo() {
+  void cleanUp() {
     open.countDown();
   }
 

@@ -2,6 +2,6 @@ package io.fibry.durable;
 
 class InH2Test extends DurableContract {
   InH2Test() {
-    super(InDatabases.h2());
+    super(DatabaseStores.h2());
   }
 }

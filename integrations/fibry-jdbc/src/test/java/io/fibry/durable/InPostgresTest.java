@@ -2,6 +2,6 @@ package io.fibry.durable;
 
 class InPostgresTest extends DurableContract {
   InPostgresTest() {
-    super(InDatabases.postgres());
+    super(DatabaseStores.postgres());
   }
 }

@@ -2,6 +2,6 @@ package io.fibry.durable;
 
 class OldFormsInH2Test extends OldFormsContract {
   OldFormsInH2Test() {
-    super(InDatabases.h2());
+    super(DatabaseStores.h2());
   }
 }

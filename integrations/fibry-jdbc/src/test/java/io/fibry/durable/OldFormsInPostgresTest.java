@@ -2,6 +2,6 @@ package io.fibry.durable;
 
 class OldFormsInPostgresTest extends OldFormsContract {
   OldFormsInPostgresTest() {
-    super(InDatabases.postgres());
+    super(DatabaseStores.postgres());
   }
 }

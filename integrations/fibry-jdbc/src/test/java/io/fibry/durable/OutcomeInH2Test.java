@@ -2,6 +2,6 @@ package io.fibry.durable;
 
 class OutcomeInH2Test extends OutcomeContract {
   OutcomeInH2Test() {
-    super(InDatabases.h2());
+    super(DatabaseStores.h2());
   }
 }

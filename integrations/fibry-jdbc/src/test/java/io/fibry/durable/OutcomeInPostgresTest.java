@@ -2,6 +2,6 @@ package io.fibry.durable;
 
 class OutcomeInPostgresTest extends OutcomeContract {
   OutcomeInPostgresTest() {
-    super(InDatabases.postgres());
+    super(DatabaseStores.postgres());
   }
 }

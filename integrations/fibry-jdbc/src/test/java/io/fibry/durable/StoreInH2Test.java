@@ -2,6 +2,6 @@ package io.fibry.durable;
 
 class StoreInH2Test extends StoreContract {
   StoreInH2Test() {
-    super(InDatabases.h2());
+    super(DatabaseStores.h2());
   }
 }

@@ -2,6 +2,6 @@ package io.fibry.durable;
 
 class StoreInPostgresTest extends StoreContract {
   StoreInPostgresTest() {
-    super(InDatabases.postgres());
+    super(DatabaseStores.postgres());
   }
 }

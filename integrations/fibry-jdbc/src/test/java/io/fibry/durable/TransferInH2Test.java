@@ -2,6 +2,6 @@ package io.fibry.durable;
 
 class TransferInH2Test extends TransferContract {
   TransferInH2Test() {
-    super(InDatabases.h2());
+    super(DatabaseStores.h2());
   }
 }

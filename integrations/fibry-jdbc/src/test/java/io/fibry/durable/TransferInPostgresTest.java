@@ -2,6 +2,6 @@ package io.fibry.durable;
 
 class TransferInPostgresTest extends TransferContract {
   TransferInPostgresTest() {
-    super(InDatabases.postgres());
+    super(DatabaseStores.postgres());
   }
 }

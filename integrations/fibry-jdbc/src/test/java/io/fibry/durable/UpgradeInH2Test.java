@@ -2,6 +2,6 @@ package io.fibry.durable;
 
 class UpgradeInH2Test extends UpgradeContract {
   UpgradeInH2Test() {
-    super(InDatabases.h2());
+    super(DatabaseStores.h2());
   }
 }

@@ -2,6 +2,6 @@ package io.fibry.durable;
 
 class UpgradeInPostgresTest extends UpgradeContract {
   UpgradeInPostgresTest() {
-    super(InDatabases.postgres());
+    super(DatabaseStores.postgres());
   }
 }

@@ -45,7 +45,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
 /** The faults of a database, and of the network before it. */
-abstract class FaultContract extends AtADatabase {
+abstract class FaultContract extends DatabaseFixture {
   private static final Duration IDLE = Duration.ofMinutes(5);
 
   /** The answer is how often it was asked, or how often any actor was. */

@@ -2,6 +2,6 @@ package io.fibry.jdbc;
 
 class FaultsInH2Test extends FaultContract {
   FaultsInH2Test() {
-    super(AtADatabase::h2);
+    super(DatabaseFixture::h2);
   }
 }

@@ -2,6 +2,6 @@ package io.fibry.jdbc;
 
 class FaultsInPostgresTest extends FaultContract {
   FaultsInPostgresTest() {
-    super(AtADatabase::postgres);
+    super(DatabaseFixture::postgres);
   }
 }

@@ -12,7 +12,7 @@ import org.h2.jdbcx.JdbcDataSource;
 import org.junit.jupiter.api.Test;
 
 /** Locks that another transaction holds for longer than H2 waits for them. */
-class LocksInH2Test extends AtADatabase {
+class LocksInH2Test extends DatabaseFixture {
   private static final String FENCE = "merge into fibry_actor";
 
   LocksInH2Test() {

@@ -34,11 +34,11 @@ import org.junit.jupiter.api.Test;
 import org.postgresql.ds.PGSimpleDataSource;
 
 /** Behavior that only a real database shows. */
-class PostgresTest extends AtADatabase {
+class PostgresTest extends DatabaseFixture {
   private static final Duration SHORT = Duration.ofSeconds(2);
 
   PostgresTest() {
-    super(AtADatabase::postgres);
+    super(DatabaseFixture::postgres);
   }
 
   // ---- transactions

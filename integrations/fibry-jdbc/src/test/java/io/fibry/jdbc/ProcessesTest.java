@@ -25,7 +25,7 @@ import org.junit.jupiter.api.Test;
 import org.postgresql.ds.PGSimpleDataSource;
 
 /** Processes that have one database open, and are killed. */
-class ProcessesTest extends AtADatabase {
+class ProcessesTest extends DatabaseFixture {
   private static final int COUNTERS = 10;
   private static final int MORE = Soak.ON ? 1_000 : 300; // answers before a kill
   private static final Duration IDLE = Duration.ofMinutes(5);
@@ -129,7 +129,7 @@ class ProcessesTest extends AtADatabase {
   }
 
   ProcessesTest() {
-    super(AtADatabase::postgres);
+    super(DatabaseFixture::postgres);
   }
 
   private Counter start() {

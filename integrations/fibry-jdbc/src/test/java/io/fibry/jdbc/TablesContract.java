@@ -22,7 +22,7 @@ import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.Test;
 
 /** What a store in a database does, beside the contracts of durable actors. */
-abstract class TablesContract extends AtADatabase {
+abstract class TablesContract extends DatabaseFixture {
 
   TablesContract(Maker maker) {
     super(maker);

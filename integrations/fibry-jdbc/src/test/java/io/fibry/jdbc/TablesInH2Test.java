@@ -8,7 +8,7 @@ import org.junit.jupiter.api.Test;
 
 class TablesInH2Test extends TablesContract {
   TablesInH2Test() {
-    super(AtADatabase::h2);
+    super(DatabaseFixture::h2);
   }
 
   /** H2 commits each statement that makes a table. */

@@ -2,6 +2,6 @@ package io.fibry.jdbc;
 
 class TablesInPostgresTest extends TablesContract {
   TablesInPostgresTest() {
-    super(AtADatabase::postgres);
+    super(DatabaseFixture::postgres);
   }
 }

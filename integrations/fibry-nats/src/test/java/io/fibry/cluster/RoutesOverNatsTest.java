@@ -36,7 +36,7 @@ import org.junit.jupiter.api.extension.ExtendWith;
  * Keys move between nodes that have different servers, so that their messages go over routes, where
  * one may overtake what a server still learns of subscriptions.
  */
-@Soak(counterpart = "HomesOverNatsTest.movesNeitherLoseNorRepeatRequests")
+@Soak(counterpart = "EntityPlacementOverNatsTest.movesNeitherLoseNorRepeatRequests")
 @ExtendWith(ServerEvidence.class)
 class RoutesOverNatsTest {
   sealed interface Message {}

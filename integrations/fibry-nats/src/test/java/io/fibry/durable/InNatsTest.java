@@ -2,6 +2,6 @@ package io.fibry.durable;
 
 class InNatsTest extends DurableContract {
   InNatsTest() {
-    super(InNats.maker());
+    super(NatsStores.maker());
   }
 }

@@ -2,6 +2,6 @@ package io.fibry.durable;
 
 class OldFormsInNatsTest extends OldFormsContract {
   OldFormsInNatsTest() {
-    super(InNats.maker());
+    super(NatsStores.maker());
   }
 }

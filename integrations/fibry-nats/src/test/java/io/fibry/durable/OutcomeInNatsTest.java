@@ -2,6 +2,6 @@ package io.fibry.durable;
 
 class OutcomeInNatsTest extends OutcomeContract {
   OutcomeInNatsTest() {
-    super(InNats.maker());
+    super(NatsStores.maker());
   }
 }

@@ -5,6 +5,6 @@ import io.fibry.nats.NatsNetwork.Role;
 /** The store of a program that may not delete: a keeper does it. */
 class StoreByNodeInNatsTest extends StoreContract {
   StoreByNodeInNatsTest() {
-    super(InNats.maker(Role.NODE));
+    super(NatsStores.maker(Role.NODE));
   }
 }

@@ -2,6 +2,6 @@ package io.fibry.durable;
 
 class StoreInNatsTest extends StoreContract {
   StoreInNatsTest() {
-    super(InNats.maker());
+    super(NatsStores.maker());
   }
 }

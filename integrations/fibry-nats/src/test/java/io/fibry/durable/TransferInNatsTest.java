@@ -2,6 +2,6 @@ package io.fibry.durable;
 
 class TransferInNatsTest extends TransferContract {
   TransferInNatsTest() {
-    super(InNats.maker());
+    super(NatsStores.maker());
   }
 }

@@ -2,6 +2,6 @@ package io.fibry.durable;
 
 class UpgradeInNatsTest extends UpgradeContract {
   UpgradeInNatsTest() {
-    super(InNats.maker());
+    super(NatsStores.maker());
   }
 }

@@ -22,7 +22,7 @@ import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 
 /** A server that has stored something, or not, and nobody hears of it. */
-class LostAnswersTest extends AtAStream {
+class LostAnswersTest extends StreamFixture {
   private static final Duration SHORT = Duration.ofSeconds(1);
 
   @Test

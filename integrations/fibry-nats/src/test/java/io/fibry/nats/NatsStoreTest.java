@@ -32,7 +32,7 @@ import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 
 /** What a store in a stream does, beside the contracts of durable actors. */
-class NatsStoreTest extends AtAStream {
+class NatsStoreTest extends StreamFixture {
   // ---- what is done
 
   @Test

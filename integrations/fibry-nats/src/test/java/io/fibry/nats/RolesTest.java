@@ -122,7 +122,7 @@ class RolesTest {
 
   private static void turn(Store store, String key, List<Store.PendingMessage> sends) {
     long life = store.load(actor(key)).life();
-    store.append(AtAStream.sending(actor(key), life, 1, List.of(), sends.toArray(Store.PendingMessage[]::new)))
+    store.append(StreamFixture.sending(actor(key), life, 1, List.of(), sends.toArray(Store.PendingMessage[]::new)))
         .toCompletableFuture().join();
   }
 
@@ -230,7 +230,7 @@ class RolesTest {
   void keeperDeletesOnlyDeadTurnsForNodes() throws Exception {
     makeStreams();
     try (var keeper = open(Role.KEEPER)) {
-      turn(keeper, "x", List.of(AtAStream.message(actor("z"), "m")));
+      turn(keeper, "x", List.of(StreamFixture.message(actor("z"), "m")));
       var before = stored();
       var raw = raw(Role.NODE.name());
       try {

@@ -31,7 +31,7 @@ class ShopTest {
   @TempDir
   private static Path folder;
 
-  private static final HeldWarehouse WAREHOUSE = new HeldWarehouse();
+  private static final BlockedWarehouse WAREHOUSE = new BlockedWarehouse();
   private static ConfigurableApplicationContext shop; // null before the first test
 
   private final HttpClient client =

@@ -1,0 +1,7 @@
+package io.fibry.cluster;
+
+class NodeWaitCycleInMemoryTest extends NodeWaitCycleContract {
+  NodeWaitCycleInMemoryTest() {
+    super("bank", TestNetwork.inMemory());
+  }
+}

@@ -1,0 +1,62 @@
+package io.fibry.cluster;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.fibry.ActorScope;
+import io.fibry.ActorSystem;
+import io.fibry.Request;
+import io.fibry.durable.Durable;
+import io.fibry.store.MemoryStore;
+import io.fibry.store.Store;
+import io.fibry.store.StoreReadException;
+import io.fibry.support.Intercepted;
+import java.time.Duration;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+/** Parts that come to a node while its store cannot be read. */
+class PartitionsWithoutStoreTest {
+  record Count() implements Request<Count, Long> {}
+
+  private static final Durable<Count> COUNTER = Durable.kind("counter", Count.class).storeMessages(9).state(0L)
+      .handler((sum, count, context) -> {
+        context.reply(count, sum + 1);
+        return sum + 1;
+      });
+
+  private final ActorScope scope = ActorSystem.openScope("store-is-away-test");
+  private final AtomicInteger looks = new AtomicInteger(); // after what waits for a kind
+
+  @AfterEach
+  void close() {
+    scope.close();
+  }
+
+  /** Some looks fail. */
+  private Store failing(int from, int to) {
+    var store = MemoryStore.open();
+    return Intercepted.of(Store.class, store, (method, given, call) -> {
+      if (method.getName().equals("forEachPending") && given.length == 2) {
+        int look = looks.incrementAndGet();
+        if (look >= from && look < to) throw new StoreReadException("made up, for a test", null);
+      }
+      return call.pass();
+    });
+  }
+
+  @Test
+  void partitionsBeginWhenStoreIsReadable() {
+    try (var node = Cluster.join("away", TestNetwork.inMemory(),
+        options -> options.withScope(scope).withPartitions(4).withSettleTime(Duration.ofMillis(100)))) {
+      var store = failing(2, 8); // the first look checks
+      var counters = node.host(COUNTER, store, scope.anonymous(), Duration.ofMinutes(1));
+
+      for (int i = 0; i < 20; i++) assertEquals(1, counters.actor("k" + i).ask(new Count()));
+
+      assertEquals(4, node.health().partitions().get("counter"));
+      assertTrue(looks.get() >= 8);
+    }
+  }
+}

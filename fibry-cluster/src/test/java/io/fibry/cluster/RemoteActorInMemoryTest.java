@@ -1,0 +1,95 @@
+package io.fibry.cluster;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertInstanceOf;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.fibry.ActorContext;
+import io.fibry.ActorScope;
+import io.fibry.ActorSystem;
+import io.fibry.AskTimeoutException;
+import io.fibry.support.Patience;
+import io.fibry.time.ManualScheduler;
+import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
+import org.junit.jupiter.api.Test;
+
+class RemoteActorInMemoryTest extends RemoteActorContract {
+  RemoteActorInMemoryTest() {
+    super("bank", TestNetwork.inMemory());
+  }
+
+  @Test
+  void requestWithoutLimitUsesAskLimitOfScope() {
+    var clock = new ManualScheduler();
+    var limit = Duration.ofSeconds(3);
+    try (ActorScope scope = ActorSystem.openScope("limits", o -> o.withScheduler(clock).withAskLimit(limit));
+        var node = Cluster.join("limits", MemoryNetwork.create(clock), options -> options.withScope(scope))) {
+      var promised = new CompletableFuture<Boolean>();
+      node.expose("till", Promise.class,
+          scope.anonymous().newActor((Promise promise, ActorContext<Promise> context) -> {
+            context.replyWhen(promise, new CompletableFuture<>());
+            promised.complete(true);
+          }));
+      var asked = new CompletableFuture<Object>();
+      Patience.startFiber(() -> node.actor("till", Promise.class).ask(new Promise()), asked);
+      Patience.value(promised);
+      assertTrue(scope.awaitQuiescence(Patience.LONG)); // until here no time has passed
+      clock.advance(limit.minusMillis(100)); // the node that handles the request gives up first
+
+      var failure = assertInstanceOf(AskTimeoutException.class, Patience.failure(asked));
+      assertEquals(limit.minusMillis(100), failure.waited(), failure.getMessage());
+    }
+  }
+
+  /** The remote node answers that it is late, 100 ms before its asker stops waiting. */
+  @Test
+  void timeoutSaysThatRemoteHandlerHasPromised() {
+    var clock = new ManualScheduler();
+    var network = MemoryNetwork.create(clock);
+    try (ActorScope scope = ActorSystem.openScope("far-clock", options -> options.withScheduler(clock));
+        var a = Cluster.join("timed", network, options -> options.withNode("a").withScope(scope));
+        var b = Cluster.join("timed", network, options -> options.withNode("b").withScope(scope))) {
+      var promised = new CompletableFuture<Boolean>();
+      a.expose("till", Promise.class, scope.anonymous().newActor((Promise promise, ActorContext<Promise> context) -> {
+        context.replyWhen(promise, new CompletableFuture<>());
+        promised.complete(true);
+      }));
+
+      var answer = b.actor("till", Promise.class).sendMessageReturn(new Promise(), Duration.ofSeconds(2));
+      Patience.value(promised);
+      assertTrue(scope.awaitQuiescence(Patience.LONG));
+      clock.advance(Duration.ofMillis(1_900));
+
+      var failure = assertInstanceOf(AskTimeoutException.class, Patience.failure(answer));
+      assertTrue(failure.getMessage().contains("promised"), failure.getMessage());
+    }
+  }
+
+  @Test
+  void timeoutOfLostRequestSaysThatNoNodeConfirmedIt() {
+    var clock = new ManualScheduler();
+    var network = new TestNetwork(MemoryNetwork.create(clock));
+    try (ActorScope scope = ActorSystem.openScope("lost-clock", options -> options.withScheduler(clock));
+        var b = Cluster.join("timed", network, options -> options.withNode("b").withScope(scope))) {
+      var a = Cluster.join("timed", network, options -> options.withNode("a").withScope(scope));
+      var promised = new CompletableFuture<Boolean>();
+      a.expose("till", Promise.class, scope.anonymous().newActor((Promise promise, ActorContext<Promise> context) -> {
+        context.replyWhen(promise, new CompletableFuture<>());
+        promised.complete(true);
+      }));
+
+      var answer = b.actor("till", Promise.class).sendMessageReturn(new Promise(), Duration.ofSeconds(2));
+      Patience.value(promised);
+      network.end(a);
+      assertTrue(scope.awaitQuiescence(Patience.LONG));
+      clock.advance(Duration.ofSeconds(2));
+
+      var failure = assertInstanceOf(AskTimeoutException.class, Patience.failure(answer));
+      assertTrue(
+          failure.getMessage().endsWith(" within 2 s: it was sent, and no node has said so far that it has it; it "
+              + "may be handled all the same"),
+          failure.getMessage());
+    }
+  }
+}

@@ -1,0 +1,7 @@
+package io.fibry.cluster;
+
+class RemoteCancellationInMemoryTest extends RemoteCancellationContract {
+  RemoteCancellationInMemoryTest() {
+    super("bank", TestNetwork.inMemory());
+  }
+}

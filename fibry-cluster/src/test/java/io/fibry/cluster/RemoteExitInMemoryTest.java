@@ -1,0 +1,7 @@
+package io.fibry.cluster;
+
+class RemoteExitInMemoryTest extends RemoteExitContract {
+  RemoteExitInMemoryTest() {
+    super("bank", TestNetwork.inMemory());
+  }
+}

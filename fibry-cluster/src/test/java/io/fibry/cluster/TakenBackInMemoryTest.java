@@ -1,7 +1,0 @@
-package io.fibry.cluster;
-
-class TakenBackInMemoryTest extends TakenBackContract {
-  TakenBackInMemoryTest() {
-    super("bank", TestNetwork.inMemory());
-  }
-}

@@ -1,7 +1,0 @@
-package io.fibry.cluster;
-
-class TellsInMemoryTest extends TellsContract {
-  TellsInMemoryTest() {
-    super("bank", TestNetwork.inMemory());
-  }
-}

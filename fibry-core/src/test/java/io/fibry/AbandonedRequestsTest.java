@@ -1,0 +1,136 @@
+package io.fibry;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.fibry.support.Patience;
+import io.fibry.time.ManualScheduler;
+import java.time.Duration;
+import java.util.Random;
+import java.util.concurrent.CancellationException;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+/** Askers that give up an answer that was promised. */
+class AbandonedRequestsTest {
+  record Work() implements Request<Work, String> {}
+
+  private static final Duration LIMIT = Duration.ofSeconds(1); // on the clock that only the test moves
+
+  private final ManualScheduler clock = new ManualScheduler();
+  private final ActorScope scope = ActorSystem.openScope("given-up", o -> o.withScheduler(clock));
+  private final CompletableFuture<String> answer = new CompletableFuture<>();
+  private final CountDownLatch promised = new CountDownLatch(1);
+  private final CompletableFuture<Thread> told = new CompletableFuture<>();
+  private final AtomicInteger times = new AtomicInteger();
+  private final Actor<Work> actor = scope.anonymous().newActor((work, context) -> {
+    context.replyWhen(work, answer, () -> {
+      times.incrementAndGet();
+      told.complete(Thread.currentThread());
+    });
+    promised.countDown();
+  });
+
+  @AfterEach
+  void close() {
+    scope.close();
+  }
+
+  @Promise("4.10")
+  @Test
+  void cancelledRequestRunsGivenUpCallbackOnce() {
+    var future = actor.sendMessageReturn(new Work());
+    Patience.await(promised);
+    assertFalse(told.isDone());
+
+    future.cancel(false);
+    future.cancel(false);
+
+    Patience.value(told);
+    answer.complete("late");
+    assertTrue(scope.awaitQuiescence(Patience.LONG));
+    assertEquals(1, times.get());
+  }
+
+  @Test
+  void interruptedAskRunsGivenUpCallback() throws Exception {
+    var failure = new CompletableFuture<Throwable>();
+    var asker = Thread.ofVirtual().start(() -> failure.complete(assertThrows(CancellationException.class,
+        () -> actor.ask(new Work()))));
+    Patience.await(promised);
+
+    asker.interrupt();
+
+    Patience.value(failure);
+    Patience.value(told);
+  }
+
+  @Test
+  void timedOutAskRunsGivenUpCallback() {
+    var failure = new CompletableFuture<Throwable>();
+    Patience.startFiber(() -> failure.complete(assertThrows(AskTimeoutException.class,
+        () -> actor.ask(new Work(), LIMIT))));
+    Patience.await(promised);
+
+    Patience.eventually(() -> {
+      clock.advance(LIMIT);
+      return failure.isDone();
+    });
+
+    Patience.value(told);
+  }
+
+  @Test
+  void timedOutFutureRunsGivenUpCallbackOnOwnThread() {
+    var asker = Thread.currentThread();
+
+    var future = actor.sendMessageReturn(new Work(), LIMIT);
+    Patience.await(promised);
+    clock.advance(LIMIT);
+
+    assertEquals(AskTimeoutException.class, Patience.failure(future).getClass());
+    var by = Patience.value(told);
+    assertFalse(by == asker || by.getName().contains("timer"), by.toString());
+  }
+
+  @Test
+  void givenUpCallbackDoesNotRunAfterAnswer() {
+    answer.complete("there");
+
+    var future = actor.sendMessageReturn(new Work());
+    assertEquals("there", future.join());
+    future.cancel(false);
+
+    assertTrue(scope.awaitQuiescence(Patience.LONG));
+    assertEquals(0, times.get());
+  }
+
+  @Test
+  void givenUpCallbackRunsWhenCancelRacesWithPromise() {
+    long seed = StressHarness.seed();
+    System.out.println("promises that are given up: -Dfibry.seed=" + seed);
+    var random = new Random(seed);
+    for (int round = 0; round < 2_000; round++) {
+      int wait = random.nextInt(200);
+      var begun = new CountDownLatch(1);
+      var seen = new CountDownLatch(1);
+      var worker = scope.anonymous().<Work>newActor((work, context) -> {
+        begun.countDown();
+        for (int spins = wait; spins > 0; spins--) Thread.onSpinWait();
+        context.replyWhen(work, new CompletableFuture<>(), seen::countDown);
+      });
+      var future = worker.sendMessageReturn(new Work());
+      Patience.await(begun);
+      for (int spins = random.nextInt(200); spins > 0; spins--) Thread.onSpinWait();
+
+      future.cancel(false);
+
+      Patience.await(seen);
+    }
+  }
+}

@@ -1,0 +1,59 @@
+package io.fibry;
+
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.slf4j.helpers.BasicMDCAdapter;
+import org.slf4j.spi.MDCAdapter;
+
+/**
+ * A carrier of one entry of an MDC of its own, since the tests' logger has no MDC. It records its
+ * calls.
+ */
+public final class CountingPropagator implements ContextPropagator<String> {
+  public final AtomicInteger captures = new AtomicInteger();
+  public final List<String> steps = Collections.synchronizedList(new ArrayList<>());
+  private final MDCAdapter mdc = new BasicMDCAdapter();
+  private final String key;
+
+  public CountingPropagator(String key) {
+    this.key = key;
+  }
+
+  /** The value on this thread, or null. */
+  public String get() {
+    return mdc.get(key);
+  }
+
+  /** Runs the code with a value set on this thread. */
+  public void with(String value, Handler.Task code) {
+    mdc.setContextMap(Map.of(key, value));
+    try {
+      code.run();
+    } catch (Exception failure) {
+      throw new AssertionError(failure);
+    } finally {
+      mdc.clear();
+    }
+  }
+
+  @Override
+  public String capture() {
+    captures.incrementAndGet();
+    return get();
+  }
+
+  @Override
+  public AutoCloseable restore(String captured) {
+    var before = mdc.getCopyOfContextMap();
+    steps.add("set " + key);
+    mdc.put(key, captured);
+    return () -> {
+      steps.add("closed " + key);
+      if (before == null) mdc.clear();
+      else mdc.setContextMap(before);
+    };
+  }
+}

@@ -1,0 +1,121 @@
+package io.fibry;
+
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.fibry.spi.MultiStepMessage;
+import io.fibry.support.Patience;
+import java.time.Duration;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.LinkedBlockingQueue;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+/** A message in steps: texts tell of the step. */
+class StepTextsTest {
+  private static final Duration LIMIT = Duration.ofSeconds(4);
+
+  // @start region="steps"
+  /** Jobs come from outside for as long as the program runs. */
+  static final class Feed implements MultiStepMessage {
+    private final LinkedBlockingQueue<String> jobs = new LinkedBlockingQueue<>();
+    private volatile String job; // null: it waits for one
+    private volatile long done;
+
+    String next() throws InterruptedException {
+      if (job != null) done++;
+      job = null;
+      return job = new String(jobs.take()); // a new object, if the same job comes again
+    }
+
+    @Override
+    public Object currentStep() {
+      return job;
+    }
+
+    @Override
+    public long completedSteps() {
+      return done;
+    }
+
+    @Override
+    public String toString() {
+      return "the feed";
+    }
+  }
+  // @end
+
+  private final Clock time = new Clock();
+  private final ActorScope scope =
+      ActorSystem.openScope("watched", o -> o.withScheduler(time).withWatchdog(LIMIT, 1_000));
+  private final Gate gate = new Gate();
+  private final Feed feed = new Feed();
+
+  @AfterEach
+  void close() {
+    Gate.openAll();
+    scope.closeWithin(Duration.ZERO);
+  }
+
+  /** Others that are left in this JVM may log meanwhile, too. */
+  private void nothingIsLoggedOfTheWorker(Duration by) {
+    var text = time.logged(by);
+    assertFalse(text.contains("'worker'"), text);
+  }
+
+  @Promise("19.11")
+  @Test
+  void watchdogTimesStepInsteadOfMessage() {
+    scope.named("worker").newActor((Feed all) -> {
+      while (true) if (all.next().equals("slow")) gate.pass();
+    }).sendMessage(feed);
+    for (int i = 1; i <= 2; i++) {
+      feed.jobs.add("quick");
+      String idle = "worker (FIBER): waits for the feed; " + i + " handled";
+      Patience.eventually(() -> scope.dump().contains(idle));
+      nothingIsLoggedOfTheWorker(LIMIT.dividedBy(2));
+    }
+    feed.jobs.add("slow");
+    Patience.await(gate.entered);
+
+    var text = time.logged(LIMIT.multipliedBy(2));
+
+    assertTrue(text.contains("actor 'worker' has been handling \"slow\" for at least"), text);
+    assertTrue(scope.dump().contains("; 2 handled"), scope.dump());
+  }
+
+  @Test
+  void actorIsWaitingBetweenSteps() throws InterruptedException {
+    var begun = new CountDownLatch(1);
+    scope.named("worker").newActor((Feed all) -> {
+      begun.countDown();
+      all.next();
+    }).sendMessage(feed);
+    Patience.await(begun);
+
+    nothingIsLoggedOfTheWorker(LIMIT.multipliedBy(3));
+    assertTrue(scope.dump().contains("worker (FIBER): waits for the feed; 0 handled"), scope.dump());
+  }
+
+  @Test
+  void throwingStepsDisturbNeitherWatchdogNorDump() {
+    record Broken() implements MultiStepMessage {
+      @Override
+      public Object currentStep() {
+        throw new IllegalStateException("planned");
+      }
+
+      @Override
+      public long completedSteps() {
+        throw new StackOverflowError("planned");
+      }
+    }
+    scope.named("worker").newActor((Broken broken) -> gate.pass()).sendMessage(new Broken());
+    Patience.await(gate.entered);
+
+    var text = time.logged(LIMIT.multipliedBy(2));
+    assertTrue(text.contains("'worker'"), text);
+    var dump = scope.dump(); // a text that is late on a busy machine has the name of the class, too
+    assertTrue(dump.matches("(?s).*handling \\S*Broken.*"), dump);
+  }
+}

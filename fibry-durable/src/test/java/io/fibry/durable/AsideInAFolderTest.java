@@ -1,7 +1,0 @@
-package io.fibry.durable;
-
-class AsideInAFolderTest extends AsideContract {
-  AsideInAFolderTest() {
-    super(Folders::new);
-  }
-}

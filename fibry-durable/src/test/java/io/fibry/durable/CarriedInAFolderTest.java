@@ -1,7 +1,0 @@
-package io.fibry.durable;
-
-class CarriedInAFolderTest extends CarriedContract {
-  CarriedInAFolderTest() {
-    super(Folders::new);
-  }
-}

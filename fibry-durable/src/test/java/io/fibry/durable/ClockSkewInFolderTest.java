@@ -1,0 +1,7 @@
+package io.fibry.durable;
+
+class ClockSkewInFolderTest extends ClockSkewContract {
+  ClockSkewInFolderTest() {
+    super(Folders::new);
+  }
+}

@@ -1,0 +1,7 @@
+package io.fibry.durable;
+
+class EndedActorsInMemoryTest extends EndedActorsContract {
+  EndedActorsInMemoryTest() {
+    super((folder, clock) -> TestStores.inMemory(clock));
+  }
+}

@@ -1,0 +1,7 @@
+package io.fibry.durable;
+
+class EventViewsInFolderTest extends EventViewsContract {
+  EventViewsInFolderTest() {
+    super(Folders::new);
+  }
+}

@@ -1,0 +1,7 @@
+package io.fibry.durable;
+
+class EventViewsInMemoryTest extends EventViewsContract {
+  EventViewsInMemoryTest() {
+    super((folder, clock) -> TestStores.inMemory(clock));
+  }
+}

@@ -1,7 +1,0 @@
-package io.fibry.durable;
-
-class FollowInAFolderTest extends FollowContract {
-  FollowInAFolderTest() {
-    super(Folders::new);
-  }
-}

@@ -1,7 +1,0 @@
-package io.fibry.durable;
-
-class InAFolderTest extends DurableContract {
-  InAFolderTest() {
-    super(Folders::new);
-  }
-}

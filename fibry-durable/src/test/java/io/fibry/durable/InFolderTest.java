@@ -1,0 +1,7 @@
+package io.fibry.durable;
+
+class InFolderTest extends DurableContract {
+  InFolderTest() {
+    super(Folders::new);
+  }
+}

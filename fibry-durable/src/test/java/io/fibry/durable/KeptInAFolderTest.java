@@ -1,7 +1,0 @@
-package io.fibry.durable;
-
-class KeptInAFolderTest extends KeptContract {
-  KeptInAFolderTest() {
-    super(Folders::new);
-  }
-}

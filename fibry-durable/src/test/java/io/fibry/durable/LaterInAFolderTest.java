@@ -1,7 +1,0 @@
-package io.fibry.durable;
-
-class LaterInAFolderTest extends LaterContract {
-  LaterInAFolderTest() {
-    super(Folders::new);
-  }
-}

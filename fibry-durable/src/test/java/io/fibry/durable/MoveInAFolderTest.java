@@ -1,7 +1,0 @@
-package io.fibry.durable;
-
-class MoveInAFolderTest extends MoveContract {
-  MoveInAFolderTest() {
-    super(Folders::new);
-  }
-}

@@ -1,7 +1,0 @@
-package io.fibry.durable;
-
-class OldFormsInAFolderTest extends OldFormsContract {
-  OldFormsInAFolderTest() {
-    super(Folders::new);
-  }
-}

@@ -1,0 +1,7 @@
+package io.fibry.durable;
+
+class OldFormsInFolderTest extends OldFormsContract {
+  OldFormsInFolderTest() {
+    super(Folders::new);
+  }
+}

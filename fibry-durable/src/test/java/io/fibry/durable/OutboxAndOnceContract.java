@@ -1,0 +1,195 @@
+package io.fibry.durable;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.fibry.Request;
+import io.fibry.durable.Desk.Ball;
+import io.fibry.durable.Desk.Buy;
+import io.fibry.durable.Desk.Checkout;
+import io.fibry.durable.Desk.Items;
+import io.fibry.durable.Desk.Message;
+import io.fibry.durable.Desk.Note;
+import io.fibry.durable.Desk.Pass;
+import io.fibry.durable.Desk.PassAndFail;
+import io.fibry.durable.Desk.Work;
+import io.fibry.support.Soak;
+import java.io.IOException;
+import java.util.List;
+import java.util.stream.Collectors;
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.Test;
+
+/** The promises of messages of turns, and of {@code Once} messages, at every store. */
+abstract class OutboxAndOnceContract extends DeskFixture {
+  private static final int MANY = Soak.ON ? 300 : 100;
+
+  OutboxAndOnceContract(TestStores.Maker maker) {
+    super(maker);
+  }
+
+  // ---- messages of turns
+
+  @Test
+  void aMessageOfATurnIsHandledOnce() throws IOException {
+    try (var desks = desks()) {
+      for (int i = 0; i < MANY; i++) desks.actor("ada").sendMessage(new Pass("grace", "i" + i));
+      String all = IntStream.range(0, MANY).mapToObj(i -> "i" + i).collect(Collectors.joining(" "));
+
+      eventually(() -> has(desks.actor("grace"), all));
+    }
+    store = crash(store);
+    try (var desks = desks()) {
+      assertEquals(MANY, desks.actor("grace").ask(new Items()).split(" ").length);
+    }
+  }
+
+  /** The clock is stopped, so no ball can wait for a timer. */
+  @Test
+  void aConversationOfTurnsDoesNotStall() {
+    try (var desks = desks()) {
+      for (int i = 0; i < 3; i++) desks.actor("ada").sendMessage(new Ball("grace", Soak.ON ? 600 : 60));
+
+      eventually(() -> has(desks.actor("ada"), "end end end"));
+    }
+  }
+
+  @Test
+  void messageOfFailedTurnIsNotSent() {
+    try (var desks = desks()) {
+      desks.actor("ada").sendMessage(new PassAndFail("grace", "never"));
+      desks.actor("ada").sendMessage(new Pass("grace", "later"));
+
+      eventually(() -> has(desks.actor("grace"), "later"));
+    }
+  }
+
+  @Test
+  void messageWaitsForActorThatIsNotLoaded() throws IOException {
+    try (var desks = desks()) {
+      desk.others = desk.kind("elsewhere");
+      desks.actor("ada").sendMessage(new Pass("grace", "a"));
+      desks.actor("ada").ask(new Items()); // it is stored
+    }
+    store = crash(store);
+
+    var grace = desk.kind("elsewhere").newActor(scope.named("grace"), store);
+
+    eventually(() -> has(grace, "a"));
+  }
+
+  @Test
+  void aTurnSendsToItself() {
+    var ada = ada();
+
+    ada.sendMessage(new Pass("ada", "a"));
+
+    eventually(() -> has(ada, "a"));
+  }
+
+  record Started(Thread by) {}
+
+  @Test
+  void messageWithoutCodecOrKeyIsRefused() {
+    var formless = Durable.kind("formless", Started.class).state(0L).handler((n, started) -> n);
+    var failing = Durable.kind("failing", Message.class).state(Desk.EMPTY).handler((state, message, context) -> {
+      var noForm = assertThrows(IllegalArgumentException.class,
+          () -> context.sendMessage(formless, "ada", new Started(Thread.currentThread())));
+      var noKey = assertThrows(IllegalArgumentException.class, () -> context.sendMessage(formless, "", null));
+      context.reply((Items) message, noForm.getMessage() + "\n" + noKey.getMessage());
+      return state;
+    }).newActor(scope.named("ada"), store);
+
+    var texts = failing.ask(new Items()).split("\n");
+
+    assertTrue(
+        texts[0].startsWith("messages of " + Started.class.getName() + " have no form in bytes, so they cannot be "
+            + "kept: "),
+        texts[0]);
+    assertEquals("there can be no such actor of kind 'formless': its key takes 0 bytes; 1 to 512 are possible",
+        texts[1]);
+  }
+
+  // ---- once
+
+  @Test
+  void repeatedRequestGetsFirstAnswer() throws IOException {
+    var before = ada();
+    assertEquals(1, before.ask(new Buy("x", "a")));
+    assertEquals(2, before.ask(new Buy("y", "b")));
+    assertEquals(1, before.ask(new Buy("x", "a")));
+    before.sendMessage(new Note("z", "c"));
+    crashAndReopenAfter(before);
+
+    var after = ada();
+
+    assertEquals(1, after.ask(new Buy("x", "a")));
+    after.sendMessage(new Note("z", "c"));
+    assertEquals("a b c", after.ask(new Items()));
+  }
+
+  @Test
+  void eraseRetainsRememberedAnswers() throws IOException {
+    var before = ada();
+    before.ask(new Buy("x", "a"));
+    assertEquals(1, before.ask(new Checkout("y")));
+    assertEquals(1, before.ask(new Checkout("y")));
+    assertEquals("", before.ask(new Items()));
+    crashAndReopenAfter(before);
+
+    var after = ada();
+
+    assertEquals(1, after.ask(new Checkout("y")));
+    assertEquals(1, after.ask(new Buy("x", "a")));
+    assertEquals("", after.ask(new Items()));
+    assertEquals(1, after.ask(new Buy("z", "b")));
+  }
+
+  @Test
+  void eraseRetainsStepsOfRepeatedMessage() throws IOException {
+    var before = ada();
+    assertThrows(IllegalStateException.class, () -> before.ask(new Work("x", List.of("charge", "ship"), 1)));
+    before.sendMessage(new Desk.End());
+    crashAndReopenAfter(before);
+
+    var after = ada();
+
+    assertEquals("result-1 result-2", after.ask(new Work("x", List.of("charge", "ship"), 0)));
+    assertEquals(2, desk.effects.size());
+  }
+
+  @Test
+  void forgottenMessageIsHandledAsNew() {
+    var few = Durable.kind("few", Message.class).deduplicate(2, HOUR).state(Desk.EMPTY).handler(desk::handle)
+        .newActor(scope.named("ada"), store);
+    for (var id : List.of("x", "y", "z")) few.ask(new Buy(id, id));
+
+    assertEquals(4, few.ask(new Buy("x", "again")));
+    assertEquals(4, few.ask(new Buy("x", "again")));
+    clock.advance(HOUR.plusSeconds(1));
+    assertEquals(5, few.ask(new Buy("x", "after an hour")));
+  }
+
+  @Test
+  void theAnswersOfManyTurnsAreRead() throws IOException {
+    var before = ada();
+    for (int i = 0; i < MANY; i++) assertEquals(i + 1, before.ask(new Buy("o" + i, "i")));
+    crashAndReopen(before);
+
+    var after = ada();
+
+    for (int i = 0; i < MANY; i++) assertEquals(i + 1, after.ask(new Buy("o" + i, "i")));
+  }
+
+  record Odd(String idempotencyKey) implements Idempotent, Request<Odd, Thread> {}
+
+  @Test
+  void anAnswerThatCannotBeRememberedIsRefusedAtOnce() {
+    var failure = assertThrows(IllegalArgumentException.class,
+        () -> Durable.kind("odd", Odd.class).state(0L).handler((state, message) -> state));
+
+    assertTrue(failure.getMessage().startsWith(Odd.class.getName()
+        + " is Once, and its answer cannot be remembered: answers to "), failure.getMessage());
+  }
+}

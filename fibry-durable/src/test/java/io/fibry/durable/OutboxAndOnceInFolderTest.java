@@ -1,0 +1,7 @@
+package io.fibry.durable;
+
+class OutboxAndOnceInFolderTest extends OutboxAndOnceContract {
+  OutboxAndOnceInFolderTest() {
+    super(Folders::new);
+  }
+}

@@ -1,0 +1,7 @@
+package io.fibry.durable;
+
+class OutboxAndOnceInMemoryTest extends OutboxAndOnceContract {
+  OutboxAndOnceInMemoryTest() {
+    super((folder, clock) -> TestStores.inMemory(clock));
+  }
+}

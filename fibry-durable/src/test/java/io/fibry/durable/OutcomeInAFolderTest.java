@@ -1,7 +1,0 @@
-package io.fibry.durable;
-
-class OutcomeInAFolderTest extends OutcomeContract {
-  OutcomeInAFolderTest() {
-    super(Folders::new);
-  }
-}

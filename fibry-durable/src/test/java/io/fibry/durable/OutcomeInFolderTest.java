@@ -1,0 +1,7 @@
+package io.fibry.durable;
+
+class OutcomeInFolderTest extends OutcomeContract {
+  OutcomeInFolderTest() {
+    super(Folders::new);
+  }
+}

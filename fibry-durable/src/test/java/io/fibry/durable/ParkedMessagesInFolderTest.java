@@ -1,0 +1,7 @@
+package io.fibry.durable;
+
+class ParkedMessagesInFolderTest extends ParkedMessagesContract {
+  ParkedMessagesInFolderTest() {
+    super(Folders::new);
+  }
+}

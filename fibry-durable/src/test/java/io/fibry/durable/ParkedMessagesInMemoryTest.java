@@ -1,0 +1,7 @@
+package io.fibry.durable;
+
+class ParkedMessagesInMemoryTest extends ParkedMessagesContract {
+  ParkedMessagesInMemoryTest() {
+    super((folder, clock) -> TestStores.inMemory(clock));
+  }
+}

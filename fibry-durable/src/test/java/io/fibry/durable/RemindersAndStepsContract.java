@@ -1,0 +1,252 @@
+package io.fibry.durable;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.fibry.durable.Desk.Add;
+import io.fibry.durable.Desk.End;
+import io.fibry.durable.Desk.Forget;
+import io.fibry.durable.Desk.HoldInStep;
+import io.fibry.durable.Desk.Items;
+import io.fibry.durable.Desk.Message;
+import io.fibry.durable.Desk.Remind;
+import io.fibry.durable.Desk.RemindAndFail;
+import io.fibry.durable.Desk.Repair;
+import io.fibry.durable.Desk.Sleep;
+import io.fibry.durable.Desk.Tick;
+import io.fibry.durable.Desk.Work;
+import io.fibry.store.Store;
+import io.fibry.support.Patience;
+import java.io.IOException;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.CountDownLatch;
+import org.junit.jupiter.api.Test;
+
+/** The promises of reminders and steps at every store. */
+abstract class RemindersAndStepsContract extends DeskFixture {
+  RemindersAndStepsContract(TestStores.Maker maker) {
+    super(maker);
+  }
+
+  // ---- reminders
+
+  @Test
+  void aReminderComesAtItsTime() throws IOException {
+    var before = ada();
+    before.sendMessage(new Remind("r", "a", HOUR, false));
+    crashAndReopenAfter(before);
+    var after = ada();
+
+    clock.advance(HOUR.minusSeconds(1));
+    assertEquals("", after.ask(new Items()));
+    clock.advance(Duration.ofMinutes(1));
+
+    eventually(() -> has(after, "a"));
+  }
+
+  @Test
+  void overdueReminderArrivesAfterRestart() throws IOException {
+    var before = ada();
+    before.sendMessage(new Remind("r", "a", HOUR, false));
+    crashAndReopenAfter(before);
+    clock.advance(HOUR.multipliedBy(5));
+
+    var after = ada();
+
+    eventually(() -> has(after, "a"));
+    clock.advance(HOUR.multipliedBy(5));
+    assertEquals("a", after.ask(new Items()));
+  }
+
+  @Test
+  void missedPeriodsArriveOnce() throws IOException {
+    var before = ada();
+    before.sendMessage(new Remind("r", "a", HOUR, true));
+    crashAndReopenAfter(before);
+    clock.advance(Duration.ofMinutes(330));
+    var after = ada();
+    eventually(() -> has(after, "a"));
+
+    clock.advance(Duration.ofMinutes(29));
+    assertEquals("a", after.ask(new Items()));
+    clock.advance(Duration.ofMinutes(2));
+
+    eventually(() -> has(after, "a a"));
+  }
+
+  @Test
+  void reminderIsReplacedOrCancelled() {
+    var ada = ada();
+    ada.sendMessage(new Remind("r", "a", HOUR, false));
+    ada.sendMessage(new Remind("r", "b", HOUR.multipliedBy(2), false));
+    ada.sendMessage(new Remind("s", "c", HOUR, false));
+    ada.sendMessage(new Forget("s"));
+    ada.sendMessage(new Forget("none"));
+    ada.ask(new Items());
+
+    clock.advance(HOUR.plusMinutes(2));
+    assertEquals("", ada.ask(new Items()));
+    clock.advance(HOUR);
+
+    eventually(() -> has(ada, "b"));
+  }
+
+  @Test
+  void failedTurnSetsNoReminder() {
+    var ada = ada();
+    ada.sendMessage(new RemindAndFail("r", "a", HOUR));
+    ada.ask(new Items());
+
+    clock.advance(HOUR.multipliedBy(2));
+
+    assertEquals("", ada.ask(new Items()));
+    assertTrue(store.load(new Store.ActorId("desk", "ada")).pendingIds().isEmpty());
+  }
+
+  @Test
+  void eraseCancelsReminders() throws IOException {
+    var ada = ada();
+    ada.sendMessage(new Add("a"));
+    ada.sendMessage(new Remind("r", "b", HOUR, true));
+    ada.sendMessage(new End());
+    assertEquals("", ada.ask(new Items()));
+
+    assertTrue(store.load(new Store.ActorId("desk", "ada")).pendingIds().isEmpty());
+  }
+
+  @Test
+  void reminderLoadsItsActor() {
+    try (var desks = desks()) {
+      desks.actor("ada").sendMessage(new Remind("r", "a", HOUR, false));
+      desks.actor("ada").close();
+      eventually(() -> desks.size() <= 1);
+
+      clock.advance(HOUR.plusMinutes(1));
+
+      eventually(() -> store.pending(new Store.ActorId("desk", "ada"), Instant.MAX, 9).isEmpty());
+      assertEquals("a", desks.actor("ada").ask(new Items()));
+    }
+  }
+
+  @Test
+  void impossibleRemindersAreRefused() {
+    var ada = Durable.kind("strict", Message.class).state(Desk.EMPTY).handler((state, message, context) -> {
+      assertThrows(IllegalArgumentException.class, () -> context.setReminder("r", new Add("a"), Duration.ZERO));
+      assertThrows(IllegalArgumentException.class, () -> context.setReminder("", new Add("a"), HOUR));
+      assertThrows(IllegalArgumentException.class, () -> context.setReminder("\ud800", new Add("a"), HOUR));
+      var failure = assertThrows(IllegalArgumentException.class,
+          () -> context.setRepeatingReminder("r", new Add("a"), Duration.ofDays(40_000)));
+      context.reply((Items) message, failure.getMessage());
+      return state;
+    }).newActor(scope.named("ada"), store);
+
+    assertEquals("reminder 'r' of strict 'ada' would come after PT960000H; give more than zero, and at most 100 years",
+        ada.ask(new Items()));
+  }
+
+  // ---- steps
+
+  @Test
+  void aStepRunsOnce() throws IOException {
+    var before = ada();
+    assertThrows(IllegalStateException.class, () -> before.ask(new Work("w", List.of("charge", "ship", "ship"), 2)));
+    crashAndReopen(before);
+
+    String results = ada().ask(new Work("w", List.of("charge", "ship", "ship"), 0));
+
+    assertEquals("result-1 result-2 result-3", results);
+    assertEquals(List.of("desk/ada/once:w/charge", "desk/ada/once:w/ship", "desk/ada/once:w/ship"), desk.effects);
+  }
+
+  @Test
+  void stepInterruptedByCrashKeepsItsKey() throws IOException {
+    desk.gates.put("closed", new CountDownLatch(1));
+    desk.gates.put("open", new CountDownLatch(0));
+    var before = ada();
+    before.sendMessageReturn(new HoldInStep("h", "closed"));
+    Patience.acquired(desk.begun);
+    crashAndReopen(before);
+
+    String result = ada().ask(new HoldInStep("h", "open"));
+
+    assertEquals("result-2", result);
+    assertEquals(List.of("desk/ada/once:h/charge", "desk/ada/once:h/charge"), desk.effects);
+  }
+
+  @Test
+  void failedStepFailsAgainWhenHandlerContinued() throws IOException {
+    var before = ada();
+    assertThrows(IllegalStateException.class, () -> before.ask(new Repair("r", true)));
+    crashAndReopen(before);
+
+    String done = ada().ask(new Repair("r", false));
+
+    assertEquals("step 'charge' of desk 'ada' failed: java.io.IOException: made up, for a test result-2", done);
+    assertEquals(List.of("charge", "refund"), desk.effects);
+  }
+
+  @Test
+  void eachReminderOccurrenceRunsItsOwnSteps() {
+    var ada = ada();
+    ada.sendMessage(new Tick(HOUR));
+    ada.ask(new Items());
+
+    clock.advance(HOUR);
+    eventually(() -> has(ada, "result-1"));
+    clock.advance(HOUR);
+
+    eventually(() -> has(ada, "result-1 result-2"));
+    assertEquals(2, Set.copyOf(desk.effects).size(), desk.effects.toString());
+  }
+
+  @Test
+  void changedStepsAreDetected() {
+    var ada = ada();
+    assertThrows(IllegalStateException.class, () -> ada.ask(new Work("w", List.of("charge", "ship"), 2)));
+
+    var failure =
+        assertThrows(StepMismatchException.class, () -> ada.ask(new Work("w", List.of("charge", "mail"), 0)));
+
+    assertEquals("desk 'ada' did step 'ship' as number 2 when this message came before, and now it does 'mail'; let "
+        + "changed handlers keep the names and the order of their steps, or take another message",
+        failure.getMessage());
+  }
+
+  @Test
+  void unrepeatableMessageHasNoSteps() {
+    var ada = ada();
+    ada.sendMessage(new Sleep("a", HOUR));
+
+    assertEquals("", ada.ask(new Items()));
+  }
+
+  @Test
+  void sleepContinuesAfterCrash() throws IOException {
+    var before = keeping().newActor(scope.named("ada"), store);
+    before.sendMessage(new Sleep("a", HOUR.multipliedBy(2)));
+    awaitSleep();
+    clock.advance(HOUR);
+    crashAndReopen(before);
+    desk.sleeper = null;
+    var after = keeping().newActor(scope.named("ada"), store);
+    awaitSleep();
+
+    clock.advance(HOUR.minusSeconds(1));
+    awaitSleep();
+    assertEquals(1, store.pending(new Store.ActorId("keeping", "ada"), instants().instant(), 9).size());
+    eventually(() -> {
+      clock.advance(Duration.ofSeconds(1));
+      return store.pending(new Store.ActorId("keeping", "ada"), instants().instant(), 9).isEmpty();
+    });
+
+    assertEquals("a", after.ask(new Items()));
+  }
+
+  private void awaitSleep() {
+    eventually(() -> desk.sleeper != null && clock.isAsleep(desk.sleeper));
+  }
+}

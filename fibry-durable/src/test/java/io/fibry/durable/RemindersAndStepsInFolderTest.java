@@ -1,0 +1,7 @@
+package io.fibry.durable;
+
+class RemindersAndStepsInFolderTest extends RemindersAndStepsContract {
+  RemindersAndStepsInFolderTest() {
+    super(Folders::new);
+  }
+}

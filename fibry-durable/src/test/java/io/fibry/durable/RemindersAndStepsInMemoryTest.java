@@ -1,0 +1,46 @@
+package io.fibry.durable;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+
+import io.fibry.durable.Desk.Items;
+import io.fibry.durable.Desk.Remind;
+import io.fibry.store.Store;
+import io.fibry.support.Intercepted;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.List;
+import java.util.concurrent.atomic.AtomicBoolean;
+import org.junit.jupiter.api.Test;
+
+class RemindersAndStepsInMemoryTest extends RemindersAndStepsContract {
+  RemindersAndStepsInMemoryTest() {
+    super((folder, clock) -> TestStores.inMemory(clock));
+  }
+
+  @Test
+  void reminderDueDuringDeliveryIsDelivered() {
+    var memory = store;
+    store = whoseTimeJumpsWhenNothingIsDue(Duration.ofHours(1));
+    var ada = ada();
+    ada.sendMessage(new Remind("r", "a", Duration.ofMinutes(1), false));
+    ada.sendMessage(new Remind("s", "b", Duration.ofMinutes(30), false));
+    ada.ask(new Items());
+
+    clock.advance(Duration.ofMinutes(1));
+
+    // not by an ask, which would time out
+    eventually(() -> memory.pending(new Store.ActorId("desk", "ada"), Instant.MAX, 9).isEmpty());
+    assertEquals("a b", ada.ask(new Items()));
+  }
+
+  /** Its time jumps once, before it returns. */
+  private Store whoseTimeJumpsWhenNothingIsDue(Duration jump) {
+    var jumped = new AtomicBoolean();
+    return Intercepted.of(Store.class, store, (method, given, call) -> {
+      var answer = call.pass();
+      if (List.of().equals(answer) && method.getName().equals("pending") && jumped.compareAndSet(false, true))
+        clock.advance(jump);
+      return answer;
+    });
+  }
+}

@@ -1,7 +1,0 @@
-package io.fibry.durable;
-
-class SkewInAFolderTest extends ClockSkewContract {
-  SkewInAFolderTest() {
-    super(Folders::new);
-  }
-}

@@ -1,0 +1,58 @@
+package io.fibry.durable;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertInstanceOf;
+
+import io.fibry.AskTimeoutException;
+import io.fibry.FailurePolicy;
+import io.fibry.Outcome;
+import io.fibry.Request;
+import io.fibry.RequestException;
+import io.fibry.store.Store;
+import io.fibry.support.Intercepted;
+import io.fibry.support.Patience;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import org.junit.jupiter.api.Test;
+
+/** A kept request whose handler threw, while the store is slow to say that it is removed. */
+class SlowRemovalTest extends StoreFixture {
+  record Put(String item) implements Request<Put, Integer> {}
+
+  private static final Store.ActorId ADA = new Store.ActorId("list", "ada");
+
+  private final CompletableFuture<Void> said = new CompletableFuture<>(); // the store says what it has stored
+
+  SlowRemovalTest() {
+    super((folder, clock) -> TestStores.inMemory(clock));
+  }
+
+  /** It stores turns at once, and says so late. */
+  private Store slow() {
+    return Intercepted.of(Store.class, store, (method, given, call) -> {
+      var answer = call.pass();
+      if (!method.getName().equals("append")) return answer;
+      return ((CompletionStage<?>) answer).thenCombine(said, (stored, none) -> stored);
+    });
+  }
+
+  @Test
+  void outcomeIsUnknownWhileRemovalIsPending() {
+    var kind = Durable.kind("list", Put.class).storeMessages(9).state(0L).handler((state, put, context) -> {
+      throw new IllegalArgumentException("broken");
+    });
+    var ada = kind.newActor(scope.named("ada").onFailure(FailurePolicy.resume().withoutLog()), slow());
+    var put = new Put("a");
+    var answer = ada.sendMessageReturn(put, Duration.ofSeconds(5));
+    eventually(() -> store.pending(ADA, instants().instant(), 9).isEmpty());
+
+    clock.advance(Duration.ofSeconds(6));
+
+    var late = assertInstanceOf(AskTimeoutException.class, Patience.failure(answer));
+    assertEquals(Outcome.UNKNOWN, RequestException.outcomeOf(late, put));
+    said.complete(null);
+    assertEquals(List.of(), kind.parked(store)); // nor is it ever handled again
+  }
+}

@@ -1,0 +1,7 @@
+package io.fibry.durable;
+
+class StoreCopyInFolderTest extends StoreCopyContract {
+  StoreCopyInFolderTest() {
+    super(Folders::new);
+  }
+}

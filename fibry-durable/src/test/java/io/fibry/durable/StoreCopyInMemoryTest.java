@@ -1,0 +1,7 @@
+package io.fibry.durable;
+
+class StoreCopyInMemoryTest extends StoreCopyContract {
+  StoreCopyInMemoryTest() {
+    super((folder, clock) -> TestStores.inMemory(clock));
+  }
+}

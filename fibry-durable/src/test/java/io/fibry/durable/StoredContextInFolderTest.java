@@ -1,0 +1,7 @@
+package io.fibry.durable;
+
+class StoredContextInFolderTest extends StoredContextContract {
+  StoredContextInFolderTest() {
+    super(Folders::new);
+  }
+}

@@ -1,0 +1,7 @@
+package io.fibry.durable;
+
+class StoredMessagesInFolderTest extends StoredMessagesContract {
+  StoredMessagesInFolderTest() {
+    super(Folders::new);
+  }
+}

@@ -1,0 +1,100 @@
+package io.fibry.durable;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+
+import io.fibry.durable.Desk.Add;
+import io.fibry.durable.Desk.Buy;
+import io.fibry.durable.Desk.Items;
+import io.fibry.store.MemoryStore;
+import io.fibry.store.Store;
+import io.fibry.store.StoreReadException;
+import io.fibry.support.Intercepted;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.Set;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.junit.jupiter.api.Test;
+
+class StoredMessagesInMemoryTest extends StoredMessagesContract {
+  StoredMessagesInMemoryTest() {
+    super((folder, clock) -> TestStores.inMemory(clock));
+  }
+
+  private final AtomicBoolean away = new AtomicBoolean();
+  private final AtomicInteger refused = new AtomicInteger(); // reads
+
+  @Override
+  int rounds() {
+    return 150;
+  }
+
+  @Override
+  void failNextWrite() {
+    ((MemoryStore) store).failNext(1);
+  }
+
+  @Override
+  void failReads(boolean fail) {
+    away.set(fail);
+  }
+
+  @Override
+  Store failing() {
+    var reads = Set.of("load", "pending", "forEachPending", "dueTime", "nextDueTime");
+    return Intercepted.of(Store.class, store, (method, given, call) -> {
+      if (!reads.contains(method.getName()) || !away.get()) return call.pass();
+      refused.incrementAndGet();
+      throw new StoreReadException("there is no store, as the test has asked for", null);
+    });
+  }
+
+  @Test
+  void messageIsRetainedWhileStoreIsUnreadable() {
+    var ada = keeping().newActor(scope.named("ada"), failing());
+    var held = hold(ada);
+    var answer = ada.sendMessageReturn(new Buy("x", "a"));
+
+    failReads(true);
+    answer.cancel(true); // so it is to be looked for
+    eventually(() -> refused.get() > 0);
+    failReads(false);
+    held.countDown();
+
+    eventually(() -> {
+      clock.advance(Duration.ofSeconds(1));
+      return store.pending(new Store.ActorId("keeping", "ada"), Instant.MAX, 9).isEmpty();
+    });
+    assertEquals("a", ada.ask(new Items()));
+  }
+
+  @Test
+  void messageThatCannotBeStoredIsRefused() {
+    var ada = keeping().newActor(scope.named("ada"), store);
+    ((MemoryStore) store).failNext(1);
+
+    assertFalse(ada.sendMessage(new Add("a")));
+    ((MemoryStore) store).failNext(1);
+    var failure = assertThrows(NotStoredException.class, () -> ada.ask(new Items()));
+
+    assertEquals(
+        "keeping 'ada' does not get Items[], since it could not be kept: a write failed, as the test has asked "
+            + "for",
+        failure.getMessage());
+    assertEquals("", ada.ask(new Items()));
+  }
+
+  @Test
+  void messageIsRetriedWhenItsTurnIsNotStored() {
+    var ada = keeping().newActor(scope.named("ada"), store);
+    var held = hold(ada);
+    ada.sendMessage(new Add("a"));
+    ((MemoryStore) store).failNext(1);
+    held.countDown();
+
+    eventually(() -> store.pending(new Store.ActorId("keeping", "ada"), Instant.MAX, 9).isEmpty());
+    assertEquals("a", ada.ask(new Items()));
+  }
+}

@@ -1,7 +1,0 @@
-package io.fibry.durable;
-
-class TransferInAFolderTest extends TransferContract {
-  TransferInAFolderTest() {
-    super(Folders::new);
-  }
-}

@@ -1,0 +1,7 @@
+package io.fibry.durable;
+
+class TransferInFolderTest extends TransferContract {
+  TransferInFolderTest() {
+    super(Folders::new);
+  }
+}

@@ -1,7 +1,0 @@
-package io.fibry.durable;
-
-class UpgradeInAFolderTest extends UpgradeContract {
-  UpgradeInAFolderTest() {
-    super(Folders::new);
-  }
-}

@@ -1,0 +1,7 @@
+package io.fibry.durable;
+
+class UpgradeInFolderTest extends UpgradeContract {
+  UpgradeInFolderTest() {
+    super(Folders::new);
+  }
+}

@@ -1,7 +1,0 @@
-package io.fibry.durable;
-
-class WaitingInAFolderTest extends WaitingContract {
-  WaitingInAFolderTest() {
-    super(Folders::new);
-  }
-}

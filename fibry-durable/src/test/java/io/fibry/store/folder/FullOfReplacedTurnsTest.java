@@ -1,0 +1,67 @@
+package io.fibry.store.folder;
+
+import static io.fibry.durable.Turning.ADA;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.fibry.durable.Turning;
+import io.fibry.store.Store;
+import io.fibry.store.StoreFullException;
+import io.fibry.support.Intercepted;
+import io.fibry.support.Patience;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.concurrent.CompletionException;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** A disk whose room is taken by turns that later ones replaced. */
+class FullOfReplacedTurnsTest {
+  private static final int SEGMENT = 16_384;
+  private static final int TURN = 9_000; // one for each segment
+  private static final int ROOM = 3 * SEGMENT + 4_096; // for files of the log; a pass begins with four by itself
+
+  @TempDir
+  private Path folder;
+  private StorageDirectory files;
+
+  private StorageDirectory disk() throws IOException {
+    files = StorageDirectory.open(folder);
+    return Intercepted.of(StorageDirectory.class, files, (method, arguments, call) -> {
+      if (method.getName().equals("create") && used() + (long) arguments[1] > ROOM)
+        throw new IOException("No space left on device, as the test has asked for");
+      return call.pass();
+    });
+  }
+
+  private long used() throws IOException {
+    long bytes = 0;
+    for (var name : files.names()) if (name.contains(".log")) bytes += files.size(name);
+    return bytes;
+  }
+
+  @Test
+  void fullDiskIsCompactedAtOnce() throws Exception {
+    try (var store = FolderStore.open(disk(), options -> options.withSegmentBytes(SEGMENT))) {
+      for (int i = 1; i <= 20; i++) {
+        int number = i;
+        Patience.eventually("turn " + i + " was refused", () -> isStored(store, number));
+      }
+    }
+    try (var store = FolderStore.open(folder)) {
+      assertEquals(20, store.load(ADA).lastTurn());
+    }
+    assertTrue(FolderStore.check(folder).isWhole());
+  }
+
+  private static boolean isStored(Store store, int number) {
+    try {
+      store.append(Turning.turn(ADA, store.load(ADA).life(), number, true, new byte[TURN])).toCompletableFuture()
+          .join();
+      return true;
+    } catch (CompletionException full) {
+      if (full.getCause() instanceof StoreFullException) return false;
+      throw full;
+    }
+  }
+}

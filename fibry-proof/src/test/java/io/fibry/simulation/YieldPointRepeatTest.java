@@ -1,0 +1,106 @@
+package io.fibry.simulation;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNull;
+
+import io.fibry.EngineRounds;
+import io.fibry.durable.CrashRound;
+import io.fibry.pool.PoolRounds;
+import io.fibry.simulation.Simulation.Options;
+import io.fibry.simulation.Simulation.Program;
+import io.fibry.simulation.agent.AgentAttacher;
+import io.fibry.support.Soak;
+import io.fibry.yieldpoint.YieldPointAgent;
+import io.fibry.yieldpoint.YieldPointLoader;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+/** The same seed gives the same run even if threads give way at fine points. */
+@Tag("yield-points")
+class YieldPointRepeatTest {
+  private static final Options FINE = Options.DEFAULT.withYieldPoints();
+  private static final int STEPS = 100; // an estimate that does not depend on a run
+  private static final int SEEDS = Soak.ON ? 100 : 1;
+  private static final int REPEATS = Soak.ON ? 100 : 8;
+
+  enum Round {
+    STRESS(EngineRounds::stress), ORACLE(EngineRounds::oracle), PROMISES(EngineRounds::promises), POOLS(
+        PoolRounds::pools),
+    ENTITIES(PoolRounds::entities), CRASHES(CrashRound::play);
+
+    private final Program program;
+
+    Round(Program program) {
+      this.program = program;
+    }
+  }
+
+  /** Its threads meet in the initializer of a class. */
+  public static final class Initializing implements Program {
+    static volatile int seen;
+
+    static final class Late {
+      static final int ONE;
+
+      static {
+        for (int i = 0; i < 10; i++) seen++;
+        ONE = look(0);
+      }
+
+      private static int look(int more) {
+        for (int i = 0; i < 10; i++) more += seen;
+        return more < 0 ? 0 : 1;
+      }
+    }
+
+    @Override
+    public void run(Simulation simulation) throws InterruptedException {
+      for (int i = 0; i < 3; i++) simulation.client("client" + i, () -> {
+        seen++;
+        seen += Late.ONE;
+        return null;
+      });
+      simulation.join();
+    }
+  }
+
+  private static RunOutcome run(Program program, RunReplay replay) {
+    AgentAttacher.ensure();
+    SimulationCarrier.lock();
+    try {
+      return ProgramRun.of(program, FINE, replay, STEPS, RunEvents.disabled(), false);
+    } finally {
+      SimulationCarrier.unlock();
+    }
+  }
+
+  @ParameterizedTest
+  @EnumSource
+  void repeatsOfASeedAreTheSame(Round round) {
+    YieldPointAgent.require();
+    long begin = Long.getLong("fibry.seed", System.currentTimeMillis() << 20);
+    for (long seed = begin; seed < begin + SEEDS; seed++) {
+      run(round.program, RunReplay.of(seed)); // it may be the first to use some class
+      var first = run(round.program, RunReplay.of(seed));
+      for (int i = 0; i < REPEATS / 2; i++) {
+        assertEquals(first.hash(), run(round.program, RunReplay.of(seed)).hash(), "seed " + seed);
+        assertEquals(first.hash(), run(round.program, first.replay()).hash(), "decisions of seed " + seed);
+      }
+    }
+  }
+
+  @Test
+  void firstRunEqualsSecondDespiteClassInitialization() throws ReflectiveOperationException {
+    for (long seed = 1; seed <= 50; seed++) {
+      var program = YieldPointLoader.changed(Initializing.class);
+      var first = run(program, RunReplay.of(seed));
+      var second = run(program, RunReplay.of(seed));
+
+      assertNull(first.failure());
+      assertEquals(first.hash(), second.hash());
+      assertEquals(first.decisions().count(), second.decisions().count());
+    }
+  }
+}

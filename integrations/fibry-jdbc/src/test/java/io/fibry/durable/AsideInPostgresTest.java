@@ -1,7 +1,0 @@
-package io.fibry.durable;
-
-class AsideInPostgresTest extends AsideContract {
-  AsideInPostgresTest() {
-    super(InDatabases.postgres());
-  }
-}

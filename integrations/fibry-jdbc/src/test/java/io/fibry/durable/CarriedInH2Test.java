@@ -1,7 +1,0 @@
-package io.fibry.durable;
-
-class CarriedInH2Test extends CarriedContract {
-  CarriedInH2Test() {
-    super(InDatabases.h2());
-  }
-}

@@ -1,7 +1,0 @@
-package io.fibry.durable;
-
-class CarriedInPostgresTest extends CarriedContract {
-  CarriedInPostgresTest() {
-    super(InDatabases.postgres());
-  }
-}

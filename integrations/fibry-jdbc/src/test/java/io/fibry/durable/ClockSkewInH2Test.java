@@ -1,0 +1,7 @@
+package io.fibry.durable;
+
+class ClockSkewInH2Test extends ClockSkewContract {
+  ClockSkewInH2Test() {
+    super(DatabaseStores.h2());
+  }
+}

@@ -1,0 +1,7 @@
+package io.fibry.durable;
+
+class ClockSkewInPostgresTest extends ClockSkewContract {
+  ClockSkewInPostgresTest() {
+    super(DatabaseStores.postgres());
+  }
+}

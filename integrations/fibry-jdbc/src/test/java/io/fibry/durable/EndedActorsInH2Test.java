@@ -1,0 +1,7 @@
+package io.fibry.durable;
+
+class EndedActorsInH2Test extends EndedActorsContract {
+  EndedActorsInH2Test() {
+    super(DatabaseStores.h2());
+  }
+}

@@ -1,0 +1,7 @@
+package io.fibry.durable;
+
+class EndedActorsInPostgresTest extends EndedActorsContract {
+  EndedActorsInPostgresTest() {
+    super(DatabaseStores.postgres());
+  }
+}

@@ -1,7 +1,0 @@
-package io.fibry.durable;
-
-class EndedInH2Test extends EndedContract {
-  EndedInH2Test() {
-    super(InDatabases.h2());
-  }
-}

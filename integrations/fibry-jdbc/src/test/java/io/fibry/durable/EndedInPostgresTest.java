@@ -1,7 +1,0 @@
-package io.fibry.durable;
-
-class EndedInPostgresTest extends EndedContract {
-  EndedInPostgresTest() {
-    super(InDatabases.postgres());
-  }
-}

@@ -1,0 +1,7 @@
+package io.fibry.durable;
+
+class EventViewsInPostgresTest extends EventViewsContract {
+  EventViewsInPostgresTest() {
+    super(DatabaseStores.postgres());
+  }
+}

@@ -1,7 +1,0 @@
-package io.fibry.durable;
-
-class FollowInPostgresTest extends FollowContract {
-  FollowInPostgresTest() {
-    super(InDatabases.postgres());
-  }
-}

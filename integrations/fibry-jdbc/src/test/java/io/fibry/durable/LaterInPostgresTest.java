@@ -1,7 +1,0 @@
-package io.fibry.durable;
-
-class LaterInPostgresTest extends LaterContract {
-  LaterInPostgresTest() {
-    super(InDatabases.postgres());
-  }
-}

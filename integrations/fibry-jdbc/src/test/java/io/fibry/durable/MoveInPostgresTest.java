@@ -1,7 +1,0 @@
-package io.fibry.durable;
-
-class MoveInPostgresTest extends MoveContract {
-  MoveInPostgresTest() {
-    super(InDatabases.postgres());
-  }
-}

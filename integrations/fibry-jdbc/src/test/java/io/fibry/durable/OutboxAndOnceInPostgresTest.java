@@ -1,0 +1,7 @@
+package io.fibry.durable;
+
+class OutboxAndOnceInPostgresTest extends OutboxAndOnceContract {
+  OutboxAndOnceInPostgresTest() {
+    super(DatabaseStores.postgres());
+  }
+}

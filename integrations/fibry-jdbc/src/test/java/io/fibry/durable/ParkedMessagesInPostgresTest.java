@@ -1,0 +1,7 @@
+package io.fibry.durable;
+
+class ParkedMessagesInPostgresTest extends ParkedMessagesContract {
+  ParkedMessagesInPostgresTest() {
+    super(DatabaseStores.postgres());
+  }
+}

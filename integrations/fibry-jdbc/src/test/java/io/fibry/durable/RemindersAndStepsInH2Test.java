@@ -1,0 +1,7 @@
+package io.fibry.durable;
+
+class RemindersAndStepsInH2Test extends RemindersAndStepsContract {
+  RemindersAndStepsInH2Test() {
+    super(DatabaseStores.h2());
+  }
+}

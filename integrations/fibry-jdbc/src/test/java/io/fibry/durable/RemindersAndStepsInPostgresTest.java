@@ -1,0 +1,7 @@
+package io.fibry.durable;
+
+class RemindersAndStepsInPostgresTest extends RemindersAndStepsContract {
+  RemindersAndStepsInPostgresTest() {
+    super(DatabaseStores.postgres());
+  }
+}

@@ -1,7 +1,0 @@
-package io.fibry.durable;
-
-class SkewInPostgresTest extends ClockSkewContract {
-  SkewInPostgresTest() {
-    super(InDatabases.postgres());
-  }
-}

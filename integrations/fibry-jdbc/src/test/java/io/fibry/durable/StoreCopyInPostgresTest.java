@@ -1,0 +1,7 @@
+package io.fibry.durable;
+
+class StoreCopyInPostgresTest extends StoreCopyContract {
+  StoreCopyInPostgresTest() {
+    super(DatabaseStores.postgres());
+  }
+}

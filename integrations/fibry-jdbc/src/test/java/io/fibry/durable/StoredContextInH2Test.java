@@ -1,0 +1,7 @@
+package io.fibry.durable;
+
+class StoredContextInH2Test extends StoredContextContract {
+  StoredContextInH2Test() {
+    super(DatabaseStores.h2());
+  }
+}

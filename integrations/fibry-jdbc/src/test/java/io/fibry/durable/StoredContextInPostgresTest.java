@@ -1,0 +1,7 @@
+package io.fibry.durable;
+
+class StoredContextInPostgresTest extends StoredContextContract {
+  StoredContextInPostgresTest() {
+    super(DatabaseStores.postgres());
+  }
+}

@@ -1,0 +1,12 @@
+package io.fibry.durable;
+
+class StoredMessagesInPostgresTest extends StoredMessagesContract {
+  StoredMessagesInPostgresTest() {
+    super(DatabaseStores.postgres());
+  }
+
+  @Override
+  void failNextWrite() {
+    ((DatabaseStores) stores).failNextWrite();
+  }
+}

@@ -1,7 +1,0 @@
-package io.fibry.durable;
-
-class WaitingInPostgresTest extends WaitingContract {
-  WaitingInPostgresTest() {
-    super(InDatabases.postgres());
-  }
-}

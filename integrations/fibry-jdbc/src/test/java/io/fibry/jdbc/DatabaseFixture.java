@@ -1,0 +1,85 @@
+package io.fibry.jdbc;
+
+import com.zaxxer.hikari.HikariDataSource;
+import io.fibry.store.Store;
+import java.sql.SQLException;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.UUID;
+import javax.sql.DataSource;
+import org.h2.jdbcx.JdbcDataSource;
+import org.junit.jupiter.api.AfterEach;
+
+/** A database of its own for each test, a pool of connections to it, and a store in it. */
+abstract class DatabaseFixture {
+  /** Makes a database. */
+  interface Maker {
+    DataSource make() throws SQLException;
+  }
+
+  private static final Duration LIMIT = Duration.ofSeconds(20);
+
+  final DataSource database;
+  final HikariDataSource pool;
+  final Faults faults;
+  private final List<Store> stores = new ArrayList<>();
+
+  DatabaseFixture(Maker maker) {
+    try {
+      database = maker.make();
+    } catch (SQLException failure) {
+      throw new IllegalStateException(failure);
+    }
+    pool = Pools.of(database);
+    faults = new Faults(pool);
+  }
+
+  static DataSource h2() {
+    var database = new JdbcDataSource();
+    database.setURL("jdbc:h2:mem:" + UUID.randomUUID() + ";DB_CLOSE_DELAY=-1");
+    return database;
+  }
+
+  static DataSource postgres() throws SQLException {
+    return PostgresServer.shared().newSchema();
+  }
+
+  /** Its connections may fail. */
+  JdbcStore open() {
+    return open(faults.source());
+  }
+
+  JdbcStore open(DataSource source) {
+    return open(source, LIMIT);
+  }
+
+  JdbcStore open(DataSource source, Duration limit) {
+    var store = JdbcStore.open(source, options -> options.withStatementLimit(limit));
+    stores.add(store);
+    return store;
+  }
+
+  @AfterEach
+  void close() {
+    stores.forEach(Store::close);
+    pool.close();
+  }
+
+  // ---- the database
+
+  void execute(String sql) throws SQLException {
+    try (var connection = database.getConnection(); var statement = connection.createStatement()) {
+      statement.execute(sql);
+    }
+  }
+
+  long number(String sql) throws SQLException {
+    try (var connection = database.getConnection();
+        var statement = connection.createStatement();
+        var rows = statement.executeQuery(sql)) {
+      rows.next();
+      return rows.getLong(1);
+    }
+  }
+}

@@ -1,9 +1,0 @@
-package io.fibry.cluster;
-
-import io.fibry.nats.Servers;
-
-class RingOverNatsTest extends RingContract {
-  RingOverNatsTest() {
-    super(Servers.app(), new TestNetwork(Servers.network()));
-  }
-}

@@ -1,7 +1,0 @@
-package io.fibry.durable;
-
-class AsideInNatsTest extends AsideContract {
-  AsideInNatsTest() {
-    super(InNats.maker());
-  }
-}

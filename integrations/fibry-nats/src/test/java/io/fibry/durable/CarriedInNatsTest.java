@@ -1,7 +1,0 @@
-package io.fibry.durable;
-
-class CarriedInNatsTest extends CarriedContract {
-  CarriedInNatsTest() {
-    super(InNats.maker());
-  }
-}

@@ -1,0 +1,7 @@
+package io.fibry.durable;
+
+class ClockSkewInNatsTest extends ClockSkewContract {
+  ClockSkewInNatsTest() {
+    super(NatsStores.maker());
+  }
+}

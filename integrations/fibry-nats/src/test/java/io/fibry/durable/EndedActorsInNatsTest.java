@@ -1,0 +1,7 @@
+package io.fibry.durable;
+
+class EndedActorsInNatsTest extends EndedActorsContract {
+  EndedActorsInNatsTest() {
+    super(NatsStores.maker());
+  }
+}

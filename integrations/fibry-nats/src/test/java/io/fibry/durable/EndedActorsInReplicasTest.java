@@ -1,0 +1,7 @@
+package io.fibry.durable;
+
+class EndedActorsInReplicasTest extends EndedActorsContract {
+  EndedActorsInReplicasTest() {
+    super(ReplicaStores.maker());
+  }
+}

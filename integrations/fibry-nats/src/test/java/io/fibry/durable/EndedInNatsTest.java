@@ -1,7 +1,0 @@
-package io.fibry.durable;
-
-class EndedInNatsTest extends EndedContract {
-  EndedInNatsTest() {
-    super(InNats.maker());
-  }
-}

@@ -1,7 +1,0 @@
-package io.fibry.durable;
-
-class EndedInReplicasTest extends EndedContract {
-  EndedInReplicasTest() {
-    super(InReplicas.maker());
-  }
-}

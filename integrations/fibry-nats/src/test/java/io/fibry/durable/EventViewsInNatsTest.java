@@ -1,0 +1,7 @@
+package io.fibry.durable;
+
+class EventViewsInNatsTest extends EventViewsContract {
+  EventViewsInNatsTest() {
+    super(NatsStores.maker());
+  }
+}

@@ -1,0 +1,7 @@
+package io.fibry.durable;
+
+class EventViewsInReplicasTest extends EventViewsContract {
+  EventViewsInReplicasTest() {
+    super(ReplicaStores.maker());
+  }
+}

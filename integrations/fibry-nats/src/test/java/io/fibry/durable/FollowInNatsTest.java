@@ -1,7 +1,0 @@
-package io.fibry.durable;
-
-class FollowInNatsTest extends FollowContract {
-  FollowInNatsTest() {
-    super(InNats.maker());
-  }
-}

@@ -1,7 +1,0 @@
-package io.fibry.durable;
-
-class FollowInReplicasTest extends FollowContract {
-  FollowInReplicasTest() {
-    super(InReplicas.maker());
-  }
-}

@@ -1,7 +1,0 @@
-package io.fibry.durable;
-
-class LaterInNatsTest extends LaterContract {
-  LaterInNatsTest() {
-    super(InNats.maker());
-  }
-}

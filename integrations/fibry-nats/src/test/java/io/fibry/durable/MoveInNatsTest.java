@@ -1,7 +1,0 @@
-package io.fibry.durable;
-
-class MoveInNatsTest extends MoveContract {
-  MoveInNatsTest() {
-    super(InNats.maker());
-  }
-}

@@ -1,0 +1,7 @@
+package io.fibry.durable;
+
+class OutboxAndOnceInNatsTest extends OutboxAndOnceContract {
+  OutboxAndOnceInNatsTest() {
+    super(NatsStores.maker());
+  }
+}

@@ -1,0 +1,7 @@
+package io.fibry.durable;
+
+class ParkedMessagesInNatsTest extends ParkedMessagesContract {
+  ParkedMessagesInNatsTest() {
+    super(NatsStores.maker());
+  }
+}

@@ -1,0 +1,7 @@
+package io.fibry.durable;
+
+class RemindersAndStepsInNatsTest extends RemindersAndStepsContract {
+  RemindersAndStepsInNatsTest() {
+    super(NatsStores.maker());
+  }
+}

@@ -1,7 +1,0 @@
-package io.fibry.durable;
-
-class SkewInNatsTest extends ClockSkewContract {
-  SkewInNatsTest() {
-    super(InNats.maker());
-  }
-}

@@ -1,0 +1,7 @@
+package io.fibry.durable;
+
+class StoreCopyInNatsTest extends StoreCopyContract {
+  StoreCopyInNatsTest() {
+    super(NatsStores.maker());
+  }
+}

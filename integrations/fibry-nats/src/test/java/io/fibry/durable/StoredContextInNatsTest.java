@@ -1,0 +1,7 @@
+package io.fibry.durable;
+
+class StoredContextInNatsTest extends StoredContextContract {
+  StoredContextInNatsTest() {
+    super(NatsStores.maker());
+  }
+}

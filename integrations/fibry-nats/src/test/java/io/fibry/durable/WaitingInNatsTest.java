@@ -1,7 +1,0 @@
-package io.fibry.durable;
-
-class WaitingInNatsTest extends WaitingContract {
-  WaitingInNatsTest() {
-    super(InNats.maker());
-  }
-}
