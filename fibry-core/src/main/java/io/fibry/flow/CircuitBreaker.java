@@ -95,10 +95,7 @@ public final class CircuitBreaker {
     SendStackProbe.probe(); // fails here if the stack is nearly full, because `leave` must not fail
     long start = clock.nanoTime();
     long period = circuit.enter(start);
-    if (period == CircuitState.REFUSED) throw new CircuitOpenException(
-        "circuit breaker '" + name + "' is open, since too many calls failed; "
-            + "try again after its pause of " + Durations.text(options.pause),
-        name, message);
+    if (period == CircuitState.REFUSED) throw new CircuitOpenException(refusalText(), name, message);
     Throwable failure = null;
     try {
       next.run();
@@ -108,6 +105,12 @@ public final class CircuitBreaker {
     } finally {
       leave(period, start, failure);
     }
+  }
+
+  private String refusalText() {
+    return "circuit breaker '" + name + (state() == State.HALF_OPEN
+        ? "' is half open, and its " + options.probes + " probes have begun; try again when they have ended"
+        : "' is open, since too many calls failed; try again after its pause of " + Durations.text(options.pause));
   }
 
   private void leave(long period, long start, Throwable failure) {

@@ -173,7 +173,10 @@ class CircuitBreakerTest {
     var first = service.sendMessageReturn(gate);
     var second = service.sendMessageReturn(gate);
     Patience.eventually(() -> calls.get() == 6);
-    refuses(service);
+    var refused = assertThrows(CircuitOpenException.class, () -> service.ask("refused"));
+    assertEquals(6, calls.get());
+    assertEquals("circuit breaker 'payments' is half open, and its 2 probes have begun; "
+        + "try again when they have ended", refused.getMessage());
 
     clock.advance(PAUSE);
     assertEquals("new", service.ask("new"));
